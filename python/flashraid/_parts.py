@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Lost:
-    """Requests that were not served. A request with a lost page counts in no other value about requests."""
+    """Counters of lost pages, which could not be read or written because too many members had failed, and of requests with such pages. A
+    request with a lost page counts in no other value about requests (rule 157)."""
 
     requests: int
     """Number of host requests with a lost page."""
@@ -17,7 +18,8 @@ class Lost:
 
 @dataclass(frozen=True)
 class Wear:
-    """Number of erases per block."""
+    """Summary of the number of erases per block: least, mean, greatest and standard deviation over all blocks. Erases of the warm-up count,
+    too."""
 
     min: int
     """Number of erases of the least erased block."""
@@ -126,7 +128,7 @@ class Turns:
 
 @dataclass(frozen=True)
 class Collection:
-    """Garbage collection of all members."""
+    """Counters, times and shares of garbage collection, over all members."""
 
     runs: int
     """Number of collections. Each is an uninterrupted sequence of victim blocks that one die collects, or one superblock of a drive with

@@ -33,7 +33,7 @@ impl Floor {
         let filled = g.blocks_per_plane - g.reserved_blocks_per_plane;
         let mut floor = Self {
             geometry: g,
-            start_free_blocks: params.ssd.gc.start_free_blocks,
+            start_free_blocks: params.ssd.gc.start_threshold_free_blocks,
             data_pages,
             map: vec![0; g.exported_pages_per_die() as usize * g.dies as usize],
             rmap: vec![0; (blocks * g.pages_per_block) as usize],

@@ -17,7 +17,7 @@ use flashraid::driver::{Progress, RunLimit, RunOutcome, RunWatcher, simulate};
 use flashraid::run::{RunError, peak_rss_bytes};
 use flashraid_model::array::{Array, ArraySetup};
 use flashraid_model::metrics::{CompletedRequest, MetricsParams};
-use flashraid_model::ssd::{ComputingShortcuts, MemberCounters};
+use flashraid_model::ssd::{MemberCounters, SimulationShortcuts};
 use flashraid_workload::{self as workload, Source};
 use rustix::time::{ClockId, clock_gettime};
 use std::thread;
@@ -105,7 +105,7 @@ const SETUP: ArraySetup = ArraySetup {
     operations_per_worker_thread_min: None,
     records_utilisation: true,
     record_destages: false,
-    shortcuts: ComputingShortcuts { computes_ends_on_arrival: true, ends_waits_without_events: true },
+    shortcuts: SimulationShortcuts { computes_ends_on_arrival: true, ends_waits_without_events: true },
 };
 /// Number of threads of `array_threads`, and of workers of `study`.
 const TWO: usize = 2;
@@ -178,7 +178,7 @@ fn arrays(size: BenchSize, wants: &dyn Fn(Line) -> bool, report: &mut dyn FnMut(
     report("warming up the array");
     let mut array = Array::new(&scenario.array, scenario.seed, SETUP);
     let seconds = warm(&mut array, &scenario, 1)?;
-    let memory_bytes: u64 = array.members().iter().map(|m| m.space().memory_bytes()).sum();
+    let memory_bytes: u64 = array.members().iter().map(|m| m.mapping().memory_bytes()).sum();
     bench.bytes_per_physical_page = Some(memory_bytes as f64 / pages as f64);
 
     let mut threads_array = None;
@@ -195,7 +195,7 @@ fn arrays(size: BenchSize, wants: &dyn Fn(Line) -> bool, report: &mut dyn FnMut(
     let coordinated_array = wants(Line::Coordinated).then(|| {
         let mut coordinated_array = Array::new(&coordinated.array, coordinated.seed, SETUP);
         for (member, warm) in coordinated_array.untimed_access().members().iter_mut().zip(array.members()) {
-            member.space_mut().copy_from(&warm.space());
+            member.mapping_mut().copy_from(&warm.mapping());
         }
         coordinated_array
     });

@@ -94,7 +94,7 @@ pub struct RunOutcome {
     pub array: Array,
     /// Measurements over the measured time.
     pub metrics: Metrics,
-    /// Counters of the measured time.
+    /// Counts of what happened in the measured time, such as the pages that garbage collection moved.
     pub counters: ArrayCounters,
     /// Erase counts of each member's blocks at the end of the measured time, in order of members.
     pub wear: Vec<EraseCountSummary>,
@@ -105,7 +105,7 @@ pub struct RunOutcome {
     pub pages_in_cache_at_end: u64,
     /// The end of the measured time, in nanoseconds.
     pub measured_until_ns: TimeNs,
-    /// Use of the queue depth of a closed loop in the measured time; `None` for an open loop.
+    /// Queue depth of a closed loop, and times of its slots (room for one request each) in the measured time. `None` for an open loop.
     pub depth_use: Option<QueueDepthUse>,
     /// The end of the run, in nanoseconds.
     pub run_end_ns: TimeNs,
@@ -122,19 +122,22 @@ pub struct RunOutcome {
     pub workload_notes: Vec<String>,
 }
 
-/// Use of the queue depth of a closed loop in the measured time, which the check of Little's law needs.
+/// Use that a closed loop made of its queue depth in the measured time. A slot of the queue depth is room for one outstanding request.
+/// The check of Little's law needs these values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueueDepthUse {
-    /// Queue depth: the number of requests that are outstanding or waiting for the think time, at any time.
+    /// Queue depth of the closed loop: its constant number of slots. One request occupies a slot from its sending until the think time
+    /// after its answer has passed.
     pub depth: u32,
     /// Time between an answer and the next request, in nanoseconds.
     pub think_ns: u64,
-    /// Idle time of slots of the queue depth that have no more requests to send, because the workload is exhausted. It is in nanoseconds,
-    /// summed over these slots. The idle time of a slot begins when the think time after its last answer is over, and ends with the
-    /// measured time. If the think time ends later than the measured time, the idle time of the slot is negative.
+    /// Idle time of slots of the queue depth that send no more requests, because the workload is exhausted. It is in nanoseconds,
+    /// summed over these slots. A slot is idle from the end of the think time after its last answer until the end of the measured time.
+    /// A think time that ends after the measured time counts as negative idle time, because Little's law counts whole think times.
     pub slot_ns_without_request: i128,
-    /// Time for which slots of the queue depth had requests that the statistics do not count (trims, flushes, and lost ones), in
-    /// nanoseconds.
+    /// Time for which requests that the statistics do not count occupied slots of the queue depth, in nanoseconds, summed over these
+    /// requests. They are trims, flushes, and requests of which a page was lost because too many members failed. The think time after
+    /// each answer is included.
     pub slot_ns_of_uncounted_requests: u128,
 }
 
@@ -246,7 +249,7 @@ impl<S: Source> Loop<S> {
     /// Connects the parts at time 0.
     fn new(array: Array, source: S, limit: RunLimit, params: &MetricsParams) -> Self {
         let shape = *array.shape();
-        let metrics = Metrics::new(params, shape.members_with_spares, shape.dies_per_member)
+        let metrics = Metrics::new(params, shape.members_including_spares, shape.dies_per_member)
             .with_phases(if shape.member_failures_configured { Health::ALL.len() } else { 0 });
         let host = source.host_loop();
         let serves_ahead_of_time = host == HostLoop::Open && shape.computes_requests_before_arrival;
@@ -418,7 +421,7 @@ impl<S: Source> Loop<S> {
         self.end = Some(End {
             at: now,
             counts: counts.since(&self.at_restart),
-            wear: self.array.members().iter().map(|ssd| ssd.space().wear()).collect(),
+            wear: self.array.members().iter().map(|ssd| ssd.mapping().wear()).collect(),
             owed: self.array.members().iter().map(|ssd| ssd.unfinished_work(now)).collect(),
             cached_pages,
         });
@@ -519,7 +522,7 @@ impl<S: Source> Loop<S> {
         self.measuring = true;
         (self.first_measured, self.measured_from_ns) = (self.sent, now);
         let reached = self.array.reach_milestone(now, Milestone::MeasuringBegins, &mut self.events);
-        self.metrics.settle_collections_before(reached.collection_starts_reported_until);
+        self.metrics.account_collections_before(reached.collection_starts_reported_until);
         self.metrics.restart_measuring(now, self.sent);
         self.at_restart = self.array.counters(now);
     }
@@ -618,7 +621,7 @@ impl<S: Source> Loop<S> {
         self.upcoming.requests_since_tick = 0;
         self.upcoming.pages_since_tick = 0;
         let reached = self.array.reach_milestone(self.now, Milestone::BeforeCountersAreRead, &mut self.events);
-        self.metrics.settle_collections_before(reached.collection_starts_reported_until);
+        self.metrics.account_collections_before(reached.collection_starts_reported_until);
         // Operations that have been taken may end long after they arrived.
         check_clock(reached.latest_scheduled_operation_end)?;
         Ok(self.may_continue(watch))

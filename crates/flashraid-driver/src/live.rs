@@ -12,10 +12,10 @@ use std::collections::VecDeque;
 /// Number of pages above which a single request is served as a batch: die by die, with prefetching.
 const PAGES_OF_A_BATCH: u64 = 64;
 
-/// Answer to a request.
+/// Answer of the simulated array to one request of the caller (a read, write, trim or flush).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answer {
-    /// Tag of the request.
+    /// Tag of the request: the number that the caller passed to [`LiveArray::submit`].
     pub tag: u64,
     /// Time at which the request reached the array, in nanoseconds.
     pub arrival_ns: TimeNs,
@@ -58,7 +58,7 @@ pub enum RefusedCall {
     /// The request reaches beyond the array.
     #[error("{length_bytes} bytes at byte {offset_bytes} reach beyond the {capacity_bytes} bytes of the array")]
     BeyondTheArray {
-        /// Number of the first byte of the request.
+        /// Byte offset in the array at which the request begins.
         offset_bytes: u64,
         /// Number of bytes in the request.
         length_bytes: u64,
@@ -108,7 +108,8 @@ impl LiveArray {
         }
     }
 
-    /// Returns the latest time that a call has reached.
+    /// Returns the present simulated time, in nanoseconds. It is the arrival time of the last submitted request or the time up to
+    /// which [`LiveArray::advance`] has run, whichever is later.
     #[inline]
     pub fn now_ns(&self) -> TimeNs {
         self.inner.now
@@ -126,13 +127,14 @@ impl LiveArray {
         self.exported_pages * self.page_bytes
     }
 
-    /// Submits a request at its `arrival_ns`. It comes before all events of that nanosecond that have not been run yet (rule 25).
+    /// Submits a request that arrives at its `arrival_ns`. The request comes before all events of that nanosecond that have not been
+    /// simulated yet (rule 25 of docs/rules.md). Its [`Answer`] carries `tag`, a number that the caller chooses.
     ///
     /// # Errors
     /// Returns an error in these cases:
     ///
-    /// - The time goes back, or lies beyond the last moment of the clock.
-    /// - The request has no bytes, or reaches beyond the array.
+    /// - The arrival is earlier than [`LiveArray::now_ns`], or lies beyond the last moment of the clock.
+    /// - The request has no bytes and is no flush, or it reaches beyond the array.
     #[inline]
     pub fn submit(&mut self, request: &Request, tag: u64) -> Result<(), RefusedCall> {
         let now = request.arrival_ns;
@@ -348,7 +350,7 @@ impl LiveArray {
         self.hand_over();
         let Loop { array, metrics, events, now, .. } = &mut self.inner;
         let reached = array.reach_milestone(*now, Milestone::BeforeCountersAreRead, events);
-        metrics.settle_collections_before(reached.collection_starts_reported_until);
+        metrics.account_collections_before(reached.collection_starts_reported_until);
         self.take_events();
     }
 }

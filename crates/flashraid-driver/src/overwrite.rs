@@ -10,11 +10,12 @@ const BATCH_PAGES: u64 = 1 << 20;
 /// Maximum number of requests between two calls that ask whether to continue.
 const REQUESTS_PER_QUESTION: u64 = 1 << 14;
 
-/// Overwrites the pages that `source` writes, without simulated time, until at least `pages_max` pages are written. Returns the number of
-/// pages.
+/// Overwrites the pages that `source` writes, without simulated time, until at least `pages_max` pages are written. Returns the number
+/// of written pages.
 ///
-/// A request that does not fit into the array writes nothing. Fewer pages are written if the source ends, or if `go_on` returns false; it
-/// is called with the number of written pages. No pages are written if the source seems to have no writes at all.
+/// A request that does not fit into the array writes nothing. Fewer pages are written if the source ends, or if `go_on` returns false.
+/// `go_on` is called with the number of pages written so far. Nothing is written if the first million requests of the source include no
+/// write that fits into the array.
 ///
 /// # Errors
 /// Returns the errors of the source.

@@ -3,11 +3,12 @@
 
 /// A counter, or a set of counters.
 pub trait Count: Copy {
-    /// Returns the sum of these counts and those of another member.
+    /// Returns the sum of these counts of one member SSD and `other`, the same counts of another one. For a [`Maximum`], it is the
+    /// greater value instead.
     #[must_use]
     fn plus(self, other: Self) -> Self;
 
-    /// Returns these counts less those of an earlier moment.
+    /// Returns these counts less `earlier`, the same counts at an earlier moment. A [`Maximum`] stays as it is.
     #[must_use]
     fn minus(self, earlier: Self) -> Self;
 }

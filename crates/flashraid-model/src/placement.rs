@@ -8,7 +8,7 @@ use std::ops::Range;
 
 /// RAID level: the rule by which addresses spread over the members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Level {
+pub enum RaidLevel {
     /// One SSD without striping.
     Single,
     /// Stripes over all members, without redundancy.
@@ -25,7 +25,7 @@ pub enum Level {
     Raid6,
 }
 
-impl Level {
+impl RaidLevel {
     /// Returns the number of parity strips in a stripe.
     pub const fn parity_strips(self) -> u32 {
         match self {
@@ -155,7 +155,7 @@ impl PageRequest {
 /// Maps pages of the array to pages of members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
-    level: Level,
+    level: RaidLevel,
     members: u32,
     strip_pages: u32,
     shape: StripeShape,
@@ -166,13 +166,13 @@ pub struct Layout {
 /// Place where a page of the array is stored: the member and its logical page, and the stripe and data strip to which they belong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageLocation {
-    /// Number of the stripe.
+    /// Number of the stripe to which the array's page belongs.
     pub stripe: u64,
-    /// Number of the data strip in the stripe.
+    /// Number of the data strip in the stripe to which the array's page belongs.
     pub data_strip_index: u32,
-    /// Member that holds the page. If several members hold it, the first of them.
+    /// Member that stores the array's page. If several members store it, the first of them.
     pub member: u32,
-    /// Number of the logical page that holds the page, counted from the start of the member.
+    /// Number of the member's logical page in which the array's page is stored, counted from the start of the member.
     pub member_page: u32,
 }
 
@@ -200,19 +200,19 @@ impl Extent {
 impl Layout {
     /// Returns the layout of `members` members that export `member_pages` pages each. A strip is `strip_pages` consecutive pages of the
     /// array on one member.
-    pub fn new(level: Level, members: u32, strip_pages: u32, member_pages: u64) -> Self {
+    pub fn new(level: RaidLevel, members: u32, strip_pages: u32, member_pages: u64) -> Self {
         let columns = match level {
-            Level::Single | Level::Raid1 => 1,
-            Level::Raid10 => members / 2,
-            Level::Raid0 | Level::Raid4 | Level::Raid5 | Level::Raid6 => members - level.parity_strips(),
+            RaidLevel::Single | RaidLevel::Raid1 => 1,
+            RaidLevel::Raid10 => members / 2,
+            RaidLevel::Raid0 | RaidLevel::Raid4 | RaidLevel::Raid5 | RaidLevel::Raid6 => members - level.parity_strips(),
         };
-        let rotates = matches!(level, Level::Raid5 | Level::Raid6);
+        let rotates = matches!(level, RaidLevel::Raid5 | RaidLevel::Raid6);
         let shape = StripeShape { data_strips: columns, parity_strips: level.parity_strips(), rotates_over_members: rotates };
         Self { level, members, strip_pages, shape, stripes: member_pages / u64::from(strip_pages) }
     }
 
     /// Returns the RAID level.
-    pub fn raid_level(&self) -> Level {
+    pub fn raid_level(&self) -> RaidLevel {
         self.level
     }
 
@@ -275,7 +275,7 @@ impl Layout {
     /// returns the first of them.
     #[inline]
     pub(crate) fn member_of_strip(&self, stripe: u64, role: u32) -> u32 {
-        self.shape.member_of_strip(stripe, role) * if self.level == Level::Raid10 { 2 } else { 1 }
+        self.shape.member_of_strip(stripe, role) * if self.level == RaidLevel::Raid10 { 2 } else { 1 }
     }
 
     /// Returns the role of the strip that `member` holds in `stripe`. A role numbers a strip in its stripe: data in order of address, then
@@ -283,8 +283,8 @@ impl Layout {
     #[inline]
     pub fn strip_index_of_member(&self, stripe: u64, member: u32) -> u32 {
         match self.level {
-            Level::Raid1 => 0,
-            Level::Raid10 => member / 2,
+            RaidLevel::Raid1 => 0,
+            RaidLevel::Raid10 => member / 2,
             _ => self.shape.role_of_member(stripe, member),
         }
     }
@@ -315,8 +315,8 @@ impl Layout {
     #[inline]
     pub fn copies_of_each_page(&self) -> u32 {
         match self.level {
-            Level::Raid1 => self.members,
-            Level::Raid10 => 2,
+            RaidLevel::Raid1 => self.members,
+            RaidLevel::Raid10 => 2,
             _ => 1,
         }
     }
@@ -336,10 +336,10 @@ impl Layout {
             }
             let pages = left.min(layout.strip_pages - within);
             let (first_member, copies) = match layout.level {
-                Level::Single | Level::Raid0 | Level::Raid4 => (column, 1),
-                Level::Raid1 => (0, layout.members),
-                Level::Raid10 => (2 * column, 2),
-                Level::Raid5 | Level::Raid6 => (layout.shape.member_of_strip(stripe, column), 1),
+                RaidLevel::Single | RaidLevel::Raid0 | RaidLevel::Raid4 => (column, 1),
+                RaidLevel::Raid1 => (0, layout.members),
+                RaidLevel::Raid10 => (2 * column, 2),
+                RaidLevel::Raid5 | RaidLevel::Raid6 => (layout.shape.member_of_strip(stripe, column), 1),
             };
             let extent = Extent { first_member, mirror_copies: copies, first_page: (stripe * strip_pages) as u32 + within, pages };
             left -= pages;
@@ -386,7 +386,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Draws the strips of the first stripes, one line each: numbers for data columns, letters for parities.
-    fn picture(level: Level, members: u32, stripes: u64) -> String {
+    fn picture(level: RaidLevel, members: u32, stripes: u64) -> String {
         let layout = Layout::new(level, members, 1, 100);
         let line = |stripe| -> String {
             let strip = |member| match layout.strip_index_of_member(stripe, member) {
@@ -400,15 +400,15 @@ mod tests {
 
     #[test]
     fn stripes_as_drawn_in_text_books() {
-        assert_eq!(picture(Level::Raid4, 4, 2), "012P 012P");
-        assert_eq!(picture(Level::Raid5, 5, 6), "0123P 123P0 23P01 3P012 P0123 0123P");
-        assert_eq!(picture(Level::Raid6, 5, 6), "Q012P 012PQ 12PQ0 2PQ01 PQ012 Q012P");
-        assert_eq!(picture(Level::Raid10, 4, 1), "0011");
+        assert_eq!(picture(RaidLevel::Raid4, 4, 2), "012P 012P");
+        assert_eq!(picture(RaidLevel::Raid5, 5, 6), "0123P 123P0 23P01 3P012 P0123 0123P");
+        assert_eq!(picture(RaidLevel::Raid6, 5, 6), "Q012P 012PQ 12PQ0 2PQ01 PQ012 Q012P");
+        assert_eq!(picture(RaidLevel::Raid10, 4, 1), "0011");
     }
 
     #[test]
     fn extents_of_left_symmetric_parity_go_round_the_members() {
-        let layout = Layout::new(Level::Raid5, 3, 2, 8);
+        let layout = Layout::new(RaidLevel::Raid5, 3, 2, 8);
         let request = PageRequest {
             tag: 0,
             first_page: 1,
@@ -426,11 +426,19 @@ mod tests {
     }
 
     fn any_layout() -> impl Strategy<Value = Layout> {
-        let levels = vec![Level::Single, Level::Raid0, Level::Raid1, Level::Raid10, Level::Raid4, Level::Raid5, Level::Raid6];
+        let levels = vec![
+            RaidLevel::Single,
+            RaidLevel::Raid0,
+            RaidLevel::Raid1,
+            RaidLevel::Raid10,
+            RaidLevel::Raid4,
+            RaidLevel::Raid5,
+            RaidLevel::Raid6,
+        ];
         (proptest::sample::select(levels), 1_u32..5, 1_u32..6, 1_u64..60).prop_map(|(level, size, strip_pages, pages)| {
             let members = match level {
-                Level::Single => 1,
-                Level::Raid10 => 2 * size,
+                RaidLevel::Single => 1,
+                RaidLevel::Raid10 => 2 * size,
                 _ => size + level.parity_strips().max(1),
             };
             Layout::new(level, members, strip_pages, pages + u64::from(strip_pages))

@@ -84,8 +84,8 @@ macro_rules! policies {
             }
 
             /// Returns a random policy with random parameters, each policy equally likely, for random cases in tests.
-            pub fn random_for_tests(stream: &mut $crate::rng::Stream) -> Self {
-                let any_of: [fn(&mut $crate::rng::Stream) -> Self; Self::NAMES.len()] =
+            pub fn random_for_tests(stream: &mut $crate::rng::RandomStream) -> Self {
+                let any_of: [fn(&mut $crate::rng::RandomStream) -> Self; Self::NAMES.len()] =
                     [$(|stream| Self::$Type(<$Type as $Trait>::random_for_tests(stream))),+];
                 any_of[$crate::rng::below(stream, any_of.len() as u64) as usize](stream)
             }
@@ -216,8 +216,8 @@ pub fn policy_parameters<P: Serialize>(policy: &P) -> Result<Map<String, Value>,
     serde_json::to_value(policy).and_then(serde_json::from_value)
 }
 
-/// Divides the policy that a user wrote into its name and its parameters. The user writes a name alone, or a table with the name under
-/// `tag`.
+/// Reads a policy as a user has written it, and returns its name and its parameters. The user writes either a name alone, or a table
+/// that has the name under the key `tag`. The parameters are empty if the name stands alone.
 pub fn name_and_parameters<'de, D: Deserializer<'de>>(
     deserializer: D,
     tag: &'static str,
@@ -238,12 +238,14 @@ pub fn name_and_parameters<'de, D: Deserializer<'de>>(
     }
 }
 
-/// Returns the policy that has these parameters.
+/// Builds a policy of the type `P` from a table of its parameters. Returns an error if `P` cannot be read from the table, for example
+/// because it has no such parameter.
 pub fn policy_from_parameters<P: DeserializeOwned, E: serde::de::Error>(parameters: Map<String, Value>) -> Result<P, E> {
     serde_json::from_value(Value::Object(parameters)).map_err(E::custom)
 }
 
-/// An enumeration made by `policies!`, for code that works with every list of policies.
+/// Enumeration of the policies for one purpose, such as the choice of victim blocks, made by the macro `policies!`. Each variant is a
+/// policy that users can choose by name. Code that uses this trait works with every such enumeration.
 pub trait PolicyList: Sized + DeserializeOwned {
     /// Returns the name of the chosen policy (a variant of the enumeration), as users write it in a configuration.
     fn name(&self) -> &'static str;
@@ -255,8 +257,9 @@ pub trait PolicyList: Sized + DeserializeOwned {
     fn schemas(generator: &mut SchemaGenerator) -> Vec<Schema>;
 }
 
-/// Returns the JSON Schema for a list of policies. It allows a name alone, or a table with the name under `tag` and the parameters of that
-/// policy. The documentation of a policy's type becomes the description of both forms.
+/// Returns the JSON Schema for a value that chooses one policy of the enumeration `K`. The value is the name of the policy, or a table.
+/// The table has the name under the key `tag`, and the parameters of that policy. The documentation of a policy's type becomes the
+/// description of both forms.
 pub fn schema_of_policies<K: PolicyList>(tag: &str, generator: &mut SchemaGenerator) -> Schema {
     let schemas = K::schemas(generator);
     let mut tables = Vec::new();
@@ -291,11 +294,13 @@ pub mod policy_tables {
     use serde::ser::Error as _;
     use serde::{Serialize, Serializer};
 
-    /// Returns the policy that `table` names under the key `tag`. If `table` has no such key, the policy is the first variant of the
-    /// enumeration `K`. The function removes that key from `table`, and the parameters of all policies of `K`; keys that belong to none
-    /// of them stay.
+    /// Returns the policy whose name `table` has under the key `tag`. If `table` has no such key, the first variant of the enumeration
+    /// `K` is chosen.
     ///
-    /// The second part of the result contains the other policies whose parameters in the table differ from the defaults.
+    /// The table may also contain parameters of policies that are not chosen. The second part of the result contains these other
+    /// policies, as far as their parameters in the table differ from the defaults.
+    ///
+    /// The function removes the key `tag` and the parameters of all policies of `K` from `table`. Other keys stay.
     ///
     /// # Errors
     ///
@@ -322,15 +327,17 @@ pub mod policy_tables {
         Ok((chosen, others))
     }
 
-    /// Returns a policy as a table: its name under the key `tag`, and its parameters. Parameters that only other policies of the same
-    /// kind have are left out ([`put_policy`] adds such parameters, too).
+    /// Returns a policy as a table: its name under the key `tag`, and its own parameters. The table has no keys for parameters of
+    /// other policies of the same kind. ([`put_policy`] adds those, too, with their default values.)
     pub fn own_parameters_table<K: PolicyList>(tag: &str, policy: &K) -> Map<String, Value> {
         let mut table = policy.parameters();
         table.insert(tag.to_owned(), policy.name().into());
         table
     }
 
-    /// Writes `table` together with the keys of `beside`.
+    /// Writes one table that contains the keys and values of `table` and of `beside`. The argument `beside` holds the settings that
+    /// stand in the same table of the configuration as a policy, but do not belong to it. If both have a key, the value of `beside` is
+    /// written.
     ///
     /// # Errors
     ///

@@ -53,14 +53,15 @@ pub struct Request {
     pub high_priority: bool,
     /// Number of the stream in a mix of workloads, or 0 without a mix.
     pub stream: u8,
-    /// True if all bytes lie on the member of the first byte, at consecutive addresses of that member. If false, the request spreads
-    /// over the members like any range of the array. The "skewed" load in Table 9 of the paper on globally coordinated collection (GGC)
-    /// needs it. There a request larger than a stripe unit still goes to one SSD.
+    /// True if all bytes lie on the member of the first byte, at consecutive addresses of that member. If false, the bytes lie on the
+    /// members as the RAID level distributes them. The "skewed" load in Table 9 of the paper on globally coordinated collection (GGC)
+    /// needs the value true. There a request larger than a stripe unit still goes to one SSD.
     pub stays_on_one_member: bool,
 }
 
 impl Request {
-    /// Returns a request of normal priority that spreads over the members like any range of the array.
+    /// Returns a request of normal priority. Its bytes lie on the members as the RAID level distributes them, in contrast to those of
+    /// a request with [`Request::stays_on_one_member`]. All flags are false, and the number of the stream is 0.
     pub const fn new(kind: OpKind, arrival_ns: u64, offset_bytes: u64, length_bytes: u64) -> Self {
         Self {
             arrival_ns,

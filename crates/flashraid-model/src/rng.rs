@@ -6,12 +6,13 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
-/// The generator behind every stream.
-pub type Stream = Xoshiro256PlusPlus;
+/// A stream of pseudo-random numbers: the state of its generator, xoshiro256++. Each use of random numbers in a simulation has a
+/// stream of its own.
+pub type RandomStream = Xoshiro256PlusPlus;
 
 /// Returns the random stream that `seed` gives for the use `label` with the number `index`.
-pub fn stream(seed: u64, label: &str, index: u64) -> Stream {
-    Stream::seed_from_u64(derive_seed(seed, label, index))
+pub fn stream(seed: u64, label: &str, index: u64) -> RandomStream {
+    RandomStream::seed_from_u64(derive_seed(seed, label, index))
 }
 
 /// Returns a seed that is derived from `seed` for the use `label` with the number `index`. A part that needs several streams of random
@@ -37,19 +38,19 @@ pub fn mix_bits(mut x: u64) -> u64 {
 
 /// Draws a number from `0..bound`. It multiplies and shifts, which prefers some numbers by less than `bound / 2^64`.
 #[inline]
-pub fn below(stream: &mut Stream, bound: u64) -> u64 {
+pub fn below(stream: &mut RandomStream, bound: u64) -> u64 {
     ((u128::from(next_u64(stream)) * u128::from(bound)) >> 64) as u64
 }
 
 /// Draws a number from `[0, 1)` with 53 random bits.
 #[inline]
-pub fn uniform(stream: &mut Stream) -> f64 {
+pub fn uniform(stream: &mut RandomStream) -> f64 {
     (next_u64(stream) >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
 /// Draws a number from the exponential distribution with mean 1.
 #[inline]
-pub fn exponential(stream: &mut Stream) -> f64 {
+pub fn exponential(stream: &mut RandomStream) -> f64 {
     // 1 − unit lies in (0, 1], so that the logarithm is finite.
     -libm::log(1.0 - uniform(stream))
 }
@@ -57,20 +58,20 @@ pub fn exponential(stream: &mut Stream) -> f64 {
 /// Draws a number from the normal distribution with mean 0 and variance 1. It uses one of each pair that the method of Box and Muller
 /// (1958) gives.
 #[inline]
-pub fn normal(stream: &mut Stream) -> f64 {
+pub fn normal(stream: &mut RandomStream) -> f64 {
     let radius = libm::sqrt(2.0 * exponential(stream));
     radius * libm::cos(2.0 * std::f64::consts::PI * uniform(stream))
 }
 
 /// Returns true with the given probability, which lies between 0 and 1.
 #[inline]
-pub fn chance(stream: &mut Stream, probability: f64) -> bool {
+pub fn chance(stream: &mut RandomStream, probability: f64) -> bool {
     uniform(stream) < probability
 }
 
 /// Draws the next 64 random bits.
 #[inline]
-pub fn next_u64(stream: &mut Stream) -> u64 {
+pub fn next_u64(stream: &mut RandomStream) -> u64 {
     use rand_xoshiro::rand_core::Rng;
     stream.next_u64()
 }

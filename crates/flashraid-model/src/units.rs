@@ -47,8 +47,9 @@ pub trait Quantity: Sized + Clone {
     /// Name of the type in the JSON Schema, which is also its `format`.
     const NAME: &'static str;
     /// Description of the allowed texts, as the end of the sentence "this must be …".
-    const ALLOWED_TEXT: &'static str;
-    /// Regular expression for editors, which checks only the form. [`Quantity::parse`] makes the final decision.
+    const ALLOWED_VALUES: &'static str;
+    /// Regular expression for the texts of this quantity, which the JSON Schema gives to text editors. It checks only the form of a
+    /// text. [`Quantity::parse`] makes the final decision.
     const PATTERN: &'static str;
     /// Range of plain numbers that are allowed without a unit. `None` if a unit is required.
     const ALLOWED_NUMBERS: Option<NumberRange>;
@@ -59,26 +60,29 @@ pub trait Quantity: Sized + Clone {
     /// Returns an error that explains why the text is not such a quantity.
     fn parse(text: &str) -> Result<Self, UnitError>;
 
-    /// Converts a plain number, which the caller has checked against [`Quantity::ALLOWED_NUMBERS`].
+    /// Converts a number that a user wrote without a unit to this quantity. The caller has checked that the number lies in
+    /// [`Quantity::ALLOWED_NUMBERS`].
     ///
     /// # Errors
-    /// Returns an error that explains why the number is not allowed.
+    /// Returns an error that explains why the number is not allowed. The default implementation refuses every number, because the unit
+    /// is missing.
     fn from_number(number: f64) -> Result<Self, UnitError> {
         Err(UnitError::new(format!("{number} has no unit")))
     }
 
-    /// Returns the JSON value of this quantity in its shortest exact form, as a configuration file would have it.
+    /// Returns this quantity as a configuration file would have it, in its shortest exact form: for example the text `4KiB` for 4,096
+    /// bytes.
     fn to_json(&self) -> serde_json::Value;
 }
 
-/// Range of plain numbers that a quantity may be written as.
+/// Range of the numbers that users may write for a quantity without a unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NumberRange {
-    /// The least number that is allowed.
+    /// The least number that is allowed without a unit.
     pub min: f64,
-    /// The greatest number that is allowed.
+    /// The greatest number that is allowed without a unit.
     pub max: f64,
-    /// True if only whole numbers are allowed.
+    /// True if only whole numbers are allowed without a unit.
     pub only_whole_numbers: bool,
 }
 
@@ -124,7 +128,7 @@ macro_rules! quantity_impls {
 
 /// Returns the JSON Schema of a [`Quantity`].
 pub fn quantity_schema<Q: Quantity>() -> Schema {
-    text_schema(Q::NAME, Q::PATTERN, Q::ALLOWED_TEXT, Q::ALLOWED_NUMBERS)
+    text_schema(Q::NAME, Q::PATTERN, Q::ALLOWED_VALUES, Q::ALLOWED_NUMBERS)
 }
 
 /// Returns the JSON Schema of a quantity with these properties. It is compiled once for all quantities.
@@ -164,7 +168,7 @@ impl<Q: Quantity> de::Visitor<'_> for QuantityVisitor<Q> {
     type Value = Q;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(Q::ALLOWED_TEXT)
+        f.write_str(Q::ALLOWED_VALUES)
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Q, E> {
@@ -176,7 +180,7 @@ impl<Q: Quantity> de::Visitor<'_> for QuantityVisitor<Q> {
             Some(n) if (n.min..=n.max).contains(&number) && !(n.only_whole_numbers && libm::trunc(number) != number) => {
                 Q::from_number(number).map_err(E::custom)
             }
-            _ => Err(E::custom(format!("{number} is not {}", Q::ALLOWED_TEXT))),
+            _ => Err(E::custom(format!("{number} is not {}", Q::ALLOWED_VALUES))),
         }
     }
 
@@ -253,7 +257,7 @@ const SIZE_UNITS: &[(&str, u128)] = &[
 
 impl Quantity for Duration {
     const NAME: &'static str = "duration";
-    const ALLOWED_TEXT: &'static str = "a duration with a unit (ns, us or µs, ms, s, min, h, d), such as \"25us\" or \"1.5ms\"";
+    const ALLOWED_VALUES: &'static str = "a duration with a unit (ns, us or µs, ms, s, min, h, d), such as \"25us\" or \"1.5ms\"";
     const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d)\s*$";
     const ALLOWED_NUMBERS: Option<NumberRange> = None;
 
@@ -282,7 +286,7 @@ impl fmt::Display for Duration {
 
 impl Quantity for Size {
     const NAME: &'static str = "size";
-    const ALLOWED_TEXT: &'static str =
+    const ALLOWED_VALUES: &'static str =
         "a size with a unit (B, KiB, MiB, GiB, TiB, or decimal KB, MB, GB, TB), such as \"4KiB\", or a whole number of bytes";
     const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMGT]B|[KMGT]iB)\s*$";
     const ALLOWED_NUMBERS: Option<NumberRange> = Some(NumberRange { min: 0.0, max: 9_007_199_254_740_991.0, only_whole_numbers: true });
@@ -310,7 +314,7 @@ impl fmt::Display for Size {
 
 impl Quantity for Rate {
     const NAME: &'static str = "rate";
-    const ALLOWED_TEXT: &'static str =
+    const ALLOWED_VALUES: &'static str =
         "a rate above 0 with a unit (B/s, KB/s, MB/s, GB/s, or binary KiB/s, MiB/s, GiB/s), such as \"300MB/s\"";
     const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMGT]B|[KMGT]iB)/s\s*$";
     const ALLOWED_NUMBERS: Option<NumberRange> = None;
@@ -341,7 +345,7 @@ impl fmt::Display for Rate {
 
 impl Quantity for TimePerByte {
     const NAME: &'static str = "time-per-byte";
-    const ALLOWED_TEXT: &'static str =
+    const ALLOWED_VALUES: &'static str =
         "the time of one byte (ps, ns, us), such as \"25ns\" or \"0.8ns\", or the rate of the wire, such as \"1.2GB/s\"";
     const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(ps|ns|us|µs|μs|ms|s|(B|[kKMGT]B|[KMGT]iB)/s)\s*$";
     const ALLOWED_NUMBERS: Option<NumberRange> = None;
@@ -367,7 +371,7 @@ impl fmt::Display for TimePerByte {
 
 impl Quantity for Fraction {
     const NAME: &'static str = "fraction";
-    const ALLOWED_TEXT: &'static str = "a share from 0 to 1, such as 0.05 or \"5%\"";
+    const ALLOWED_VALUES: &'static str = "a share from 0 to 1, such as 0.05 or \"5%\"";
     const PATTERN: &'static str = r"^\s*[0-9]+(\.[0-9]+)?\s*%?\s*$";
     const ALLOWED_NUMBERS: Option<NumberRange> = Some(NumberRange { min: 0.0, max: 1.0, only_whole_numbers: false });
 

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::parquet::{Metadata, failure, properties};
 use crate::error::{Outcome, WriteError};
-use crate::files::{self, NewFile};
+use crate::files::{self, ReplacementFile};
 
 /// A table with typed columns of equal length; any value may be missing.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -102,7 +102,7 @@ impl Table {
     }
 
     fn write_parquet(&self, path: &Path) -> Outcome {
-        let file = NewFile::begin(path)?;
+        let file = ReplacementFile::begin(path)?;
         let handle = file.handle().map_err(|error| WriteError::writing(path, &error))?;
         let written = || -> Result<(), ParquetError> {
             let mut writer = SerializedFileWriter::new(handle, Arc::new(self.schema()?), Arc::new(properties(&self.metadata).build()))?;

@@ -9,18 +9,18 @@ pub use flashraid::files::{discard_unfinished_files, try_discard_unfinished_file
 
 use crate::error::{Outcome, WriteError};
 
-/// A file that is written completely or not at all. If it is dropped without [`NewFile::finish`], the former file stays.
-pub struct NewFile {
+/// A file that is written completely or not at all. If it is dropped without [`ReplacementFile::finish`], the former file stays.
+pub struct ReplacementFile {
     path: PathBuf,
-    file: files::NewFile,
+    file: files::ReplacementFile,
 }
 
-impl NewFile {
+impl ReplacementFile {
     /// Begins a new file, and creates missing folders.
-    pub fn begin(path: &Path) -> Outcome<NewFile> {
+    pub fn begin(path: &Path) -> Outcome<ReplacementFile> {
         make_folder(parent_folder(path))?;
-        let file = files::NewFile::create_temporary(path).map_err(|error| WriteError::writing(path, &error))?;
-        Ok(NewFile { path: path.to_owned(), file })
+        let file = files::ReplacementFile::create_temporary(path).map_err(|error| WriteError::writing(path, &error))?;
+        Ok(ReplacementFile { path: path.to_owned(), file })
     }
 
     /// Returns a handle of the open file.
@@ -42,14 +42,14 @@ impl NewFile {
 
 /// A file that grows while a simulation runs. If it is dropped without [`GrowingFile::finish`], nothing of it stays.
 pub struct GrowingFile {
-    file: NewFile,
+    file: ReplacementFile,
     out: BufWriter<File>,
 }
 
 impl GrowingFile {
     /// Begins a new file, and creates missing folders.
     pub fn begin(path: &Path) -> Outcome<GrowingFile> {
-        let file = NewFile::begin(path)?;
+        let file = ReplacementFile::begin(path)?;
         let handle = file.handle().map_err(|error| WriteError::writing(path, &error))?;
         Ok(GrowingFile { file, out: BufWriter::with_capacity(1 << 16, handle) })
     }
@@ -85,7 +85,7 @@ mod tests {
     fn a_file_makes_its_folders_and_leaves_nothing_if_not_finished() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep/report.json");
-        drop(NewFile::begin(&path).unwrap());
+        drop(ReplacementFile::begin(&path).unwrap());
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 0);
         write(&path, b"new").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");

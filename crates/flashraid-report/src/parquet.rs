@@ -17,7 +17,7 @@ use parquet::schema::types::ColumnPath;
 use serde_json::Value;
 
 use crate::error::{Outcome, WriteError};
-use crate::files::NewFile;
+use crate::files::ReplacementFile;
 
 /// Columns of the file. Times are in nanoseconds of simulated time. Rows are in the order in which requests were completed.
 const SCHEMA: &str = "message requests {
@@ -46,7 +46,7 @@ const ROWS_PER_GROUP: usize = 1 << 17;
 /// A file of requests that grows while the simulation runs. If it is dropped without [`RequestFile::finish`], nothing of it stays.
 pub struct RequestFile {
     path: PathBuf,
-    file: NewFile,
+    file: ReplacementFile,
     writer: SerializedFileWriter<File>,
     rows: Vec<CompletedRequest>,
 }
@@ -54,7 +54,7 @@ pub struct RequestFile {
 impl RequestFile {
     /// Begins a file with the given metadata.
     pub fn begin(path: &Path, metadata: &Metadata) -> Outcome<RequestFile> {
-        let file = NewFile::begin(path)?;
+        let file = ReplacementFile::begin(path)?;
         let handle = file.handle().map_err(|error| WriteError::writing(path, &error))?;
         let schema = Arc::new(parse_message_type(SCHEMA).expect("the schema is constant"));
         let writer =

@@ -41,9 +41,11 @@ pub fn try_discard_unfinished_files() {
     }
 }
 
-/// A file that is being written. If it is dropped without [`NewFile::replace_target`], the old file stays as it was.
+/// A file that is being written under a temporary name. [`ReplacementFile::replace_target`] renames it to its final path, in place of any
+/// old file there. If it is dropped before that, the temporary file is removed, and the old file stays as it was. A stream, such as a
+/// pipe, is written to directly.
 #[derive(Debug)]
-pub struct NewFile {
+pub struct ReplacementFile {
     target: Target,
 }
 
@@ -55,9 +57,9 @@ enum Target {
     Stream(File),
 }
 
-impl NewFile {
-    /// Creates the temporary file that [`NewFile::replace_target`] later puts in the place of `path`. Until then, an old file at `path`
-    /// stays as it was. A stream, such as a pipe or standard output (the path `-`), is opened directly and has no temporary file.
+impl ReplacementFile {
+    /// Creates the temporary file that [`ReplacementFile::replace_target`] later puts in the place of `path`. Until then, an old file at
+    /// `path` stays as it was. A stream, such as a pipe or standard output (the path `-`), is opened directly and has no temporary file.
     ///
     /// # Errors
     /// Returns the error of the operating system. Examples are a folder that does not exist, a `path` that is a folder, and a lack of
@@ -111,7 +113,7 @@ impl NewFile {
         }
     }
 
-    /// Makes the contents durable and gives the file its name, in place of any old file.
+    /// Makes the contents of the temporary file durable and renames it to its final path, in place of any old file there.
     ///
     /// # Errors
     /// Returns an error if the disk is full or the name cannot be taken. Nothing is left of the new file then.
@@ -122,10 +124,11 @@ impl NewFile {
         self.take_name()
     }
 
-    /// Gives the file its name without making it durable, for a file that can be made again. A crash of the machine may leave it damaged.
+    /// Renames the temporary file to its final path, in place of any old file there, without making its contents durable first. A
+    /// crash of the machine may leave the file damaged. This function is therefore for files that can be made again.
     ///
     /// # Errors
-    /// Returns the same errors as [`NewFile::replace_target`].
+    /// Returns the same errors as [`ReplacementFile::replace_target`].
     pub fn replace_target_without_sync(mut self) -> io::Result<()> {
         self.take_name()
     }
@@ -137,7 +140,7 @@ impl NewFile {
     }
 }
 
-impl Drop for NewFile {
+impl Drop for ReplacementFile {
     fn drop(&mut self) {
         if let Target::Replace(_, temporary) = &self.target {
             unfinished().retain(|path| path != temporary.path());
@@ -145,12 +148,13 @@ impl Drop for NewFile {
     }
 }
 
-/// Writes a whole file.
+/// Writes a whole file under a temporary name and then renames it to `path`. The file at `path` is therefore complete at all times,
+/// and durable in the end. A stream, such as a pipe, is written to directly.
 ///
 /// # Errors
-/// Returns the errors of [`NewFile::create_temporary`] and [`NewFile::replace_target`].
+/// Returns the errors of [`ReplacementFile::create_temporary`] and [`ReplacementFile::replace_target`].
 pub fn write_atomically(path: &Path, contents: &[u8]) -> io::Result<()> {
-    let file = NewFile::create_temporary(path)?;
+    let file = ReplacementFile::create_temporary(path)?;
     file.open_temporary()?.write_all(contents)?;
     file.replace_target()
 }
@@ -168,12 +172,13 @@ pub fn read_at_most(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Writes a whole file that can be made again; see [`NewFile::replace_target_without_sync`].
+/// Writes a whole file like [`write_atomically`](fn@write_atomically), but without making it durable. A crash of the machine may leave
+/// the file damaged. This function is therefore for files that can be made again.
 ///
 /// # Errors
 /// Returns the same errors as [`write_atomically`](fn@write_atomically).
 pub fn write_atomically_without_sync(path: &Path, contents: &[u8]) -> io::Result<()> {
-    let file = NewFile::create_temporary(path)?;
+    let file = ReplacementFile::create_temporary(path)?;
     file.open_temporary()?.write_all(contents)?;
     file.replace_target_without_sync()
 }
@@ -191,7 +196,7 @@ pub fn is_wrong_path(error: &io::Error) -> bool {
 /// Age from which a file with a temporary name counts as abandoned by its writer.
 const ABANDONED: Duration = Duration::from_secs(3600);
 
-/// Returns true if `name` is a temporary name of this program.
+/// Returns true if `name` has the form that this program gives to the names of temporary files.
 pub fn is_temporary_name(name: &str) -> bool {
     name.starts_with(TEMPORARY.0) && name.ends_with(TEMPORARY.1)
 }
@@ -202,7 +207,7 @@ pub fn is_abandoned_if_last_changed(changed: SystemTime) -> bool {
     changed.elapsed().is_ok_and(|age| age > ABANDONED)
 }
 
-/// Returns the beginning of the temporary names of this process.
+/// Returns the beginning of the names of this process's temporary files.
 fn own_prefix() -> String {
     format!("{}{}-", TEMPORARY.0, this_process_name())
 }
@@ -326,10 +331,10 @@ mod tests {
     fn a_file_that_is_not_finished_leaves_what_was_there() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("report.json");
-        drop(NewFile::create_temporary(&path).unwrap());
+        drop(ReplacementFile::create_temporary(&path).unwrap());
         assert!(names(folder.path()).is_empty());
         write_atomically(&path, b"old").unwrap();
-        let new = NewFile::create_temporary(&path).unwrap();
+        let new = ReplacementFile::create_temporary(&path).unwrap();
         new.open_temporary().unwrap().write_all(b"new").unwrap();
         drop(new);
         assert_eq!((fs::read(&path).unwrap(), names(folder.path()).len()), (b"old".to_vec(), 1));

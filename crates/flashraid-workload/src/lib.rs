@@ -21,7 +21,7 @@ pub use flashraid_model::request::{HostLoop, OpKind, Request};
 pub use flashraid_model::units;
 pub use mix::MixedSource;
 pub(crate) use read_ahead::read_on_separate_thread;
-pub use space::{AddressSpace, Granularity};
+pub use space::{AddressGranularity, AddressSpace};
 pub use spec::{SourceSpec, SpecProblem, WorkloadSpec, open_workload, open_workload_read_ahead, open_workload_until};
 pub use transform::{AddressFit, TransformSpec, TransformedSource};
 
@@ -126,7 +126,7 @@ impl fmt::Debug for Stop {
     }
 }
 
-/// Error of a source that cannot continue.
+/// Error of a source of requests, such as a trace or a generator, that cannot deliver requests or cannot continue.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SourceError {
@@ -141,7 +141,7 @@ pub enum SourceError {
         /// Error of the operating system.
         source: std::io::Error,
     },
-    /// The source was stopped by its [`Stop`].
+    /// The source of requests was stopped by its [`Stop`].
     #[error("stopped")]
     Stopped,
 }

@@ -1,26 +1,27 @@
 //! Quantities in the settings of workloads, as users write them.
 
-use crate::Granularity;
+use crate::AddressGranularity;
 use crate::units::{NumberRange, Quantity, Size, UnitError};
 use flashraid_model::events::TIME_MAX_NS;
 use flashraid_model::quantity_impls;
 
-quantity_impls!(RequestGap, MeanSize, Granularity);
+quantity_impls!(RequestGap, MeanSize, AddressGranularity);
 
-/// A mean time between events, which may be a fraction of a nanosecond.
+/// A mean time between requests, which may be a fraction of a nanosecond. Users write it as a duration or as a rate of requests. Some
+/// other times of a workload have this type, too, such as the length of a tick.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RequestGap {
-    /// Number of nanoseconds, above 0.
+    /// Length of the time, as a rule the mean time between two requests, in nanoseconds; above 0.
     pub ns: f64,
 }
 
 impl RequestGap {
-    /// Returns the mean gap between events, of which there are `per_second` in a second.
+    /// Returns the mean time between requests, of which `per_second` arrive in a second.
     pub fn from_rate(per_second: f64) -> Self {
         Self { ns: 1e9 / per_second }
     }
 
-    /// Returns the number of events per second.
+    /// Returns the number of requests per second that arrive with this mean time between them.
     pub fn per_second(self) -> f64 {
         1e9 / self.ns
     }
@@ -28,7 +29,7 @@ impl RequestGap {
 
 impl Quantity for RequestGap {
     const NAME: &'static str = "gap";
-    const ALLOWED_TEXT: &'static str = "a duration above 0 with a unit, such as \"3ms\", or a rate, such as \"476.5/s\"";
+    const ALLOWED_VALUES: &'static str = "a duration above 0 with a unit, such as \"3ms\", or a rate, such as \"476.5/s\"";
     const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d|/s)\s*$";
     const ALLOWED_NUMBERS: Option<NumberRange> = None;
 
@@ -63,16 +64,16 @@ impl Quantity for RequestGap {
     }
 }
 
-/// A mean size, which need not be a whole number of bytes.
+/// A mean size of requests, which need not be a whole number of bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeanSize {
-    /// Number of bytes, above 0.
+    /// Number of bytes in a request on average, above 0.
     pub bytes: f64,
 }
 
 impl Quantity for MeanSize {
     const NAME: &'static str = "mean-size";
-    const ALLOWED_TEXT: &'static str = "a size above 0 with a unit (B, KiB, MiB, GiB, or decimal KB, MB, GB), such as \"510.53KiB\"";
+    const ALLOWED_VALUES: &'static str = "a size above 0 with a unit (B, KiB, MiB, GiB, or decimal KB, MB, GB), such as \"510.53KiB\"";
     const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMG]B|[KMG]iB)\s*$";
     const ALLOWED_NUMBERS: Option<NumberRange> = None;
 
@@ -124,9 +125,9 @@ fn shortest(value: f64, units: &[(&str, f64)]) -> String {
     texts.min_by_key(String::len).unwrap_or_else(|| format!("{value}{}", units[0].0))
 }
 
-impl Quantity for Granularity {
+impl Quantity for AddressGranularity {
     const NAME: &'static str = "grain";
-    const ALLOWED_TEXT: &'static str = "\"page\", \"sector\", or a size above 0 with a unit, such as \"4KiB\"";
+    const ALLOWED_VALUES: &'static str = "\"page\", \"sector\", or a size above 0 with a unit, such as \"4KiB\"";
     const PATTERN: &'static str = r"^\s*(page|sector|[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMGT]B|[KMGT]iB))\s*$";
     const ALLOWED_NUMBERS: Option<NumberRange> = None;
 

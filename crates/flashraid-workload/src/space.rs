@@ -25,19 +25,20 @@ impl AddressSpace {
 /// Number of bytes in a sector, the smallest unit that disks and traces address.
 pub(crate) const SECTOR_BYTES: u64 = 512;
 
-/// Unit of which sizes or addresses are multiples.
+/// Unit of which sizes or addresses of a workload are multiples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Granularity {
-    /// A sector of 512 bytes.
+pub enum AddressGranularity {
+    /// Makes sizes or addresses multiples of a sector of 512 bytes.
     Sector,
-    /// A logical page of the device.
+    /// Makes sizes or addresses multiples of a logical page of the array.
     Page,
-    /// This number of bytes, at least 1.
+    /// Makes sizes or addresses multiples of this number of bytes, at least 1.
     Bytes(u64),
 }
 
-impl Granularity {
-    /// Returns the number of bytes of which sizes or addresses are multiples. `space` says how many bytes a page has.
+impl AddressGranularity {
+    /// Returns the number of bytes in this unit. Sizes or addresses are multiples of this number. `space` says how many bytes a page
+    /// has.
     pub fn bytes_in(self, space: &AddressSpace) -> u64 {
         match self {
             Self::Sector => SECTOR_BYTES,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::space::SECTOR_BYTES;
 use super::{AddressSpace, HostLoop, OpKind, Request, Source, SourceError, SpecProblem, Stop};
 use flashraid_model::events::TIME_MAX_NS;
-use flashraid_model::rng::{self, Stream};
+use flashraid_model::rng::{self, RandomStream};
 
 /// Settings that change a stream of requests. The default changes nothing, and refuses addresses beyond the array.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,7 +17,8 @@ pub struct TransformSpec {
     pub start_ns: u64,
     /// Number of requests after which the stream ends; `None` for no limit.
     pub limit_requests: Option<u64>,
-    /// Time in the resulting stream from which on requests are left out, in nanoseconds; `None` for no limit.
+    /// Time at which the resulting stream ends, in nanoseconds; `None` for no limit. Requests that arrive at this time or later are
+    /// left out.
     pub limit_ns: Option<u64>,
     /// Factor of the rate of requests, by which the gaps between them are divided: 2 gives twice as many requests per second (Fig. 10 of
     /// the paper PGC).
@@ -26,9 +27,10 @@ pub struct TransformSpec {
     pub size_scale: f64,
     /// Treatment of addresses beyond the array.
     pub address_fit: AddressFit,
-    /// Share of the writes that become high-priority (PGC section III.D). With 0, requests keep their priorities.
+    /// Share of the writes that get a high priority, as in the paper PGC on preemptive collection (section III.D). With 0, requests
+    /// keep their priorities.
     pub high_priority_fraction: f64,
-    /// Granularity, in bytes, in which the array deallocates a write of zeroes (rule 220). Whole units become trims, and the rest is
+    /// AddressGranularity, in bytes, in which the array deallocates a write of zeroes (rule 220). Whole units become trims, and the rest is
     /// written. `None` writes everything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deallocate_bytes: Option<u64>,
@@ -122,7 +124,7 @@ pub struct TransformedSource<S = Box<dyn Source>> {
     /// Time in the original stream that becomes 0.
     zero_ns: Option<u64>,
     /// Random stream that chooses the high-priority writes.
-    priorities: Stream,
+    priorities: RandomStream,
     /// The remaining parts of a write of zeroes that was split into several requests. The next one is the last of the list.
     rest: Vec<Request>,
     /// Number of writes of zeroes of which a part was deallocated, and number of those of which a part was written.

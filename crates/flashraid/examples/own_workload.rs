@@ -3,7 +3,7 @@
 
 #![allow(clippy::print_stdout)]
 
-use flashraid::model::rng::{self, Stream};
+use flashraid::model::rng::{self, RandomStream};
 use flashraid::{CompletedRequest, Error, Observer, OpKind, Report, Request, Simulation, Source, SourceError};
 
 /// The array, as in a configuration file. Of its `[workload]`, only `requests` has an effect.
@@ -27,7 +27,7 @@ struct Log {
     /// Address of the next record.
     head: u64,
     now_ns: u64,
-    random: Stream,
+    random: RandomStream,
 }
 
 const RECORD_BYTES: u64 = 64 << 10;

@@ -37,7 +37,7 @@ pub struct CheckReport {
     pub array_bytes: u64,
     /// Number of members in the array.
     pub members: u32,
-    /// Sizes of the write cache, if there is one.
+    /// Sizes of the write cache of the array (`[cache]`), which stands in front of the SSDs. `None` if there is no such cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheCheck>,
     /// Capacity of one member.
@@ -48,22 +48,26 @@ pub struct CheckReport {
     /// Results about queues, cores and write buffer of members without superblocks; left out if none of them is configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub front: Option<FrontEndCheck>,
-    /// Garbage collection in one pool (a plane, a die, or all superblocks).
+    /// Thresholds and expected cost of garbage collection. They hold for each pool of blocks (of a plane or of a die) or, with
+    /// superblocks, for each drive.
     pub gc: GcCheck,
-    /// Statistics of the first requests. It is `None` if the workload cannot be read, which is one of the warnings.
+    /// Statistics of the first requests of the workload, at most 20,000. The value is `None` if the workload cannot be read; an entry
+    /// of `warnings` then says why. It is also `None` for a run whose requests come from another source than the configuration.
     pub workload: Option<WorkloadSample>,
     /// Share of the members' time that serving the workload takes; `None` without a workload.
     pub load: Option<LoadCheck>,
-    /// Results about members that ask the controller for permission to collect; left out with other schemes of coordination.
+    /// Results about the coordination scheme `stagger`, in which members ask the controller for permission to collect. They tell how
+    /// many members may collect together, and if that is enough. They are left out with other schemes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub leave: Option<PermissionCheck>,
-    /// Results about members that take turns to collect, each in its own window of time; left out with other schemes of coordination.
+    /// Results about the coordination scheme `windows`, in which members take turns to collect, each in its own window of time. They
+    /// tell if the turns are long enough, and not too long. They are left out with other schemes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turns: Option<TurnsCheck>,
     /// Moment of the run at which garbage collection first begins, if it does.
     pub first_collection: FirstCollection,
-    /// Number of pages that the warm-up overwrites on all members and a warm spare together. It is 0 for a warm-up that makes the steady
-    /// state of random writes without overwrites.
+    /// Number of pages that the warm-up overwrites, on all members and warm spares together. It is 0 if the warm-up constructs the
+    /// steady state of random writes directly (`ssd.warm_up.pattern = "steady"`), because it then overwrites nothing.
     pub warm_up_pages: u64,
     /// Write amplification that the workload reaches in the long run.
     ///
@@ -79,13 +83,14 @@ pub struct CheckReport {
     pub warnings: Vec<String>,
 }
 
-/// Sizes of the parts of a write cache.
+/// Sizes of the array's write cache (`[cache]`) in bytes: of its cache of write groups, of its cache for each member, and of a stripe.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct CacheCheck {
-    /// Number of bytes in the cache of write groups (the dirty pages of a stripe). With `wow` and `stow`, it is the whole cache. With
-    /// `lawc`, it stands before the caches of the members.
+    /// Number of bytes in the cache of write groups (the dirty pages of one stripe each); 0 if the cache policy has none. With the
+    /// policies `wow` and `stow`, this cache is the whole write cache. With the policy `lawc`, its pages go on to the caches of the
+    /// members.
     pub group_bytes: u64,
-    /// Number of bytes in the cache of each member.
+    /// Number of bytes in the cache that each member has within the array's write cache; 0 if the cache policy has no such caches.
     pub member_bytes: u64,
     /// Number of bytes of data in a stripe, its parity not counted. It is the maximum size of a write group (the dirty pages of one
     /// stripe).
@@ -95,15 +100,16 @@ pub struct CacheCheck {
 /// Capacity of one member.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MemberCheck {
-    /// Number of bytes in all pages, with summary pages.
+    /// Number of bytes in all flash pages of the member. Summary pages, which describe a block instead of holding data, are included.
     pub raw_bytes: u64,
     /// Number of bytes that the member exports to the array.
     pub exported_bytes: u64,
-    /// Number of blocks in a plane that are not exported.
+    /// Number of blocks in a plane that are not exported (offered to the host).
     pub reserved_blocks_per_plane: u32,
-    /// Over-provisioning: data pages divided by exported pages, minus 1.
+    /// Over-provisioning: number of data pages divided by the number of exported pages (those offered to the host), minus 1.
     pub over_provisioning: f64,
-    /// Over-provisioning that is left for invalid pages: without the blocks that collection keeps free or open.
+    /// Over-provisioning that is left for invalid pages. It is the number of pages in blocks that hold data, divided by the number of
+    /// exported pages (those offered to the host), minus 1. Blocks that collection keeps free or open do not count.
     pub effective_over_provisioning: f64,
 }
 
@@ -113,20 +119,22 @@ pub struct MemberCheck {
 pub struct GcCheck {
     /// Number of blocks in a pool (of a plane or of a die) or, with superblocks, number of superblocks in the drive.
     pub pool_blocks: u32,
-    /// Number of free blocks in a pool at or below which garbage collection starts there. With superblocks, it is the number of free
-    /// superblocks that collection aims at (`ssd.superblock.target`).
+    /// Number of free blocks in a pool (of a plane or of a die) at or below which garbage collection starts there. Drives with
+    /// superblocks have no such threshold. Instead, the value is `ssd.superblock.target`: with this many free superblocks, collection
+    /// frees as much space as host writes take.
     pub start_free_blocks: u32,
-    /// Number of free blocks in a pool at which garbage collection stops there. With superblocks, it is the number of free superblocks
-    /// at or above which nothing is collected: `ssd.superblock.target` plus `ssd.superblock.span`.
+    /// Number of free blocks in a pool (of a plane or of a die) at which garbage collection stops there. With superblocks, it is the
+    /// number of free superblocks at or above which nothing is collected: `ssd.superblock.target` plus `ssd.superblock.span`.
     pub stop_free_blocks: u32,
     /// Write amplification that theory expects of the victim policy under uniformly random writes (see [`theory`]).
     pub write_amplification: f64,
-    /// Relation of the policy to `write_amplification`: `exact`, or `at least` for a policy without a formula, for which the value is that
-    /// of greedy.
+    /// Precision of `write_amplification`: `exact` if theory has a formula for the victim policy, and otherwise `at least`. In the
+    /// latter case, the value is that of the greedy policy, taken as the least that the victim policy can reach.
     pub write_amplification_is: &'static str,
     /// Write amplification if the block that was written first is always collected: `alpha / (alpha + W(−alpha·e^−alpha))`. Here, `W`
-    /// is Lambert's function. `alpha` is the number of all pages in blocks that hold data, divided by the number of pages that the host
-    /// can address. In superblocks with parity, the result of the formula is increased by the pages of parity that are written.
+    /// is Lambert's function. `alpha` is the number of pages, valid or not, in blocks that hold data, divided by the number of pages
+    /// that the host can address. In superblocks with parity, the formula's result is multiplied by `dies / (dies − 1)`, because one
+    /// of `dies` superpages is parity.
     pub write_amplification_oldest_first: f64,
     /// Mean number of valid pages that a clean (the collection of one victim block) moves, at the expected `write_amplification`.
     pub pages_moved_per_clean: f64,
@@ -139,19 +147,19 @@ pub struct GcCheck {
 /// Share of the members' time that serving the workload takes, at the expected write amplification.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LoadCheck {
-    /// Share of the time that the dies of the busiest member need for the reads and writes that the workload causes. The work of
-    /// collection is not counted. Above 1, the dies fall behind. `None` for a closed loop.
+    /// Mean time that a die of the busiest member needs for reads and writes that the workload causes, as a share of simulated time.
+    /// The work of collection is not counted. Above 1, the dies fall behind. `None` for a closed loop.
     pub dies_without_gc: Option<f64>,
-    /// Share of the time that the dies of the busiest member need for the reads and writes that the workload causes, and for
-    /// collection. Above 1, the dies fall behind. `None` for a closed loop.
+    /// Mean time that a die of the busiest member needs for its work, as a share of simulated time. The work is the reads and writes
+    /// that the workload causes, and collection. Above 1, the dies fall behind. `None` for a closed loop.
     pub dies_with_gc: Option<f64>,
     /// Expected wait of a request behind collection, divided by the time of its own operations. It is `None` for a closed loop, and if
     /// collection takes no time.
     pub collection_wait: Option<f64>,
-    /// Share of the time that the host link of the busiest member is busy, if its rate is limited. With two directions, it is the busier
-    /// one.
+    /// Share of simulated time for which the host link of the busiest member is busy, if its rate is limited. If the link carries both
+    /// directions at the same time, the value is that of the busier direction.
     pub link: Option<f64>,
-    /// Share of the time that the channels of the busiest member are busy; `None` if dies do not share channels.
+    /// Share of simulated time for which the channels of the busiest member are busy; `None` if dies do not share channels.
     pub channels: Option<f64>,
     /// Share of the array controller's bandwidth that is used; `None` if it has no limit.
     pub controller: Option<f64>,
@@ -179,18 +187,20 @@ impl LoadCheck {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(tag = "when", rename_all = "kebab-case")]
 pub enum FirstCollection {
-    /// Collection begins at once, because the warm-up uses up all free blocks above the threshold at which it starts.
+    /// Collection begins as soon as the run does, because so few blocks are free after the fill and the warm-up.
     AtOnce,
-    /// Collection begins in the run, when this number of host pages has been written to each member on average.
+    /// Collection begins in the run, when `pages_per_member` pages have been written to each member on average.
     After {
-        /// Number of pages that the host, with mirrors and parity, must write to each member until collection begins.
+        /// Number of pages that must be written to each member, on average, until collection begins. Pages written for mirrors and
+        /// parity count.
         pages_per_member: u64,
         /// Simulated time until collection begins, in seconds; `None` for a closed loop.
         seconds: Option<f64>,
     },
-    /// Collection never begins, because the run writes too little.
+    /// Collection never begins, because the run writes too few pages.
     Never {
-        /// Number of pages that would have to be written to each member until collection begins.
+        /// Number of pages that would have to be written to each member, on average, until collection begins. Pages written for
+        /// mirrors and parity count.
         pages_per_member: u64,
     },
     /// The moment at which collection first begins is unknown, because a warm state is loaded or the workload cannot be read.
@@ -219,8 +229,8 @@ pub(crate) fn warm_up_pages(scenario: &Scenario) -> u64 {
     (scenario.warm_up.overwrites_per_page * per_die) as u64 * u64::from(ssd.geometry.dies) * members
 }
 
-/// Returns the report of [`check_scenario`], before a run. It also checks, as far as possible, that all files which the run reads and
-/// writes exist and fit.
+/// Returns the report of [`check_scenario`], before a run. It also checks the files of the run, as far as possible. Traces must be
+/// readable, and a warm state to be loaded must fit the array. If a warm state is to be saved, it must be possible to write its file.
 ///
 /// # Errors
 /// Returns the error with which the run would end.
@@ -369,7 +379,7 @@ fn alpha(ssd: &SsdParams) -> f64 {
     let planes = f64::from(planes_per_pool(ssd));
     // Free blocks vary between the thresholds. A collection begins when a block has just been opened, which is still empty then. The block
     // for moves is half full on average.
-    let free = f64::from(ssd.gc.start_free_blocks + ssd.gc.stop_free_blocks - 1) / 2.0;
+    let free = f64::from(ssd.gc.start_threshold_free_blocks + ssd.gc.stop_threshold_free_blocks - 1) / 2.0;
     let open = if ssd.gc.separate_open_block { 1.5 } else { 1.0 };
     let holding = planes * f64::from(g.blocks_per_plane) - free - open;
     holding / (planes * f64::from(g.blocks_per_plane - g.reserved_blocks_per_plane))
@@ -388,8 +398,8 @@ fn gc_check(ssd: &SsdParams) -> GcCheck {
     let pages_moved_per_clean = f64::from(data_pages) * (1.0 - 1.0 / write_amplification);
     GcCheck {
         pool_blocks: ssd.geometry.blocks_per_plane * planes_per_pool(ssd),
-        start_free_blocks: ssd.gc.start_free_blocks,
-        stop_free_blocks: ssd.gc.stop_free_blocks,
+        start_free_blocks: ssd.gc.start_threshold_free_blocks,
+        stop_free_blocks: ssd.gc.stop_threshold_free_blocks,
         write_amplification,
         write_amplification_is,
         write_amplification_oldest_first: oldest_first,
@@ -410,14 +420,14 @@ fn clean_ns(ssd: &SsdParams, pages: f64) -> f64 {
 fn transfers_per_move(ssd: &SsdParams) -> f64 {
     match ssd.gc.procedure {
         _ if ssd.gc.copy_back => 0.0,
-        CollectionProcedure::AsParametersSay => 2.0,
+        CollectionProcedure::AsConfigured => 2.0,
         CollectionProcedure::ReferenceSimulatorWithoutCopyBack => 2.0 * (1.0 - 1.0 / f64::from(ssd.geometry.planes)),
     }
 }
 
 /// Returns the time that the summary page adds to every programmed page (rule 18).
 fn summary_ns_per_page(ssd: &SsdParams) -> f64 {
-    if !ssd.geometry.summary_page {
+    if !ssd.geometry.has_summary_page {
         return 0.0;
     }
     (ssd.timing.block_summary_transfer_ns + ssd.timing.page_program_ns) as f64 / f64::from(ssd.geometry.data_pages_per_block())
@@ -450,7 +460,7 @@ fn load_check(array: &ArrayParams, gc: &GcCheck, sample: &WorkloadSample) -> Loa
     let channel_ns = ssd.channel.map(|channel| {
         if let Some(superblock) = &ssd.superblock {
             let channels = (dies / f64::from(channel.dies_per_channel)).max(1.0);
-            let page_ns = superblock.unit_transfer_ns as f64 / f64::from(superblock.unit_pages);
+            let page_ns = superblock.unit_transfer_ns as f64 / f64::from(superblock.pages_per_unit);
             let transfers = drive::transfers_per_page(ssd, superblock, gc);
             return (read * superblock.unit_transfer_ns as f64 + written * transfers * page_ns) / channels;
         }
@@ -501,12 +511,12 @@ fn first_collection(scenario: &Scenario, sample: Option<&WorkloadSample>) -> Fir
             - superblock.collection.superblocks_below_target_to_double_pace;
         let to_go = (u64::from(blocks) * u64::from(shape.data_units())).saturating_sub(u64::from(filled));
         let warmed = (scenario.warm_up.overwrites_per_page * f64::from(shape.exported_units)) as u64;
-        let pages = to_go.saturating_sub(warmed) * u64::from(superblock.unit_pages);
+        let pages = to_go.saturating_sub(warmed) * u64::from(superblock.pages_per_unit);
         return after(scenario, sample, pages);
     }
     // After the fill, all reserved blocks except the open one are free.
     let pool_reserved = g.reserved_blocks_per_plane * planes_per_pool(ssd);
-    let to_go = u64::from(pool_reserved - 1 - ssd.gc.start_free_blocks) * u64::from(g.data_pages_per_block());
+    let to_go = u64::from(pool_reserved - 1 - ssd.gc.start_threshold_free_blocks) * u64::from(g.data_pages_per_block());
     let pools = u64::from(g.dies) * u64::from(g.planes / planes_per_pool(ssd));
     let warmed = scenario.warm_up.overwrites_per_page * f64::from(g.exported_pages_per_die()) * f64::from(g.dies);
     after(scenario, sample, (to_go * pools).saturating_sub(warmed as u64))

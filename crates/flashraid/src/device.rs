@@ -22,10 +22,10 @@ use flashraid_workload::units::count_with_noun;
 /// [`Device::advance`] lets time pass and gives answers, and [`Device::report`] sums up. Simulated time never goes back. A device has no
 /// threads and no callbacks, so that nothing happens between two calls. The same calls give the same answers on every machine.
 ///
-/// A request comes before everything else of its nanosecond that has not happened yet. So the requests of a trace, submitted at their
-/// times, get the response times of `flashraid run`. For this, submit each of them before you advance time to its moment.
+/// Of all events of one nanosecond that have not happened yet, the arrival of a submitted request comes first. `flashraid run` keeps the
+/// same order. A trace therefore gets the same response times here if each request is submitted before time advances to its arrival.
 ///
-/// [`Simulation::open`](crate::Simulation::open) makes one.
+/// [`Simulation::open`](crate::Simulation::open) warms up an array and returns it as a device.
 pub struct Device {
     live: LiveArray,
     scenario: Scenario,

@@ -28,9 +28,9 @@ pub struct DocumentedName {
     pub name: String,
     /// Kind of the name: a configuration key, or a value of a report.
     pub kind: DocumentedNameKind,
-    /// Documentation of this name.
+    /// Documentation of the configuration key or report value that has this name, as one paragraph of plain text.
     pub text: String,
-    /// JSON Schema of the value.
+    /// JSON Schema of the value that has this name, which is the value of a configuration key or a value of a report.
     pub schema: &'static Value,
 }
 

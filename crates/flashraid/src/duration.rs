@@ -41,8 +41,9 @@ pub struct EstimatedSeconds {
 }
 
 impl EstimatedSeconds {
-    /// Returns the estimated time that the computer needs to simulate `scenario` on one processor, in seconds of the wall clock.
-    /// `sample` describes the first requests of the workload. Without a sample, the time of the run is unknown.
+    /// Returns the estimated times that the computer needs for the warm-up of `scenario` and for the run after it. They hold for one
+    /// processor and are in seconds of the wall clock. `sample` describes the first requests of the workload. Without a sample, only the
+    /// warm-up is estimated, and the time of the run is `None`.
     #[must_use]
     pub fn estimate(scenario: &Scenario, sample: Option<&WorkloadSample>) -> EstimatedSeconds {
         let has_superblocks = scenario.array.ssd.superblock.is_some();

@@ -79,11 +79,13 @@ impl<'a> Simulation<'a> {
         Self { template, source: None, checked: None, observer: None, verify: false, threads: 1, cache: None }
     }
 
-    /// Replaces a key of the configuration, as `--set` does. The text is read as TOML; if that fails, it is used as a plain text.
+    /// Sets a key of the configuration to another value, as `--set` does. The value is read as TOML. A value that is not TOML, such as
+    /// `greedy` without quotes, is taken as a text.
     ///
     /// # Errors
-    /// Returns [`Error::Config`] if there is no such key, or if a table, list or quoted text is not closed. [`Simulation::run`] finds out
-    /// whether the value fits the key, and reports all problems at once.
+    /// Returns [`Error::Config`] if `key` cannot be a key, such as `array..members`. Returns the same error if `value` begins with a
+    /// quote or bracket, like a text, list or table in TOML, but is not valid TOML. [`Simulation::run`] finds out whether the key exists
+    /// and the value fits it, and reports all problems at once.
     pub fn set(mut self, key: &str, value: impl ToString) -> Result<Self, Error> {
         self.template.set(key, value.to_string())?;
         Ok(self)
@@ -109,14 +111,16 @@ impl<'a> Simulation<'a> {
         self
     }
 
-    /// Verifies the whole state of every member at the end of the run.
+    /// Switches on a check at the end of the run: the bookkeeping of the write cache and of every member must be consistent. This
+    /// includes each member's map of pages. Otherwise, [`Simulation::run`] returns [`Error::FailedVerification`], which is a bug of the
+    /// simulator.
     pub fn verify(mut self) -> Self {
         self.verify = true;
         self
     }
 
-    /// Sets the number of threads; 0 counts as 1. They share the work of warm-ups, and of requests that arrive at given times rather than
-    /// in reply to answers. The results do not depend on the number.
+    /// Sets the number of threads; 0 counts as 1. They share the work of warm-ups. They also share the requests of an open loop (requests
+    /// arrive without waiting for answers), if members do not affect each other. No result depends on the number.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
         self
@@ -188,11 +192,11 @@ impl<'a> Simulation<'a> {
     }
 
     /// Warms the array up and returns it as a [`Device`], which takes requests at moments that the caller chooses. Requests of the
-    /// configuration's `[workload]` are not sent, though a warm-up by the workload's own addresses uses them. Requests of a source that was
-    /// set with [`Simulation::source`] are not sent, either.
+    /// configuration's `[workload]`, or of a source set with [`Simulation::source`], are not sent. A warm-up with `ssd.warm_up.pattern =
+    /// "workload"` still writes to the addresses that `[workload]` describes.
     ///
     /// # Errors
-    /// As [`Simulation::run`].
+    /// Returns the errors of [`Simulation::run`], or [`Error::UnusableInput`] if there is too little memory.
     pub fn open(self) -> Result<Device, Error> {
         let scenario = self.scenario()?;
         // Another program's process is not ours to end for want of memory.

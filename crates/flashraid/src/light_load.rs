@@ -18,8 +18,8 @@ const HALF: f64 = 0.5;
 /// twice the share.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LightLoad {
-    /// Share of the time for which the dies of the busiest member work. It is above 0 and below 0.1, because an array with more work
-    /// does not count as idle.
+    /// Share of the time for which the dies of the busiest member work; above 0 and below 0.1. A larger share cannot occur here, because
+    /// a `LightLoad` describes only arrays in which every part works less than a tenth of the time.
     pub busiest_member_busy_share: f64,
     /// Factor by which the load, in requests per second, would have to rise until the dies of the busiest member work half of the time.
     pub load_multiplier_until_half_busy: f64,
@@ -29,9 +29,12 @@ pub struct LightLoad {
 }
 
 impl LightLoad {
-    /// Returns the factors by which the load, in requests per second, would have to rise until remedies against garbage collection
-    /// matter. Returns `None` if the array is not lightly loaded: a part works a tenth of the time, or collection causes a tenth of
-    /// response times. The result is also `None` if the dies do no work.
+    /// Returns a description of a lightly loaded array, with two factors by which its load (requests per second) would have to rise. At
+    /// the first factor, the dies of the busiest member work half of the time, so that remedies against garbage collection begin to
+    /// matter. At the second, the busiest part of the array works all the time.
+    ///
+    /// Returns `None` if the array is not lightly loaded. This is so if a part works at least a tenth of the time, or if collection
+    /// causes at least a tenth of response times. The result is also `None` if the dies do no work.
     ///
     /// `busiest_dies` is the share of the time for which the dies of the busiest member work. `busiest_part` is this share for the
     /// busiest part of the array: dies, links, channels or the controller. `collection_in_responses` is the share of response times

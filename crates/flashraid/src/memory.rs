@@ -28,8 +28,8 @@ pub fn memory_needed_bytes(scenario: &Scenario) -> u64 {
 }
 
 /// Returns the estimated number of bytes that simulations of `scenarios` need if at most `workers` of them run at a time. With several
-/// scenarios, each that runs counts twice: for its array, and for a kept copy of the array's state after the warm-up. Scenarios with the
-/// same warm-up share such copies.
+/// scenarios, each simulation that runs counts twice: for its array, and for a kept copy of the array's state after the warm-up. The
+/// estimate ignores that scenarios with the same warm-up share one copy.
 pub fn memory_needed_by_all_bytes<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>, workers: usize) -> u64 {
     let mut each: Vec<u64> = scenarios.into_iter().map(memory_needed_bytes).collect();
     each.sort_unstable_by(|a, b| b.cmp(a));

@@ -33,7 +33,7 @@ pub trait Observer {
     fn victim_cleaned(&mut self, _clean: &GcInterval) {}
 
     /// Reports the number of units of the mapping (`ssd.superblock.unit`, a page or several) that drives with superblocks have
-    /// programmed since the last call. Units of the host, moved units, padding and parity count.
+    /// programmed since the last call. The number includes data of the host, data moved by collection, padding and parity.
     fn units_programmed(&mut self, _units: u64) {}
 }
 

@@ -41,7 +41,8 @@ pub use schema::report_schema;
 pub use table::{FEW_SAMPLES_MARK, TableRow, TableSection, format_figure};
 pub use verdict::{LoadVerdict, Verdict};
 
-/// Percentiles of response times: their names in documents, and the share of requests that are at most as long.
+/// Percentiles of response times that a report has. Each has its name in documents and a share: the share of requests whose response
+/// time is at most the percentile (0.99 for `p99`).
 pub const REPORTED_PERCENTILES: [(&str, f64); 6] =
     [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p99_9", 0.999), ("p99_99", 0.9999)];
 
@@ -78,7 +79,7 @@ pub struct Report {
     pub bandwidth_mb_s: Bandwidth,
     /// Counts of reads, programs and erases on flash.
     pub flash: Flash,
-    /// Garbage collection of all members.
+    /// Counters, times and shares of garbage collection, over all members.
     pub gc: Gc,
     /// Policy and counts of the write cache; empty without a cache.
     #[schemars(schema_with = "cache::cache_report_schema")]
@@ -89,20 +90,20 @@ pub struct Report {
     /// Counters of the writes, reads and waits that parity costs; `None` for array levels without parity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parity: Option<Parity>,
-    /// Counters of reads with `read.plan = "avoid"`: the array reads elsewhere if garbage is being collected where a wanted strip lies.
-    /// `None` with other read plans.
+    /// Counters of reads with `read.plan = "avoid"`. If garbage is being collected where a wanted strip lies, the array reads another
+    /// copy or the rest of the stripe. `None` with other read plans.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planned_reads: Option<ReadPlanReport>,
-    /// Counters of reads with a read plan that also reads elsewhere if no answer has come after a time (`read.plan = "hedge"`, for
-    /// example). `None` with other read plans.
+    /// Counters of hedged reads: if no answer has come after the time `read.after`, the array also reads another copy or the rest of the
+    /// stripe. `None` unless `read.plan` is `"hedge"`, or `"predict"` with `read.then_hedge`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hedged_reads: Option<HedgedReads>,
     /// Counters of reads with `read.plan = "predict"`: a read that is predicted to be slow is made from another copy or the rest of the
     /// stripe. `None` with other read plans.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub predicted_reads: Option<PredictedReads>,
-    /// The first failure of a member and the rebuilding of this member; `None` if no failure was set. Counts of pages, and response
-    /// times, cover all failures together.
+    /// The first failure of a member and the rebuilding of this member; `None` if no failure was set. If several members fail, the counts
+    /// of pages and the response times here are those of all failures together. Everything else is about the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<FailureReport>,
     /// All members for which a failure was set, in order of time.
@@ -115,7 +116,7 @@ pub struct Report {
     /// Findings about how far the results can be trusted.
     #[serde(default)]
     pub verdict: Verdict,
-    /// Requests done per second of the measured time.
+    /// Requests done per second of simulated time: their number in the measured time, divided by `load_ns`.
     #[serde(default)]
     pub iops: Iops,
     /// Number of bytes that the array offers. If scaled-down drives are simulated, it refers to the full-size drives.
@@ -128,7 +129,7 @@ pub struct Report {
     /// Response times divided into their causes, in microseconds.
     #[serde(default)]
     pub time_us: ResponseTimeParts,
-    /// Results of the run, interval by interval.
+    /// Results over the measured time, which is divided into intervals of equal length.
     #[serde(default)]
     pub over_time: OverTime,
     /// Requests that were not served because too many members had failed.
@@ -141,8 +142,8 @@ pub struct Report {
     /// if the members have superblocks, or if none of `ssd.buffer`, `ssd.queues` and `ssd.firmware` is set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub front: Option<FrontEndReport>,
-    /// Counters of optional effects in the members, such as read retries or background work of dies, summed over the members. Each
-    /// effect has a table; left out if the members have no such effects.
+    /// Counters of optional mechanisms that take time of the members' dies, such as read retries and background work, summed over the
+    /// members. Each configured mechanism has a table of its counters. Left out if no mechanism is configured.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     #[schemars(schema_with = "Figures::schema")]
     pub mechanisms: serde_json::Map<String, Value>,
@@ -152,8 +153,8 @@ pub struct Report {
     /// measured, `measured_from_ns`.
     pub measured_to_ns: u64,
     /// Time by which numbers of requests and bytes are divided to get requests per second and bandwidth, in nanoseconds. In an open
-    /// loop, it is the measured time. In a closed loop, it is the mean time for which a slot of the queue depth was in use, think times
-    /// included. A slot is the room for one outstanding request.
+    /// loop, it is the measured time. In a closed loop, the queue depth is a number of places, each for one outstanding request. The
+    /// time is then the mean time for which a place had a request, or waited for the think time before its next request.
     pub load_ns: u64,
     /// Work that the host's writes left to the members at the end of the measured time: data in buffers, and collection.
     pub owed: Owed,
@@ -162,8 +163,8 @@ pub struct Report {
     /// Reason why the run was stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial_reason: Option<String>,
-    /// Note about the origin of the requests; left out if there is none. It says, for example, that a named workload is a stand-in with
-    /// published statistics.
+    /// Note about the origin of the requests; left out if there is none. It says, for example, that the requests of a named workload
+    /// (`workload.preset`) are not a recorded trace. They are then generated to match the published statistics of a trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload_note: Option<String>,
     /// Assumptions made, and parts left out, in reading traces.
@@ -208,7 +209,8 @@ impl Report {
         (self.verdict.load == LoadVerdict::Stable).then(|| crate::light_load::LightLoad::from_shares(busy, busy, collection)).flatten()
     }
 
-    /// Returns the report without values that differ between two runs of the same inputs: times of the wall clock, rates, and memory.
+    /// Returns the report without the values that differ between two runs of the same inputs. These are times of the wall clock, speeds
+    /// of the simulator (such as requests per second of the wall clock), and its memory.
     #[must_use]
     pub fn without_wall_clock(&self) -> Self {
         let perf = Perf { host_page_ops: self.perf.host_page_ops, flash_page_ops: self.perf.flash_page_ops, ..Perf::default() };
@@ -223,9 +225,9 @@ pub struct Owed {
     /// Number of bytes in write caches and in drives' write buffers that were not yet programmed into flash at the end of the measured
     /// time.
     pub buffered_bytes: u64,
-    /// Number of valid pages in victim blocks whose collection was in progress at the end of the measured time. It is 0 if collection
-    /// cannot be preempted, because its moves then count as done when it begins. In drives with superblocks, it counts pages whose
-    /// moves were due because of host writes, or had begun.
+    /// Number of valid pages that collection still had to move out of victim blocks at the end of the measured time. Without preemption,
+    /// it is 0, because all moves of a victim block count as done when its collection begins. In drives with superblocks, each host
+    /// write makes some moves due, which are made later. The pages of such moves, due or in progress, count there.
     pub moves_pages: u64,
     /// Time that dies still needed, at the end of the measured time, for collections that had begun or were waiting for their die. It is
     /// in microseconds, summed over all dies.
@@ -236,16 +238,16 @@ pub struct Owed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Requests {
-    /// Number of reads and writes.
+    /// Number of measured reads and writes: those that arrived in the measured time and were served.
     pub all: u64,
-    /// Number of all reads.
+    /// Number of measured reads: those that arrived in the measured time and were served.
     pub read: u64,
-    /// Number of all writes.
+    /// Number of measured writes: those that arrived in the measured time and were served.
     pub write: u64,
-    /// Number of trims; left out if there are none.
+    /// Number of trims in the measured time; left out if there are none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub trim: u64,
-    /// Number of flushes; left out if there are none.
+    /// Number of flushes in the measured time; left out if there are none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub flush: u64,
 }
@@ -255,15 +257,19 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// Requests per second; `None` for a measured time of no length.
+/// Requests done per second of simulated time: their number in the measured time, divided by `load_ns` of the report. `None` if
+/// `load_ns` is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Iops {
-    /// Reads and writes per second.
+    /// Number of reads and writes together that were done per second of simulated time. `None` if `load_ns` of the report, the time by
+    /// which the number is divided, is 0.
     pub all: Option<f64>,
-    /// Reads alone per second.
+    /// Number of reads that were done per second of simulated time. `None` if `load_ns` of the report, the time by which the number is
+    /// divided, is 0.
     pub read: Option<f64>,
-    /// Writes alone per second.
+    /// Number of writes that were done per second of simulated time. `None` if `load_ns` of the report, the time by which the number is
+    /// divided, is 0.
     pub write: Option<f64>,
 }
 
@@ -272,18 +278,20 @@ pub struct Iops {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Batches {
-    /// Number of reads and writes that were done, one entry for each batch (a tenth of the measured reads and writes, in order of
-    /// arrival).
+    /// Number of reads and writes of each batch that were done. A batch is a tenth of the measured reads and writes, in order of arrival.
+    /// Requests that were lost or not done at the end are left out.
     pub requests: Vec<u64>,
     /// Mean response time of each batch (a tenth of the measured reads and writes, in order of arrival), in microseconds. It is `None`
     /// if no request of the batch was done.
     pub mean_us: Vec<Option<f64>>,
     /// The 99th percentile of the response times of each batch (a tenth of the measured reads and writes, in order of arrival), in
-    /// microseconds. A value exceeds the exact one by at most 1/64. Left out unless at least ten requests of each batch took longer.
+    /// microseconds. A value exceeds the exact one by at most 1/64 of it. Left out unless, in each batch, at least ten requests took longer
+    /// than the percentile.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub p99_us: Vec<f64>,
     /// The 99.9th percentile of the response times of each batch (a tenth of the measured reads and writes, in order of arrival), in
-    /// microseconds. A value exceeds the exact one by at most 1/64. Left out unless at least ten requests of each batch took longer.
+    /// microseconds. A value exceeds the exact one by at most 1/64 of it. Left out unless, in each batch, at least ten requests took longer
+    /// than the percentile.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub p99_9_us: Vec<f64>,
 }
@@ -304,7 +312,8 @@ pub struct ResponseTimeParts {
 }
 
 impl ResponseTimeParts {
-    /// Returns the means over all requests and over the slowest 10 %, 1 % and 0.1 %, each with its name for people.
+    /// Returns the mean response time, divided into its causes, of all requests and of the slowest 10 %, 1 % and 0.1 %. Each comes with
+    /// a label for people, such as `slowest 1 %`, and is `None` without requests.
     #[must_use]
     pub fn means_of_all_and_of_slowest(&self) -> [(&'static str, Option<TimeSpent>); 4] {
         [
@@ -326,24 +335,25 @@ pub struct TimeSpent {
     pub queue: f64,
     /// Mean time per request spent waiting for garbage collection of any kind, in microseconds.
     pub collection: f64,
-    /// Mean time per request that parity costs before the final reads or writes of the request begin, in microseconds. It covers waits for
-    /// the lock of a stripe, and reads of old data and parity before a write. It also covers the time until the array reads from other
-    /// members, if it does so because a member is slow or collects garbage.
+    /// Mean time per request that is lost before its final reads or writes begin, in microseconds. Before a write with parity, this is
+    /// the wait for the lock of a stripe, and reads of old data and parity. An array may first try one member, and then read from others
+    /// because the first is slow or collects garbage. The time until then counts here, too.
     pub parity: f64,
     /// Mean time per request in the write cache or in a drive's write buffer, including waits for room, in microseconds.
     pub cache: f64,
     /// Mean time per request of transfers over channels, links and the controller of the array, including the wait for them, in
     /// microseconds.
     pub transfer: f64,
-    /// Mean time per request that the flash array takes for the request's own reads and programs, in microseconds.
+    /// Mean time per request that the flash cells take for the request's own reads and programs, in microseconds. Waits and transfers do
+    /// not count.
     pub flash: f64,
-    /// Mean time per request for the overhead of commands and for firmware, and all other time, in microseconds.
+    /// Mean time per request that belongs to no other cause, in microseconds, such as the overhead of commands and the work of firmware.
     pub other: f64,
 }
 
 impl TimeSpent {
-    /// Returns the mean time of each cause with the cause's name, in microseconds. The causes are in the order of the fields, from
-    /// `queue` to `other`.
+    /// Returns each cause on which the response time is spent: its name, and its mean time per request in microseconds. The causes are
+    /// in the order of the fields, from `queue` to `other`.
     #[must_use]
     pub fn named_causes(&self) -> [(&'static str, f64); 7] {
         let Self { queue, collection, parity, cache, transfer, flash, other } = *self;
@@ -358,35 +368,42 @@ impl TimeSpent {
     }
 }
 
-/// The measured time, interval by interval. Each list has a value for each interval. Requests count in the interval in which they end.
+/// Results over the measured time of a run, which is divided into intervals of equal length. Each list of results has a value for each
+/// interval. Requests count in the interval in which they end.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct OverTime {
-    /// Length of an interval, in milliseconds. The end of the run cuts off the last one.
+    /// Length of an interval of the measured time, in milliseconds. The end of the run cuts off the last one.
     pub interval_ms: f64,
-    /// Times at which the intervals begin, in milliseconds.
+    /// Times at which the intervals of the measured time begin, in milliseconds.
     pub from_ms: Vec<f64>,
-    /// Reads and writes per second.
+    /// Number of reads and writes per second, for each interval of the measured time.
     pub iops: Vec<f64>,
-    /// Mean response time, in microseconds. This and the percentiles are `None` without requests.
+    /// Mean response time of each interval of the measured time, in microseconds. It is `None` if no request ended in the interval.
     pub mean_us: Vec<Option<f64>>,
-    /// Median response time, in microseconds. It exceeds the exact value by at most 1.6 %.
+    /// Median response time of each interval of the measured time, in microseconds; `None` if no request ended in the interval. It exceeds
+    /// the exact value by at most 1.6 %.
     pub p50_us: Vec<Option<f64>>,
-    /// The 99th percentile of the response times, in microseconds. It exceeds the exact value by at most 1.6 %.
+    /// The 99th percentile of the response times of each interval of the measured time, in microseconds; `None` if no request ended in the
+    /// interval. It exceeds the exact value by at most 1.6 %.
     pub p99_us: Vec<Option<f64>>,
-    /// Longest response time, in microseconds.
+    /// Longest response time of each interval of the measured time, in microseconds; `None` if no request ended in the interval.
     pub max_us: Vec<Option<f64>>,
-    /// Mean number of outstanding requests: those that have arrived and not ended.
+    /// Mean number of outstanding requests (those that have arrived and not ended), for each interval of the measured time.
     pub outstanding: Vec<f64>,
-    /// Write amplification: (pages that requests write + pages that collections move) / pages that requests write. `None` without writes.
+    /// Write amplification of each interval of the measured time: (pages that requests write + pages that collections move) / pages that
+    /// requests write. It is `None` for an interval without writes.
     pub write_amplification: Vec<Option<f64>>,
-    /// Share of the write cache that is full at the end of the interval; empty without a cache.
+    /// Share of the write cache that is full at the end of each interval of the measured time. It is `None` if it was not sampled in the
+    /// interval. The list is empty without a cache.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cache_occupancy: Vec<Option<f64>>,
-    /// Share of the strips of all failed members that are rebuilt; empty if none fails.
+    /// Share of the strips of all failed members that are rebuilt at the end of each interval of the measured time. It is `None` if it
+    /// was not sampled in the interval. The list is empty if no member fails.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rebuilt_fraction: Vec<Option<f64>>,
-    /// Use of the members, followed by that of the spares.
+    /// Use of each member over time: how busy its dies are, how long its page operations take, and how many it has at a time. The spares
+    /// follow the members.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<MemberOverTime>,
     /// Failures of members and their rebuilding, in order of time.
@@ -398,12 +415,12 @@ pub struct OverTime {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct MemberOverTime {
-    /// Share of each interval for which the member's dies worked, for the host, for collection or for rebuilding.
+    /// Share of each interval of the measured time for which the member's dies worked, for the host, for collection or for rebuilding.
     pub utilisation: Vec<f64>,
-    /// Mean time from the arrival of a page operation at the member to its end, in microseconds. It covers the operations that ended in
-    /// the interval; `None` if none did.
+    /// Mean time from the arrival of a page operation at the member to its end, in microseconds, for each interval of the measured time. It
+    /// covers the operations that ended in the interval; `None` if none did.
     pub response_us: Vec<Option<f64>>,
-    /// Mean number of page operations in the member during each interval, waiting or being served.
+    /// Mean number of page operations in the member, waiting or being served, during each interval of the measured time.
     pub queue: Vec<f64>,
 }
 
@@ -436,9 +453,10 @@ pub struct StreamReport {
 pub struct ResponseTime {
     /// Number of measured requests.
     pub count: u64,
-    /// Mean of all response times, exact, in microseconds.
+    /// Mean of all response times, in microseconds. It is exact, unlike the percentiles, and `None` without requests.
     pub mean: Option<f64>,
-    /// Standard deviation in microseconds, exact: divided by n, since these are all requests and not a sample.
+    /// Standard deviation of all response times, in microseconds. It is exact, and `None` without requests. It is divided by n, because
+    /// these are all requests and not a sample.
     pub stddev: Option<f64>,
     /// Shortest of all response times, in microseconds.
     pub min: Option<f64>,
@@ -450,15 +468,15 @@ pub struct ResponseTime {
     pub p90: Option<f64>,
     /// 95th percentile, in microseconds: 95 % of the requests took no longer. The value exceeds the exact one by at most 0.1 %.
     pub p95: Option<f64>,
-    /// 99th percentile: 99 % of the requests took no longer. The value exceeds the exact one by at most 0.1 %.
+    /// 99th percentile, in microseconds: 99 % of the requests took no longer. The value exceeds the exact one by at most 0.1 %.
     pub p99: Option<f64>,
     /// 99.9th percentile, in microseconds: of a thousand requests one took longer. The value exceeds the exact one by at most 0.1 %.
     pub p99_9: Option<f64>,
     /// 99.99th percentile, in microseconds: of ten thousand requests one took longer. The value exceeds the exact one by at most 0.1 %.
     pub p99_99: Option<f64>,
-    /// Variance, exact, in µs².
+    /// Variance of all response times, in µs². It is exact, unlike the percentiles, and `None` without requests.
     pub variance: Option<f64>,
-    /// Distribution as points (response time in microseconds, share of the requests that took at most this time).
+    /// Distribution of the response times, as points (response time in microseconds, share of the requests that took at most this time).
     pub cdf: Vec<(f64, f64)>,
 }
 
@@ -466,25 +484,29 @@ pub struct ResponseTime {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Bandwidth {
-    /// Mean bandwidth of the complete intervals, in MB/s (10^6 bytes per second). The last interval is left out if the measured time
-    /// ends within it. Without a complete interval, the value is that of `overall`.
+    /// Mean bandwidth of the complete intervals of the measured time, in MB/s (10^6 bytes per second). The last interval is left out if
+    /// the measured time ends within it. Without a complete interval, the value is that of `overall`.
     pub mean: Option<f64>,
-    /// Standard deviation of the bandwidth over the complete intervals, in MB/s (10^6 bytes per second).
+    /// Standard deviation of the bandwidth of intervals of the measured time, in MB/s (10^6 bytes per second). The last interval is left
+    /// out if the measured time ends within it. Without a complete interval, the value is 0, or `None` if `overall` is `None`.
     pub stddev: Option<f64>,
-    /// Coefficient of variation: the standard deviation divided by the mean.
+    /// Coefficient of variation of the bandwidth of intervals of the measured time: `stddev` divided by `mean`. `None` if the mean is 0
+    /// or `None`.
     pub cv: Option<f64>,
-    /// Length of an interval, in milliseconds.
+    /// Length of an interval over which bandwidth is measured, in milliseconds. The measured time is divided into such intervals.
     pub interval_ms: f64,
-    /// Number of complete intervals over which mean and standard deviation are computed.
+    /// Number of complete intervals of the measured time, over which mean and standard deviation of the bandwidth are computed.
     pub intervals: u64,
-    /// All bytes divided by `load_ns` of the report, in MB/s (10^6 bytes per second). `load_ns` is the measured time or, in a closed
-    /// loop, often a little less.
+    /// Bandwidth over the whole measured time: all bytes divided by `load_ns` of the report, in MB/s (10^6 bytes per second). `load_ns`
+    /// is the measured time. In a closed loop, it is often a little less, because the queue depth is not fully used at the end. `None`
+    /// if `load_ns` is 0.
     pub overall: Option<f64>,
-    /// Length of an interval of the series, in milliseconds.
+    /// Length of an interval of `series`, in milliseconds. It is `interval_ms` or a multiple of it.
     pub series_interval_ms: f64,
-    /// Bandwidth of each interval of the series, in MB/s (10^6 bytes per second).
+    /// Bandwidth over the measured time, in MB/s (10^6 bytes per second): one value for each interval of `series_interval_ms`.
     pub series: Vec<f64>,
-    /// Distribution of the intervals' bandwidth x, as points (z, density) with z = (x − mean) / stddev.
+    /// Distribution of the bandwidth x of the complete intervals of the measured time, as points (z, density) with z = (x − mean) /
+    /// stddev.
     pub z_density: Vec<(f64, f64)>,
 }
 
@@ -496,22 +518,23 @@ pub struct Perf {
     pub host_page_ops: u64,
     /// Number of page reads and programs on flash.
     pub flash_page_ops: u64,
-    /// Host page operations per second of the wall clock, without warm-up.
+    /// Page operations for the host, simulated per second of the wall clock; the warm-up is left out.
     pub host_page_ops_per_s: f64,
     /// Time of the warm-up, in seconds of the wall clock.
     pub warm_up_s: f64,
     /// Greatest amount of memory that was resident, in bytes; `None` if the operating system does not tell.
     pub peak_rss_bytes: Option<u64>,
-    /// Flash page operations per second of the wall clock, without warm-up.
+    /// Page operations on flash, simulated per second of the wall clock; the warm-up is left out.
     pub flash_page_ops_per_s: f64,
-    /// Requests per second of the wall clock, without warm-up.
+    /// Requests simulated per second of the wall clock; the warm-up is left out.
     pub requests_per_s: f64,
     /// Time of the simulation without warm-up, in seconds of the wall clock.
     pub run_s: f64,
 }
 
 impl ResponseTime {
-    /// Returns true if at least ten requests took longer than this percentile, so that it is more than a guess.
+    /// Returns true if at least ten requests took longer than the percentile `quantile` (0.99 for the 99th). With fewer requests, the
+    /// value of the percentile depends too much on chance.
     #[must_use]
     pub fn has_enough_samples_for(&self, quantile: f64) -> bool {
         self.count as f64 * (1.0 - quantile) >= SAMPLES_BEYOND_QUANTILE_MIN as f64 - 1e-6
@@ -519,7 +542,8 @@ impl ResponseTime {
 }
 
 impl Perf {
-    /// Computes rates from counts and times. A rate over no time is 0.
+    /// Computes the speed of the simulator from counts of page operations and requests, and from times of the wall clock in seconds. A
+    /// speed over no time is 0.
     #[must_use]
     pub fn new(host_page_ops: u64, flash_page_ops: u64, requests: u64, run_s: f64, warm_up_s: f64, peak_rss_bytes: Option<u64>) -> Self {
         let per_second = |count: u64| if run_s > 0.0 { count as f64 / run_s } else { 0.0 };
@@ -551,7 +575,8 @@ pub struct TimelineReport {
     pub t_soft_free_blocks: u32,
     /// Host requests that were in progress at some time in the window, from `from_ns` to `to_ns`.
     pub requests: Vec<TimelineRequest>,
-    /// Collections of single victim blocks that ran at some time in the window, from `from_ns` to `to_ns`.
+    /// Garbage collections that ran at some time in the window, from `from_ns` to `to_ns`. Each entry is the collection of one victim
+    /// block.
     pub gc: Vec<TimelineGc>,
     /// Destages of the write cache that ran at some time in the window, from `from_ns` to `to_ns`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -574,9 +599,10 @@ pub struct TimelineSlowest {
     pub collection_ns: u64,
     /// Index in `gc` of the collection for which the slowest request waited.
     ///
-    /// Of several collections, the one that overlaps longest with the request counts. Only collections of members with the request's data
-    /// are considered. If the array has parity, a write cache or failures of members, the collections of all members are. The index is
-    /// left out if the request waited for no collection that the timeline contains.
+    /// Of several collections, the one that overlaps longest with the request is chosen. Only collections of members with the request's
+    /// data are considered. With parity, a write cache or failures of members, the collections of all members are considered. The
+    /// request may then have waited for any member. The index is left out if the request waited for no collection that the timeline
+    /// contains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gc: Option<usize>,
 }
@@ -585,9 +611,9 @@ pub struct TimelineSlowest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TimelineMark {
-    /// Time of the event, in nanoseconds.
+    /// Simulated time at which the member failed, or its rebuilding began or ended, in nanoseconds from the start of the run.
     pub at_ns: u64,
-    /// Kind of the event.
+    /// Kind of the event: the failure of a member, or the begin or end of its rebuilding.
     pub what: FailureEventKind,
     /// Number of the failed member.
     pub member: u32,
@@ -609,9 +635,10 @@ pub enum FailureEventKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TimelineDestage {
-    /// Number of the member.
+    /// Number of the member to which the pages were written.
     pub member: u32,
-    /// True if the pages come from the member's own cache, false if they come from a cache of write groups (pages of a stripe).
+    /// True if the destaged pages come from the write cache of this member alone. False if they come from a write cache of the whole
+    /// array, which destages its pages of a stripe together (a write group).
     pub own_cache: bool,
     /// Number of the stripe to which the destaged pages belong.
     pub stripe: u64,
@@ -650,7 +677,7 @@ pub struct TimelineRequest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TimelineGc {
-    /// Number of the member.
+    /// Number of the member that has the victim block.
     pub member: u32,
     /// Number of the die in the member.
     #[serde(rename = "element")]
@@ -658,13 +685,16 @@ pub struct TimelineGc {
     /// Number of the pool of blocks in the die. If each plane has a pool, it is the number of the plane; otherwise, it is 0.
     pub pool: u32,
     /// Time at which the collection of the victim block starts, in nanoseconds. Until `writes_wait_from_ns`, any request of the die may
-    /// be served between two steps (state 1 in section III.D of the paper on preemptive collection, PGC).
+    /// be served between two steps of the collection, such as moves of pages. This is called state 1 in section III.D of the paper on
+    /// preemptive collection, PGC.
     pub start_ns: u64,
-    /// Time from which writes of the die wait for the end of the collection, in nanoseconds; `end_ns` if they never have to. Reads may
-    /// still be served between two steps (state 2 in section III.D of the paper on preemptive collection, PGC).
+    /// Time from which writes of the die wait for the end of the collection, in nanoseconds; `end_ns` if they never have to. Reads of
+    /// the die may still be served between two steps of the collection, such as moves of pages. This is called state 2 in section III.D
+    /// of the paper on preemptive collection, PGC.
     pub writes_wait_from_ns: u64,
-    /// Time from which all requests of the die wait for the end of the collection, in nanoseconds. This is state 3 in section III.D of
-    /// the paper on preemptive collection, PGC. The time is `start_ns` without preemption, and `end_ns` if requests never have to wait.
+    /// Time from which all requests of the die wait for the end of the collection, in nanoseconds. This is called state 3 in section
+    /// III.D of the paper on preemptive collection, PGC. The time is `start_ns` without preemption, and `end_ns` if requests never have
+    /// to wait.
     pub all_wait_from_ns: u64,
     /// Time at which the collection ends with the erase of the victim block, in nanoseconds.
     pub end_ns: u64,

@@ -8,7 +8,7 @@ use crate::warm_up::{self, SharedWarmUps};
 use flashraid_driver::{DriverError, RunOutcome, RunWatcher};
 use flashraid_model::array::{FailureProgress, Layout};
 use flashraid_model::events::GcInterval;
-use flashraid_model::metrics::{CompletedRequest, OverTime, UnmeasuredStart};
+use flashraid_model::metrics::{CompletedRequest, ResultsOverTime, UnmeasuredStart};
 use flashraid_model::ssd::{MemberCounters, Ssd, UpkeepParams};
 use flashraid_workload::units::count_with_noun;
 use flashraid_workload::{self as workload, HostLoop, Source, SourceError, catalogue};
@@ -54,7 +54,8 @@ pub fn run_scenario(scenario: &Scenario, observer: &mut dyn Observer) -> Result<
     run_with_shared_warm_ups(scenario, &SharedWarmUps::default(), observer)
 }
 
-/// Runs one of several scenarios that share the states after their warm-ups. The report is the same as that of [`run_scenario`].
+/// Runs a scenario like [`run_scenario`], with the same report, but shares its warm-up with other runs. If `warm_ups` holds the array's
+/// state after the same warm-up, the state is copied instead of computed.
 ///
 /// # Errors
 /// Returns the same errors as [`run_scenario`].
@@ -156,7 +157,7 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: RunOutcome, facts: RunFact
     let totals: MemberCounters = counts.members.iter().copied().sum();
     metrics.lengthen_intervals(array.members().iter().map(Ssd::utilisation_interval_ns).max().unwrap_or(0));
     let measured = metrics.finish(measured_to_ns, load_ns);
-    let OverTime { interval_ns, points } = &measured.over_time;
+    let ResultsOverTime { interval_ns, points } = &measured.over_time;
     let usage: Vec<_> = array.members().iter().map(|ssd| ssd.utilisation_over_time(*interval_ns, points.len(), measured_to_ns)).collect();
     let failures = array.counters(end_ns).failures;
     let cache = counts.cache;
@@ -175,7 +176,7 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: RunOutcome, facts: RunFact
         member_capacity_bytes: scenario.array.ssd.exported_pages() * u64::from(g.page_bytes),
         array_capacity_bytes: workload_address_space(&scenario.array).capacity_bytes,
         blocks_per_member: u64::from(g.dies) * u64::from(g.blocks_per_die()),
-        start_free_blocks: scenario.array.ssd.gc.start_free_blocks,
+        start_free_blocks: scenario.array.ssd.gc.start_threshold_free_blocks,
         pages_per_block: g.pages_per_block,
         levels_wear: scenario.array.ssd.levels_wear(),
         endurance_cycles: Some(scenario.endurance_erases),
@@ -232,7 +233,7 @@ fn too_many_failed(layout: &Layout, failures: &[FailureProgress], until_ns: u64)
 fn drive_inputs(scenario: &Scenario) -> DriveInputs {
     let ssd = &scenario.array.ssd;
     let superblock = ssd.superblock.as_ref();
-    let (unit_pages, rain) = superblock.map_or((1, false), |superblock| (superblock.unit_pages, superblock.has_parity_superpages));
+    let (unit_pages, rain) = superblock.map_or((1, false), |superblock| (superblock.pages_per_unit, superblock.has_parity_superpages));
     let has_queues = superblock.is_some_and(|superblock| superblock.queues.is_some());
     let has_upkeep = superblock.is_some_and(|superblock| superblock.upkeep != UpkeepParams::default());
     let has_slc = superblock.is_some_and(|superblock| superblock.slc.is_some());

@@ -25,10 +25,10 @@ const SIGN_OF_LIFE_INTERVAL: Duration = Duration::from_secs(1);
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Answer to a process that needs a warm state (the state of members after their warm-up) which does not exist yet.
-pub(crate) enum Turn {
+pub(crate) enum ClaimOutcome {
     /// The caller must compute the warm state. Other processes wait while the caller holds the claim (the right to compute the state).
     /// There is no claim (`None`) if none can be made in the folder; other processes may then compute the same state, too.
-    Make(Option<Claim>),
+    MakeState(Option<Claim>),
     /// The caller can load the warm state, because another process has computed it.
     AlreadyMade,
     /// The caller no longer waits for another process to compute the warm state, because the callback `go_on` returned false.
@@ -44,7 +44,7 @@ pub(crate) struct Claim {
 
 /// Waits until the caller must compute the state in the file `state`, or until `is_made` returns true because another process has. In the
 /// meantime, `go_on` is called; if it returns false, the wait ends.
-pub(crate) fn wait(state: &Path, is_made: &dyn Fn() -> bool, go_on: &mut dyn FnMut(f64) -> bool) -> Turn {
+pub(crate) fn wait(state: &Path, is_made: &dyn Fn() -> bool, go_on: &mut dyn FnMut(f64) -> bool) -> ClaimOutcome {
     let path = state.with_extension(CLAIM_SUFFIX.trim_start_matches('.'));
     let mut seen: Option<(String, Instant)> = None;
     loop {
@@ -52,18 +52,18 @@ pub(crate) fn wait(state: &Path, is_made: &dyn Fn() -> bool, go_on: &mut dyn FnM
             Ok(claim) if is_made() => {
                 // It was made between the caller's look and the claim.
                 drop(claim);
-                return Turn::AlreadyMade;
+                return ClaimOutcome::AlreadyMade;
             }
-            Ok(claim) => return Turn::Make(Some(claim)),
+            Ok(claim) => return ClaimOutcome::MakeState(Some(claim)),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            Err(_) => return Turn::Make(None),
+            Err(_) => return ClaimOutcome::MakeState(None),
         }
         if !go_on(0.0) {
-            return Turn::Stopped;
+            return ClaimOutcome::Stopped;
         }
         thread::sleep(POLL_INTERVAL);
         if is_made() {
-            return Turn::AlreadyMade;
+            return ClaimOutcome::AlreadyMade;
         }
         let text = match read(&path) {
             Ok(text) => text,
@@ -71,7 +71,7 @@ pub(crate) fn wait(state: &Path, is_made: &dyn Fn() -> bool, go_on: &mut dyn FnM
             // Another user's claim changes, too, but its changes cannot be seen.
             Err(error) if error.kind() == ErrorKind::PermissionDenied => String::new(),
             // Something else has this name, so that there are no claims here.
-            Err(_) => return Turn::Make(None),
+            Err(_) => return ClaimOutcome::MakeState(None),
         };
         let since = match seen.take() {
             Some((before, since)) if before == text => since,
@@ -80,7 +80,7 @@ pub(crate) fn wait(state: &Path, is_made: &dyn Fn() -> bool, go_on: &mut dyn FnM
         if is_gone(&text) || since.elapsed() > STALE {
             // Another who waits may be faster: then its claim goes, and both make the state.
             match fs::remove_file(&path) {
-                Err(error) if error.kind() != ErrorKind::NotFound => return Turn::Make(None),
+                Err(error) if error.kind() != ErrorKind::NotFound => return ClaimOutcome::MakeState(None),
                 _ => continue,
             }
         }
@@ -159,14 +159,14 @@ mod tests {
         thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| match wait(&state, &|| state.is_file(), &mut |_| true) {
-                    Turn::Make(claim) => {
+                    ClaimOutcome::MakeState(claim) => {
                         assert!(claim.is_some());
                         made.fetch_add(1, Ordering::Relaxed);
                         thread::sleep(Duration::from_millis(200));
                         fs::write(&state, "it").unwrap();
                     }
-                    Turn::AlreadyMade => assert!(state.is_file()),
-                    Turn::Stopped => panic!("nobody stops"),
+                    ClaimOutcome::AlreadyMade => assert!(state.is_file()),
+                    ClaimOutcome::Stopped => panic!("nobody stops"),
                 });
             }
         });
@@ -183,7 +183,7 @@ mod tests {
         let gone = format!("{}-{} ...", own.split_once('-').unwrap().0, u32::MAX);
         fs::write(folder.path().join("warm-x.making"), &gone).unwrap();
         let begin = Instant::now();
-        assert!(matches!(wait(&state, &|| state.is_file(), &mut |_| true), Turn::Make(Some(_))));
+        assert!(matches!(wait(&state, &|| state.is_file(), &mut |_| true), ClaimOutcome::MakeState(Some(_))));
         assert!(begin.elapsed() < Duration::from_secs(10));
         // One of another machine is waited for.
         fs::write(folder.path().join("warm-x.making"), format!("elsewhere-{} ", u32::MAX)).unwrap();
@@ -192,9 +192,9 @@ mod tests {
             looks += 1;
             looks < 5
         };
-        assert!(matches!(wait(&state, &|| state.is_file(), &mut few), Turn::Stopped));
+        assert!(matches!(wait(&state, &|| state.is_file(), &mut few), ClaimOutcome::Stopped));
         fs::write(&state, "it").unwrap();
-        assert!(matches!(wait(&state, &|| state.is_file(), &mut |_| true), Turn::AlreadyMade));
+        assert!(matches!(wait(&state, &|| state.is_file(), &mut |_| true), ClaimOutcome::AlreadyMade));
         clear(&state);
         assert!(folder.path().join("warm-x.making").exists());
         fs::write(folder.path().join("warm-x.making"), gone).unwrap();
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_folder_that_takes_no_claim_takes_no_wait() {
-        assert!(matches!(wait(Path::new("/proc/no-such-folder/warm-x.state"), &|| false, &mut |_| true), Turn::Make(None)));
+        assert!(matches!(wait(Path::new("/proc/no-such-folder/warm-x.state"), &|| false, &mut |_| true), ClaimOutcome::MakeState(None)));
     }
 
     #[cfg(unix)]
@@ -215,7 +215,7 @@ mod tests {
             |command: &str, name: &str| std::process::Command::new(command).arg(folder.path().join(name)).status().unwrap().success();
         assert!(made("mkfifo", "warm-x.making") && made("mkdir", "warm-y.making"));
         for state in ["warm-x.state", "warm-y.state"] {
-            assert!(matches!(wait(&folder.path().join(state), &|| false, &mut |_| true), Turn::Make(None)), "{state}");
+            assert!(matches!(wait(&folder.path().join(state), &|| false, &mut |_| true), ClaimOutcome::MakeState(None)), "{state}");
             clear(&folder.path().join(state));
         }
         assert!(folder.path().join("warm-x.making").exists(), "it is not ours to remove");

@@ -1,7 +1,7 @@
 //! Files for warm states. A line of JSON describes the state, and the data of each member follow. These consist of a length, a checksum,
 //! and the bytes that [`Mapping::save_state`](flashraid_model::space::Mapping::save_state) returns.
 
-use crate::files::{NewFile, is_wrong_path};
+use crate::files::{ReplacementFile, is_wrong_path};
 use crate::run::RunError;
 use flashraid_model::array::{Array, ArrayParams};
 use flashraid_model::space::checksum;
@@ -24,15 +24,15 @@ fn fingerprint(params: &ArrayParams) -> String {
         _ => params.members.to_string(),
     };
     if let Some(superblock) = &ssd.superblock {
-        let (pages, shape) = (superblock.unit_pages, superblock.shape(&ssd.geometry));
+        let (pages, shape) = (superblock.pages_per_unit, superblock.shape(&ssd.geometry));
         return format!("{members} members with superblocks, units of {pages} pages, {shape}, victim {:?}", gc.victim);
     }
     format!(
         "{members} members of {:?}, pools {:?}, start {} stop {} free blocks, separate open block {}, victim {:?}, allocation {:?}, stride {}, last block sealed {}",
         ssd.geometry,
         gc.pool,
-        gc.start_free_blocks,
-        gc.stop_free_blocks,
+        gc.start_threshold_free_blocks,
+        gc.stop_threshold_free_blocks,
         gc.separate_open_block,
         gc.victim,
         ssd.allocation,
@@ -47,7 +47,7 @@ fn fingerprint(params: &ArrayParams) -> String {
 /// Returns [`RunError::Io`] with the path. No half-written file is left.
 pub fn save_warm_state(path: &Path, params: &ArrayParams, array: &Array) -> Result<(), RunError> {
     let write = || -> io::Result<()> {
-        let file = NewFile::create_temporary(path)?;
+        let file = ReplacementFile::create_temporary(path)?;
         write_states(&mut file.open_temporary()?, &fingerprint(params), array.members().iter())?;
         file.replace_target()
     };
@@ -64,7 +64,7 @@ pub fn load_warm_state(path: &Path, params: &ArrayParams, array: &mut Array) -> 
     let mut file = begin(path, params)?;
     let loaded = array.untimed_access().members().iter_mut().try_for_each(|member| {
         read_state(&mut file, member)?;
-        member.space().verify_invariants()
+        member.mapping().verify_invariants()
     });
     let ended = loaded.and_then(|()| match file.read(&mut [0]) {
         Ok(0) => Ok(()),
@@ -84,7 +84,7 @@ pub(crate) fn preflight_save(path: &Path) -> Result<(), RunError> {
     if path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
         return Ok(());
     }
-    NewFile::create_temporary(path).map(drop).map_err(|error| {
+    ReplacementFile::create_temporary(path).map(drop).map_err(|error| {
         let text = format!("`ssd.warm_up.save`: can't write {}: {error}", path.display());
         if is_wrong_path(&error) { RunError::Input(text) } else { RunError::Io(text) }
     })
@@ -119,7 +119,7 @@ fn begin(path: &Path, params: &ArrayParams) -> Result<BufReader<File>, RunError>
 pub(crate) fn write_states<'a>(out: &mut impl Write, of: &str, members: impl Iterator<Item = &'a Ssd>) -> io::Result<()> {
     writeln!(out, "{}", serde_json::json!([MAGIC, of]))?;
     for member in members {
-        let state = member.space().save_state();
+        let state = member.mapping().save_state();
         out.write_all(&(state.len() as u64).to_le_bytes())?;
         out.write_all(&checksum(&state).to_le_bytes())?;
         out.write_all(&state)?;
@@ -142,7 +142,7 @@ pub(crate) fn read_state(input: &mut impl Read, member: &mut Ssd) -> Result<(), 
     let mut number = |input: &mut dyn Read| input.read_exact(&mut word).map(|()| u64::from_le_bytes(word));
     let cut_off = |error: io::Error| error.to_string();
     let (length, expected) = (number(input).map_err(cut_off)?, number(input).map_err(cut_off)?);
-    let most = member.space().state_bytes_max();
+    let most = member.mapping().state_bytes_max();
     if length > most {
         return Err(format!("a member of {length} bytes, at most {most} are right"));
     }
@@ -151,7 +151,7 @@ pub(crate) fn read_state(input: &mut impl Read, member: &mut Ssd) -> Result<(), 
     if checksum(&state) != expected {
         return Err("its checksum is wrong".to_owned());
     }
-    member.space_mut().load_state(&state)
+    member.mapping_mut().load_state(&state)
 }
 
 #[cfg(test)]
@@ -172,7 +172,7 @@ mod tests {
             let mut warm = array();
             let member = &mut warm.untimed_access().members()[0];
             member.warm_up(1.5, scenario.seed);
-            member.space().save_state()
+            member.mapping().save_state()
         };
         let (mut refused, mut random) = (0, 1_u64);
         for _ in 0..600 {
@@ -185,12 +185,12 @@ mod tests {
             file.extend(&state);
             let mut array = array();
             let member = &mut array.untimed_access().members()[0];
-            match read_state(&mut file.as_slice(), member).and_then(|()| member.space().verify_invariants()) {
+            match read_state(&mut file.as_slice(), member).and_then(|()| member.mapping().verify_invariants()) {
                 Err(_) => refused += 1,
                 // The loaded state can be used without a panic.
                 Ok(()) => {
                     member.warm_up(0.5, 1);
-                    member.space().verify_invariants().unwrap();
+                    member.mapping().verify_invariants().unwrap();
                 }
             }
             state[at] ^= bit;

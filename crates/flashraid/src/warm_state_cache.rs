@@ -4,8 +4,8 @@
 //! The name of a file depends only on the settings that determine its state. Arrays of other sizes, schemes and timings can therefore share
 //! it. If a file is damaged or does not fit, the warm-up is computed instead.
 
-use crate::files::{NewFile, is_abandoned_if_last_changed, is_temporary_name};
-use crate::warm_claim::{self, Turn};
+use crate::files::{ReplacementFile, is_abandoned_if_last_changed, is_temporary_name};
+use crate::warm_claim::{self, ClaimOutcome};
 use crate::warm_state;
 use flashraid_model::ssd::Ssd;
 use sha2::{Digest, Sha256};
@@ -37,7 +37,8 @@ pub struct CachedWarmState {
     pub bytes: u64,
     /// Time at which the state was saved or last used.
     pub last_used: SystemTime,
-    /// Description of the state: first words for people, then all settings that determine it.
+    /// Description of the state: a summary in words, and after it all settings that determine the state. If the file cannot be used, the
+    /// description is the reason.
     pub description: String,
 }
 
@@ -46,7 +47,7 @@ pub(crate) const AFTER_WORDS: &str = " | ";
 
 impl CachedWarmState {
     /// Returns the first part of the description, which says in words what the state is. The rest lists all settings.
-    pub fn description_in_words(&self) -> &str {
+    pub fn readable_description(&self) -> &str {
         self.description.split(AFTER_WORDS).next().unwrap_or_default()
     }
 }
@@ -57,9 +58,11 @@ impl WarmStateCache {
         Self { folder: folder.into(), limit_bytes }
     }
 
-    /// Returns the cache of the user: the folder `$FLASHRAID_CACHE`, or else `flashraid` in `$XDG_CACHE_HOME` or `~/.cache`.
+    /// Returns the cache of the user: the folder `$FLASHRAID_CACHE`, or else `flashraid` in `$XDG_CACHE_HOME` or `~/.cache`. The folder
+    /// need not exist yet.
     ///
-    /// It is `None` if there is no such folder, or if `FLASHRAID_CACHE` is `off`.
+    /// The result is `None` if none of the variables `FLASHRAID_CACHE`, `XDG_CACHE_HOME` and `HOME` names a folder. The latter two count
+    /// only with an absolute path. The result is also `None` if `FLASHRAID_CACHE` is `off`.
     pub fn of_user_folder() -> Option<Self> {
         let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let folder = match variable("FLASHRAID_CACHE") {
@@ -75,17 +78,17 @@ impl WarmStateCache {
         Some(Self::new(folder, DEFAULT_LIMIT_BYTES))
     }
 
-    /// Returns the folder of the states.
+    /// Returns the folder of this cache, which holds the saved states of members after their warm-ups.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Returns the limit for the total size of all states, in bytes.
+    /// Returns the limit for the total size of all states (of members after their warm-ups) that this cache keeps, in bytes.
     pub fn limit_bytes(&self) -> u64 {
         self.limit_bytes
     }
 
-    /// Returns the states, the most recently used first.
+    /// Returns the states (of members after their warm-ups) that this cache holds, the most recently used first.
     ///
     /// # Errors
     /// Returns an error if the folder exists and cannot be read.
@@ -104,7 +107,7 @@ impl WarmStateCache {
         Ok(states)
     }
 
-    /// Removes all states. Returns their number and their total size in bytes.
+    /// Removes all states (of members after their warm-ups) from this cache. Returns their number and their total size in bytes.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be read, or if a file cannot be removed.
@@ -151,7 +154,7 @@ impl WarmStateCache {
         if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{} is no regular file", path.display())));
         }
-        let file = NewFile::create_temporary(&path)?;
+        let file = ReplacementFile::create_temporary(&path)?;
         warm_state::write_states(&mut file.open_temporary()?, key, std::iter::once(member))?;
         // A state that a crash of the machine damages is made again.
         file.replace_target_without_sync()
@@ -176,7 +179,7 @@ impl WarmStateCache {
 
     /// Waits until the caller must compute the states of these keys, or another process has computed all of them. There must be at least
     /// one key.
-    pub(crate) fn turn(&self, keys: &[String], go_on: &mut dyn FnMut(f64) -> bool) -> Turn {
+    pub(crate) fn turn(&self, keys: &[String], go_on: &mut dyn FnMut(f64) -> bool) -> ClaimOutcome {
         // A folder that can't be made keeps nothing, and is told of when the state is saved.
         let _ = fs::create_dir_all(&self.folder);
         warm_claim::wait(&self.path(&keys[0]), &|| keys.iter().all(|key| self.has(key)), go_on)

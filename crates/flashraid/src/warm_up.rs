@@ -6,7 +6,7 @@ use crate::file_hashes::hash_of_file;
 use crate::observer::{Observer, Phase, Progress};
 use crate::run::RunError;
 use crate::threads;
-use crate::warm_claim::{Claim, Turn};
+use crate::warm_claim::{Claim, ClaimOutcome};
 use crate::warm_state;
 use crate::warm_state_cache::{self, WarmStateCache};
 use flashraid_driver::overwrite_untimed;
@@ -22,10 +22,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Callback that receives the share of a warm-up that is done, and may stop it by an error.
 type GoOn<'a> = &'a mut dyn FnMut(f64) -> Result<(), RunError>;
 
-/// States after the warm-ups of several runs. Each is kept from the first run that needs it to the last one.
+/// Store of the states that arrays have after their warm-ups, shared by several runs. Each state is kept from the first run that needs
+/// it to the last one.
 ///
-/// Some settings do not change the state: coordination, preemption, the write cache, and the rate of arrivals after a random warm-up. Runs
-/// that differ only in such settings begin in the same state. For a short run, warming up is most of the work.
+/// Some settings do not change the state after the warm-up, such as coordination, preemption and the write cache. The workload does not
+/// change it either, unless `ssd.warm_up.pattern` is `"workload"`. Runs that differ only in such settings begin in the same state. For a
+/// short run, warming up is most of the work.
 #[derive(Debug, Default)]
 pub struct SharedWarmUps {
     shared: Mutex<BTreeMap<String, Shared>>,
@@ -73,8 +75,8 @@ impl SharedWarmUps {
         Self { cache, ..self }
     }
 
-    /// Sets the number of threads of a run. They warm up its members, and compute requests before simulated time reaches their arrival. The
-    /// number changes no result.
+    /// Sets the number of threads of each run, which share the warm-up of the array's members. In an open loop whose members do not
+    /// affect each other, they also share the work of serving requests. No result depends on the number.
     pub fn with_threads(self, threads: usize) -> Self {
         Self { threads, ..self }
     }
@@ -109,7 +111,7 @@ impl SharedWarmUps {
         match &*state {
             Some(states) => {
                 for (member, state) in array.untimed_access().members().iter_mut().zip(states) {
-                    member.space_mut().copy_from(state);
+                    member.mapping_mut().copy_from(state);
                     go_on(1.0)?;
                 }
             }
@@ -127,7 +129,7 @@ impl SharedWarmUps {
             runs_left == 0
         };
         if state.is_none() && !is_last {
-            let copy = |member: &Ssd| go_on(1.0).map(|()| member.space().to_owned());
+            let copy = |member: &Ssd| go_on(1.0).map(|()| member.mapping().to_owned());
             *state = Some(array.members().iter().map(copy).collect::<Result<_, _>>()?);
         }
         Ok(())
@@ -175,7 +177,7 @@ fn key_of_members(scenario: &Scenario) -> String {
         }
     };
     // A unit of superblocks has several pages, which decides what a page of the workload overwrites.
-    let unit_pages = ssd.superblock.as_ref().map(|superblock| superblock.unit_pages);
+    let unit_pages = ssd.superblock.as_ref().map(|superblock| superblock.pages_per_unit);
     format!("{overwrites} overwrites {pattern:?}, seed {}, {array:?}, {unit_pages:?}, {:?}", scenario.seed, ssd.space_params())
 }
 
@@ -304,9 +306,9 @@ impl Kept<'_> {
                 let turn = self.cache.turn(&self.keys, &mut asked);
                 stopped?;
                 match turn {
-                    Turn::AlreadyMade => return self.load_or_make(scenario, array, threads, notes, stop, go_on),
-                    Turn::Stopped => 0,
-                    Turn::Make(mut claim) => {
+                    ClaimOutcome::AlreadyMade => return self.load_or_make(scenario, array, threads, notes, stop, go_on),
+                    ClaimOutcome::Stopped => 0,
+                    ClaimOutcome::MakeState(mut claim) => {
                         let mut beating = |share| {
                             claim.iter_mut().for_each(Claim::give_sign_of_life);
                             go_on(share)
@@ -347,10 +349,10 @@ impl Kept<'_> {
         }
         // A state that cannot be read is made again at once. So is one that others claim to have made, if it is not there.
         let mut claim = match self.cache.turn(&[key.to_owned()], go_on) {
-            Turn::AlreadyMade if self.load(scenario, key, member, notes) => return true,
-            Turn::Make(claim) => claim,
-            Turn::AlreadyMade => None,
-            Turn::Stopped => return false,
+            ClaimOutcome::AlreadyMade if self.load(scenario, key, member, notes) => return true,
+            ClaimOutcome::MakeState(claim) => claim,
+            ClaimOutcome::AlreadyMade => None,
+            ClaimOutcome::Stopped => return false,
         };
         let mut beating = |share| {
             claim.iter_mut().for_each(Claim::give_sign_of_life);
@@ -406,7 +408,7 @@ fn say(notes: &Mutex<Vec<String>>, note: String) {
 
 fn fill(scenario: &Scenario, member: &mut Ssd) {
     let number = member.member().0;
-    member.space_mut().reset_to_filled(&scenario.array.ssd.space_params(), scenario.seed, number);
+    member.mapping_mut().reset_to_filled(&scenario.array.ssd.space_params(), scenario.seed, number);
 }
 
 /// Warms up one member. Returns false if `go_on` stopped it.

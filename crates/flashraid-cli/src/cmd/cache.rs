@@ -38,7 +38,7 @@ fn list(cache: &WarmStateCache, states: &[CachedWarmState]) -> String {
         let name = state.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         sheet
             .rows
-            .push([name, bytes(state.bytes as f64), age(state.last_used), state.description_in_words().to_owned()].map(Into::into).into());
+            .push([name, bytes(state.bytes as f64), age(state.last_used), state.readable_description().to_owned()].map(Into::into).into());
     }
     let table = if states.is_empty() { String::new() } else { text::render(&[sheet]) };
     format!("{table}{}: {} of at most {}\n", cache.folder().display(), bytes(all as f64), bytes(cache.limit_bytes() as f64))

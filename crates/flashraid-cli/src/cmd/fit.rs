@@ -6,7 +6,7 @@ use std::time::Duration;
 use flashraid_fit::datasheet::{DataSheet, Made};
 use flashraid_fit::fit::{FitOptions, fit};
 use flashraid_fit::{Base, measured, page};
-use flashraid_report::files::NewFile;
+use flashraid_report::files::ReplacementFile;
 use flashraid_report::text;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -35,7 +35,7 @@ pub fn run(arguments: &FitArgs) -> Outcome {
         None => Some((Base::read(&arguments.base)?, measured::read(&arguments.results)?)),
     };
     // What can't be written is told before the minutes of the search.
-    let (device, comparison) = (NewFile::begin(out)?, NewFile::begin(&beside)?);
+    let (device, comparison) = (ReplacementFile::begin(out)?, ReplacementFile::begin(&beside)?);
     let simultaneous = arguments.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
 
     interrupt::stop_at_next_step()?;

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use flashraid::config::Scenario;
 use flashraid::{CompletedRequest, Observer, OpKind, Request, Source, SourceError};
 use flashraid_model::metrics::LatencyHistogram;
-use flashraid_model::rng::{self, Stream};
+use flashraid_model::rng::{self, RandomStream};
 use flashraid_workload::HostLoop;
 
 use super::{Band, FILLS_BEFORE_STEADY, Figures, KIB, Outcome, PATTERN_NS, PTS_SCHEMA, Pattern, Round, Setup, Steady, Test, WINDOW};
@@ -74,7 +74,7 @@ struct State {
     capacity_bytes: u64,
     page_bytes: u64,
     unit_pages: u64,
-    stream: Stream,
+    stream: RandomStream,
     /// Number of requests of preconditioning.
     fill: u64,
     drawn: u64,
@@ -114,7 +114,7 @@ pub fn rounds(setup: &Setup, scenario: &Scenario) -> (Requests, Watch) {
         rounds_max: setup.rounds_max,
         capacity_bytes,
         page_bytes,
-        unit_pages: ssd.superblock.as_ref().map_or(1, |superblock| u64::from(superblock.unit_pages)),
+        unit_pages: ssd.superblock.as_ref().map_or(1, |superblock| u64::from(superblock.pages_per_unit)),
         stream: rng::stream(scenario.seed, "pts", 0),
         fill,
         drawn: 0,

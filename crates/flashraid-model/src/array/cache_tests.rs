@@ -11,7 +11,7 @@ use crate::ssd::{PipeliningMode, Preemption};
 use proptest::prelude::*;
 
 /// Returns members of two dies, each with five used blocks of four pages and `spare_blocks` free ones.
-fn params(level: Level, members: u32, unit: u32, spare_blocks: u32, cache: CacheParams) -> ArrayParams {
+fn params(level: RaidLevel, members: u32, unit: u32, spare_blocks: u32, cache: CacheParams) -> ArrayParams {
     let ssd = tiny::ssd(2, 5 + spare_blocks, spare_blocks);
     ArrayParams {
         level,
@@ -38,7 +38,7 @@ fn cache(levels: CacheLevels, group_pages: u32, member_pages: u32) -> CacheParam
         destage_start_fill: 0.0,
         destage_full_speed_fill: 0.0,
         destages_in_flight_max: 1,
-        sync_timeout_ns: 1500,
+        common_destage_timeout_ns: 1500,
         nvm_page_read_ns: 2,
         nvm_page_write_ns: 10,
     }
@@ -112,8 +112,10 @@ fn ends(outcome: &Outcome) -> Vec<TimeNs> {
 
 #[test]
 fn a_cached_write_is_done_when_the_memory_has_it_and_a_read_hits_until_it_is_destaged() {
-    let got =
-        run(&params(Level::Raid0, 2, 1, 300, cache(WowCache::LEVELS, 8, 0)), &[(0, 0, 2, true), (30, 0, 3, false), (1000, 0, 2, false)]);
+    let got = run(
+        &params(RaidLevel::Raid0, 2, 1, 300, cache(WowCache::LEVELS, 8, 0)),
+        &[(0, 0, 2, true), (30, 0, 3, false), (1000, 0, 2, false)],
+    );
     // The pages are written until 20, read until 24, and on flash at 232. The first read finds two of its three pages until 34.
     assert_eq!(ends(&got), [20, 30 + READ_NS, 1000 + READ_NS]);
     assert_eq!(got.pages, [(2, 1), (1, 1)]);
@@ -124,9 +126,9 @@ fn a_cached_write_is_done_when_the_memory_has_it_and_a_read_hits_until_it_is_des
 fn destaged_groups_keep_parity_once_and_strips_have_it_in_advance() {
     // A stripe has three data pages and P on the last member. Two writes go to it, behind a first one that keeps the cache busy.
     let asked = [(0, 9, 3, true), (0, 0, 2, true), (0, 1, 2, true)];
-    let wow = run(&params(Level::Raid4, 4, 1, 300, cache(WowCache::LEVELS, 16, 0)), &asked);
+    let wow = run(&params(RaidLevel::Raid4, 4, 1, 300, cache(WowCache::LEVELS, 16, 0)), &asked);
     assert_eq!(wow.pages, [(0, 2); 4], "two full stripes");
-    let iwc = run(&params(Level::Raid4, 4, 1, 300, cache(IWC, 0, 4)), &asked);
+    let iwc = run(&params(RaidLevel::Raid4, 4, 1, 300, cache(IWC, 0, 4)), &asked);
     assert_eq!(iwc.pages, [(0, 2), (0, 2), (1, 2), (0, 2)], "LAWC Fig. 4: one read, and four writes");
     assert_eq!(iwc.counters.pages_read_for_parity, 1);
     // Four pages are written until 40. The second write reads one page until 28 and then writes two and their parity. The third waits for
@@ -164,18 +166,18 @@ fn a_trim_drops_dirty_pages_and_trims_the_members() {
         assert_eq!((done_requests(&events).len(), counters.destages.entries), (2, 0));
         (counters.pages_trimmed, trimmed)
     };
-    assert_eq!(run(Level::Raid0, 2, WowCache::LEVELS, 16, 0, (1, 2)), (1, vec![1, 1]));
-    assert_eq!(run(Level::Raid1, 2, IWC, 0, 16, (1, 1)), (2, vec![1, 1]));
+    assert_eq!(run(RaidLevel::Raid0, 2, WowCache::LEVELS, 16, 0, (1, 2)), (1, vec![1, 1]));
+    assert_eq!(run(RaidLevel::Raid1, 2, IWC, 0, 16, (1, 1)), (2, vec![1, 1]));
     // With parity, only whole stripes are trimmed: two columns and P of stripe 0. A group cache also drops half a stripe.
-    assert_eq!(run(Level::Raid5, 3, IWC, 0, 16, (0, 3)), (3, vec![1, 1, 1]));
-    assert_eq!(run(Level::Raid5, 3, IWC, 0, 16, (1, 1)), (0, vec![0, 0, 0]));
-    assert_eq!(run(Level::Raid5, 3, WowCache::LEVELS, 16, 0, (1, 1)), (1, vec![0, 0, 0]));
+    assert_eq!(run(RaidLevel::Raid5, 3, IWC, 0, 16, (0, 3)), (3, vec![1, 1, 1]));
+    assert_eq!(run(RaidLevel::Raid5, 3, IWC, 0, 16, (1, 1)), (0, vec![0, 0, 0]));
+    assert_eq!(run(RaidLevel::Raid5, 3, WowCache::LEVELS, 16, 0, (1, 1)), (1, vec![0, 0, 0]));
 }
 
 #[test]
 fn destages_are_recorded_on_the_members_that_get_them() {
     let failures = vec![FailureParams { member: 1, at_ns: 500 }];
-    let with_parity = ArrayParams { failures, ..params(Level::Raid4, 4, 1, 300, cache(WowCache::LEVELS, 16, 0)) };
+    let with_parity = ArrayParams { failures, ..params(RaidLevel::Raid4, 4, 1, 300, cache(WowCache::LEVELS, 16, 0)) };
     let members = |params: &ArrayParams| {
         let setup = ArraySetup { record_destages: true, ..ArraySetup::default() };
         let mut array = Array::new(params, 1, setup);
@@ -196,7 +198,7 @@ fn destages_are_recorded_on_the_members_that_get_them() {
     };
     assert_eq!(members(&with_parity), [0, 1, 2, 0, 2]);
     // Without parity each operation of a member ends for the destage itself.
-    assert_eq!(members(&params(Level::Raid0, 3, 1, 300, cache(WowCache::LEVELS, 16, 0))), [0, 1, 2, 0, 1, 2]);
+    assert_eq!(members(&params(RaidLevel::Raid0, 3, 1, 300, cache(WowCache::LEVELS, 16, 0))), [0, 1, 2, 0, 1, 2]);
 }
 
 fn policies() -> impl Strategy<Value = CacheParams> {
@@ -216,15 +218,15 @@ fn policies() -> impl Strategy<Value = CacheParams> {
     })
 }
 
-fn levels() -> impl Strategy<Value = (Level, u32)> {
+fn levels() -> impl Strategy<Value = (RaidLevel, u32)> {
     prop_oneof![
-        Just((Level::Single, 1)),
-        Just((Level::Raid0, 3)),
-        Just((Level::Raid1, 2)),
-        Just((Level::Raid10, 4)),
-        Just((Level::Raid4, 3)),
-        (3..6_u32).prop_map(|n| (Level::Raid5, n)),
-        (4..6_u32).prop_map(|n| (Level::Raid6, n)),
+        Just((RaidLevel::Single, 1)),
+        Just((RaidLevel::Raid0, 3)),
+        Just((RaidLevel::Raid1, 2)),
+        Just((RaidLevel::Raid10, 4)),
+        Just((RaidLevel::Raid4, 3)),
+        (3..6_u32).prop_map(|n| (RaidLevel::Raid5, n)),
+        (4..6_u32).prop_map(|n| (RaidLevel::Raid6, n)),
     ]
 }
 
@@ -233,11 +235,11 @@ fn coordination(scheme: SchemePolicy, members: u32) -> CoordinationParams {
         scheme,
         forced_work: ForcedWork::OneVictim,
         soft_threshold_free_blocks: 2,
-        notification: Notification::AtStartThreshold,
+        notification_mode: Notification::AtStartThreshold,
         request_to_cycle_delay_ns: 0,
         begins_cycles_when_idle: false,
         all_dies_of_forced_member_collect: true,
-        controller_answers_requests: true,
+        controller_answers_member_requests: true,
         coordinated_members: MemberSet::first_members(members),
         message_latency_ns: [0; MESSAGE_KINDS],
     }
@@ -262,7 +264,7 @@ proptest! {
         let mut params = params(level, members, unit, spare_blocks, cache);
         params.coordination = scheme.map(|scheme| coordination(scheme, members));
         params.ssd.gc.preemption = preempts.then_some(Preemption {
-            poll_ns: 3, hard_limit_over_start_threshold: 0.5, pipeline: PipeliningMode::Off, serves_requests_from_move_register: true, moves_requested_pages_first: false, suspension: None,
+            poll_duration_ns: 3, hard_limit_to_start_ratio: 0.5, pipeline: PipeliningMode::Off, serves_requests_from_move_register: true, moves_requested_pages_first: false, suspension: None,
         });
         if level.survives_a_failure() {
             params.failures = (0..members).rev().zip(fails).map(|(member, at_ns)| FailureParams { member, at_ns }).collect();

@@ -101,8 +101,8 @@ impl Caching {
                     volume.members.schedule_cache_wake(at, tie_breaks.next(), wake);
                     continue;
                 }
-                Command::Array { kind, token, .. } => (kind, token),
-                Command::Members { write, token, .. } => (OpKind::from_is_write(write), token),
+                Command::AccessArray { kind, token, .. } => (kind, token),
+                Command::AccessMembers { write, token, .. } => (OpKind::from_is_write(write), token),
             };
             if let Some(controller) = &mut controller {
                 controller.request_arrives(now);
@@ -111,7 +111,7 @@ impl Caching {
             let continuation = Continuation::Cache { token, tie_break: tie_breaks.next() };
             // The ends of all operations are taken together.
             let _issued = match *command {
-                Command::Array { extents: (from, to), .. } => {
+                Command::AccessArray { extent_range: (from, to), .. } => {
                     let extents = || {
                         let of_array = &commands.array_extents[from as usize..to as usize];
                         of_array.iter().flat_map(|extent| layout.extents(&pages_of(extent, kind)))
@@ -122,7 +122,7 @@ impl Caching {
                     }
                     volume.issue(&access, extents(), false, continuation)
                 }
-                Command::Members { extents: (from, to), .. } => {
+                Command::AccessMembers { extent_range: (from, to), .. } => {
                     let extents = &commands.member_extents[from as usize..to as usize];
                     if let Some(record) = record {
                         let pages = extents.iter().map(|extent| (extent.member, extent.first_page, extent.pages, 1));

@@ -10,15 +10,18 @@ use crate::coordination::{
 pub(super) enum MemberAction {
     /// Processes a message of the controller.
     Receive(ToMember),
-    /// Asks the controller for permission to collect, if the member needs to collect.
-    Ask,
-    /// Begins the member's turn to collect (the time in which this member may collect, and the others do not unless they must). The
-    /// collection of a block may begin only before the first of the two times. The turn ends at the second time.
+    /// Asks the controller to permit or to order a collection, if the member needs one.
+    AskController,
+    /// Begins the member's turn to collect (the time in which this member may collect, and the others only if they run short of free
+    /// blocks). The collection of a block may begin only before the first of the two times. The turn ends at the second time.
     BeginTurn(TimeNs, TimeNs),
-    /// Closes the member's turn to collect (the time in which this member may collect, and the others do not unless they must). From now
-    /// on no further collection of a block begins because of the turn. With pools of blocks, one in progress goes on to its end.
+    /// Closes the member's turn to collect (the time in which this member may collect, and the others only if they run short of free
+    /// blocks). From now on, the turn is no reason to begin the collection of another block. In a drive without superblocks, a block
+    /// whose collection is in progress is still collected to its end. A drive with superblocks ends the work that it does because of
+    /// the turn.
     CloseTurnToCollection,
-    /// Ends the member's turn to collect (the time in which this member may collect, and the others do not unless they must).
+    /// Ends the member's turn to collect (the time in which this member may collect, and the others only if they run short of free
+    /// blocks).
     EndTurn,
 }
 
@@ -43,7 +46,7 @@ impl Coordination {
             mailbox: Mailbox::new(params),
             actions: Vec::new(),
             page_allowances_to_count: Vec::new(),
-            uses_soft_notification: params.notification == Notification::AtSoftThreshold,
+            uses_soft_notification: params.notification_mode == Notification::AtSoftThreshold,
             has_turns: params.scheme.turn(&array.pools).is_some(),
         }
     }
@@ -76,7 +79,7 @@ impl Coordination {
         let Notice { at, member, event } = *notice;
         match event {
             MemberEvent::Sends(message) => self.mailbox.post(at, member, message),
-            MemberEvent::AskTimer => self.mailbox.may_ask(at, member),
+            MemberEvent::AskTimerEnds => self.mailbox.may_ask(at, member),
             MemberEvent::CollectsUnanswered => self.controller.collects_unanswered(member),
         }
     }
@@ -86,7 +89,7 @@ impl Coordination {
     pub(super) fn step(&mut self, now: TimeNs) -> Option<(u32, MemberAction)> {
         match self.mailbox.pop_due(now) {
             Some((_, Mail::ToMember(member, message))) => return Some((member, MemberAction::Receive(message))),
-            Some((_, Mail::AskTimer(member))) => return Some((member, MemberAction::Ask)),
+            Some((_, Mail::AskTimerEnds(member))) => return Some((member, MemberAction::AskController)),
             Some((_, Mail::TurnBegins(member, until, end))) => return Some((member, MemberAction::BeginTurn(until, end))),
             Some((_, Mail::TurnClosesToCollection(member))) => return Some((member, MemberAction::CloseTurnToCollection)),
             Some((_, Mail::TurnEnds(member))) => return Some((member, MemberAction::EndTurn)),
@@ -102,7 +105,7 @@ impl Coordination {
         self.controller.take_actions(&mut self.actions);
         for action in self.actions.drain(..) {
             match action {
-                ControllerAction::WatchPageAllowance(member, pages) => self.page_allowances_to_count.push((member, pages)),
+                ControllerAction::WatchPageWrites(member, pages) => self.page_allowances_to_count.push((member, pages)),
                 _ => self.mailbox.schedule_action(now, action),
             }
         }

@@ -52,8 +52,9 @@ impl StripeCounters {
 }
 
 counts! {
-    /// Counters of the read plan `avoid`: the array asks the members where they are collecting garbage, and reads elsewhere. A *part* is
-    /// what one read asks for in one stripe or, with mirrors, in one strip (consecutive pages on one member).
+    /// Counters of the read plan `avoid`: the array asks the members where they are collecting garbage, and reads elsewhere. A *part*
+    /// is what one read asks for in one stripe. With mirrors, it is what the read asks for in one strip (consecutive pages on one
+    /// member).
     pub struct ReadPlanCounters {
         /// Parts of reads that met no collection: none of the strips that they wanted was collecting.
         stripe_reads_without_collection,
@@ -92,7 +93,8 @@ impl ReadPlanCounters {
 
 counts! {
     /// Counters of a read plan that hedges: it also reads elsewhere if no answer has come after a time, and the first answer counts. A
-    /// *part* is what one read asks for in one stripe or, with mirrors, in one strip (consecutive pages on one member).
+    /// *part* is what one read asks for in one stripe. With mirrors, it is what the read asks for in one strip (consecutive pages on
+    /// one member).
     pub struct HedgeCounters {
         /// Parts of reads, one per stripe (with mirrors, per strip), whether they were late or not.
         stripe_reads,
@@ -114,17 +116,18 @@ counts! {
 }
 
 counts! {
-    /// Counters of the read plan `predict`: it predicts which reads will begin late (are slow), and reads their data elsewhere. A *part*
-    /// is what one read asks for in one stripe or, with mirrors, in one strip (consecutive pages on one member). Each prediction concerns
-    /// the pages that a part would read of one strip.
-    pub struct PredictionCounters {
-        /// Correct predictions that the read of a strip would be slow.
+    /// Counters of the read plan `predict`: it predicts which reads will begin late (are slow), and reads their data elsewhere. A
+    /// *part* is what one read asks for in one stripe. With mirrors, it is what the read asks for in one strip (consecutive pages on
+    /// one member). The plan makes one prediction for each strip that it considers for a part, and with mirrors for each copy of the
+    /// strip. A part may therefore have several predictions.
+    pub struct ReadPredictionCounters {
+        /// Correct predictions that the read of a strip or copy would be slow.
         slow_reads_called_slow,
-        /// Wrong predictions that the read of a strip would be fast, although it would be slow.
+        /// Wrong predictions that the read of a strip or copy would be fast, although it would be slow.
         slow_reads_called_fast,
-        /// Wrong predictions that the read of a strip would be slow, although it would be fast.
+        /// Wrong predictions that the read of a strip or copy would be slow, although it would be fast.
         fast_reads_called_slow,
-        /// Correct predictions that the read of a strip would be fast.
+        /// Correct predictions that the read of a strip or copy would be fast.
         fast_reads_called_fast,
         /// Parts of reads, predicted to be slow or fast. A read has one part for each stripe (with mirrors, for each strip) of which it
         /// wants something.

@@ -1,7 +1,7 @@
 //! All counters of an array: their values at a moment, and the difference between two moments.
 
 use super::{
-    Array, FailureProgress, HedgeCounters, HostCounters, HostPortCounters, PredictionCounters, ReadPlanCounters, SlowMemberCounters,
+    Array, FailureProgress, HedgeCounters, HostCounters, HostPortCounters, ReadPlanCounters, ReadPredictionCounters, SlowMemberCounters,
     StripeCounters,
 };
 use crate::TimeNs;
@@ -30,24 +30,26 @@ pub struct ArrayCounters {
     /// request to collect. It is `None` unless members ask before they must collect.
     pub uncoordinated_cleans: Option<UncoordinatedCleans>,
     /// Collections that began outside their member's turn to collect or lasted beyond it; `None` if there are no turns. A turn is the
-    /// time in which one member may collect, and the others do not unless they must.
-    pub turns: Option<TurnCounters>,
-    /// Number of trims and flushes.
+    /// time in which one member may collect, and the others only if they run short of free blocks.
+    pub collection_turns: Option<TurnCounters>,
+    /// Numbers of trims and of flushes that the host sent, as two separate counts.
     pub host: HostCounters,
     /// Waits of host requests because of the array controller's limits on requests in progress and on bandwidth; `None` without limits.
     pub host_port: Option<HostPortCounters>,
-    /// Counters of parity, locks and rebuilding; `None` if the array has none of them.
+    /// Counters of parity, stripe locks (with which operations on one stripe wait for each other), lost pages and rebuilding. `None` if
+    /// the array has no parity, no failing members, and no read plan that chooses where to read.
     pub stripes: Option<StripeCounters>,
-    /// Counters of reads if the read plan avoids members that are collecting; `None` otherwise. The read plan is the configured way in
-    /// which the array chooses the members from which a read is served.
+    /// Counters of the read plan `avoid`, which avoids members that are collecting; `None` with another plan. A read plan chooses the
+    /// members from which a read is served.
     pub read_plan: Option<ReadPlanCounters>,
-    /// Counters of reads if the read plan also reads late data elsewhere (hedging); `None` otherwise. The read plan is the configured
-    /// way in which the array chooses the members from which a read is served.
+    /// Counters of reads that took long, so that their data were also read elsewhere (hedging). Elsewhere is another copy or, with
+    /// parity, the rest of the stripe. `None` if the read plan does not hedge.
     pub hedged: Option<HedgeCounters>,
-    /// Counters of reads if the read plan predicts which reads will be slow; `None` otherwise. The read plan is the configured way in
-    /// which the array chooses the members from which a read is served.
-    pub predicted: Option<PredictionCounters>,
-    /// Counters of late answers, by member; empty if no member is slow.
+    /// Counters of the read plan `predict`, which reads data elsewhere if it predicts a slow read; `None` with another plan. A read
+    /// plan chooses the members from which a read is served.
+    pub read_predictions: Option<ReadPredictionCounters>,
+    /// Counters of answers that came later than normal, because the configuration makes members slow for a time. The list has one entry
+    /// for each member, in order of its number, with spares last. It is empty if no member is configured to be slow.
     pub slow: Vec<SlowMemberCounters>,
     /// Counters of the write cache, if there is one.
     pub cache: Option<CacheCounters>,
@@ -59,8 +61,9 @@ pub struct ArrayCounters {
 }
 
 impl ArrayCounters {
-    /// Returns counters of an array of which only the counters of members are known, for tests. The lists that only drives with
-    /// superblocks fill have `drives` entries, all of them 0.
+    /// Returns counters of an array for tests: the given counters of its members, and nothing else. The lists `superblocks` and
+    /// `front_end_counters` get `drives` entries, all of them 0. Here `drives` is the number of members, or 0 if members have no such
+    /// counters.
     #[must_use]
     pub fn with_members_only(members: impl IntoIterator<Item = MemberCounters>, drives: usize) -> Self {
         Self {
@@ -70,13 +73,13 @@ impl ArrayCounters {
             mechanism_counters: Vec::new(),
             messages_sent_by_kind: None,
             uncoordinated_cleans: None,
-            turns: None,
+            collection_turns: None,
             host: HostCounters::default(),
             host_port: None,
             stripes: None,
             read_plan: None,
             hedged: None,
-            predicted: None,
+            read_predictions: None,
             slow: Vec::new(),
             cache: None,
             pages_now_in_cache: 0,
@@ -96,13 +99,13 @@ impl ArrayCounters {
                 std::array::from_fn(|kind| now[kind] - then[kind])
             }),
             uncoordinated_cleans: both(self.uncoordinated_cleans, earlier.uncoordinated_cleans, |now, then| now.since(&then)),
-            turns: both(self.turns, earlier.turns, |now, then| now.since(&then)),
+            collection_turns: both(self.collection_turns, earlier.collection_turns, |now, then| now.since(&then)),
             host: self.host.since(&earlier.host),
             host_port: both(self.host_port, earlier.host_port, |now, then| now.since(&then)),
             stripes: both(self.stripes, earlier.stripes, |now, then| now.since(&then)),
             read_plan: both(self.read_plan, earlier.read_plan, |now, then| now.since(&then)),
             hedged: both(self.hedged, earlier.hedged, |now, then| now.since(&then)),
-            predicted: both(self.predicted, earlier.predicted, |now, then| now.since(&then)),
+            read_predictions: both(self.read_predictions, earlier.read_predictions, |now, then| now.since(&then)),
             slow: self.slow.iter().zip(&earlier.slow).map(|(now, then)| now.since(then)).collect(),
             cache: both(self.cache, earlier.cache, |now, then| now.since(&then)),
             pages_now_in_cache: self.pages_now_in_cache.saturating_sub(earlier.pages_now_in_cache),
@@ -133,13 +136,16 @@ impl Array {
             mechanism_counters: ssds.iter().map(Ssd::mechanism_counters).collect(),
             messages_sent_by_kind: coordination.as_ref().map(|coordination| coordination.mailbox.sent()),
             uncoordinated_cleans: asks_softly.map(|coordination| coordination.controller.uncoordinated_cleans()),
-            turns: coordination.as_ref().filter(|coordination| coordination.has_turns).map(|_| ssds.iter().map(Ssd::turn_counters).sum()),
+            collection_turns: coordination
+                .as_ref()
+                .filter(|coordination| coordination.has_turns)
+                .map(|_| ssds.iter().map(Ssd::turn_counters).sum()),
             host: *host,
             host_port: port.as_ref().map(|port| port.counters_at(now)),
             stripes: volume.stripes.as_ref().map(|stripes| stripes.counters),
             read_plan: volume.stripes.as_ref().and_then(|stripes| stripes.plan_counters()),
             hedged: volume.stripes.as_ref().and_then(|stripes| stripes.hedge_counters()),
-            predicted: volume.stripes.as_ref().and_then(|stripes| stripes.prediction_counters()),
+            read_predictions: volume.stripes.as_ref().and_then(|stripes| stripes.prediction_counters()),
             slow: volume.members.slow.as_ref().map_or_else(Vec::new, |slow| slow.counters()),
             cache: caching.as_ref().map(|caching| caching.cache.counters(now)),
             pages_now_in_cache: caching.as_ref().map_or(0, |caching| caching.cache.cached_pages()),

@@ -11,15 +11,15 @@ use std::collections::VecDeque;
 /// A request that is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestDone {
-    /// Tag of the page request.
+    /// Tag of the request: the number that the caller chose when submitting it ([`PageRequest::tag`](super::PageRequest::tag)).
     pub tag: u64,
-    /// Time at which its last page was done, in nanoseconds.
+    /// Time at which the last page of the request was done, in nanoseconds.
     pub at: TimeNs,
-    /// Number of members on which one of its pages waited for garbage collection.
+    /// Number of members on which a page of the request waited for garbage collection.
     pub gc_members_met: u32,
-    /// Number of its pages that were not served because too many members failed.
+    /// Number of pages of the request that were not served because too many members failed.
     pub pages_lost: u32,
-    /// Division of the response time into its causes.
+    /// Division of the response time of the request into its causes.
     pub time: TimeParts,
 }
 
@@ -59,8 +59,10 @@ impl Event {
 
     /// Returns the key by which events are ordered.
     ///
-    /// Events are ordered by time. At the same time, the array's health comes first, then requests, collections, destages and programs.
-    /// Collections are ordered by start, member, die and pool. All others of a kind stay in the order in which they happen.
+    /// Events are ordered by time. At the same time, changes of the array's health come first, then requests, collections, destages and
+    /// programs. Collections that end at the same time are ordered by the time at which they started, then by member, die and pool of
+    /// blocks. Other events of the same kind and time have equal keys. A stable sort keeps them in the order in which they were
+    /// reported.
     pub fn order_key(&self) -> impl Ord + use<> {
         match self {
             Self::HealthChanged { at, .. } => (*at, 0, 0, [0; 3]),

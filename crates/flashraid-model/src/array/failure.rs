@@ -53,7 +53,7 @@ pub(super) enum Step {
     /// Rebuilding on the spare begins.
     Replaced {
         /// Number of the failed member.
-        failed: u32,
+        failed_member: u32,
         /// Number of the spare that replaces the failed member.
         spare: u32,
     },
@@ -202,7 +202,7 @@ impl Failures {
         }
         if progress.rebuild_began_ns.is_none() {
             progress.rebuild_began_ns = Some(now);
-            return Some(Step::Replaced { failed: member, spare: progress.spare_member? });
+            return Some(Step::Replaced { failed_member: member, spare: progress.spare_member? });
         }
         let stripe = failure.next_stripe;
         failure.next_stripe += 1;

@@ -44,7 +44,7 @@ struct HostRequest {
 pub(super) enum PortStep {
     /// The array must start this request. The request carries a tag that the host port has given to it, instead of the host's tag.
     Begins(PageRequest),
-    /// A request is done; its tag is the host's.
+    /// A request is done. Its tag is again the one that the host gave to it, instead of the one that the host port gave to it.
     Done(RequestDone),
     /// Nothing outside the port changes.
     Nothing,

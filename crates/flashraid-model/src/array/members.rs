@@ -80,33 +80,38 @@ impl MembersAgenda {
 /// The work that follows when all operations of a group have ended. The group, together with this work, is a [`Completion`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Continuation {
-    /// The host request with this tag is done, and no other work of the array depends on it.
+    /// Reports that the host request with this tag is done. No other work of the array depends on its end.
     Host(u64),
-    /// A phase of an operation on a stripe ends.
+    /// Continues or ends an operation on a stripe after one of its phases. A phase is a group of reads, or a group of writes, that are
+    /// waited for together.
     Stripe {
         /// Number of the operation on the stripe: its index in `Stripes::operations`.
         operation: u32,
-        /// True for reads from other strips or copies that were issued later, because a member that was collecting garbage had refused a
-        /// read.
+        /// True if the phase consists of the reads that replace a refused read: reads of other strips or of another copy. A member had
+        /// refused the first read because it was collecting garbage.
         after_refusal: bool,
-        /// Order among phases of operations on stripes that end at the same nanosecond (rule 55).
+        /// Number that orders phases of different operations that end at the same nanosecond: the smallest comes first (rule 55 of
+        /// docs/rules.md). It counts the operations on stripes in the order in which they were created.
         tie_break: u64,
     },
-    /// All pages that an operation on a stripe reads of one strip have been read. Such an operation may also get its data from elsewhere,
-    /// if a read takes long (hedging).
+    /// Tells an operation on a stripe that it has read all pages that it wanted of one strip. Only the read plans `hedge` and `predict`
+    /// use this variant, because they follow the read of each strip separately. With other plans, an operation waits for all its reads
+    /// together, with [`Continuation::Stripe`].
     SubRead {
         /// Number of the operation on the stripe: its index in `Stripes::operations`.
         operation: u32,
         /// Number of the read among those of the operation.
-        nth: u32,
-        /// Order among events of the same nanosecond (rule 55).
+        sub_read_index: u32,
+        /// Number that orders reads of different operations that end at the same nanosecond: the smallest comes first (rule 55 of
+        /// docs/rules.md). It counts the operations on stripes in the order in which they were created.
         tie_break: u64,
     },
-    /// An operation that the cache asked for has ended.
+    /// Tells the write cache that an operation for which it had asked has ended. The cache then continues its work.
     Cache {
-        /// Reason for which the cache asked for the operation.
+        /// Purpose for which the cache asked for the operation.
         token: Token,
-        /// Order among operations that end at the same nanosecond (rule 85).
+        /// Number that orders operations of the cache that end at the same nanosecond: the smallest comes first (rule 85 of
+        /// docs/rules.md).
         tie_break: u64,
     },
 }
@@ -114,14 +119,17 @@ pub(super) enum Continuation {
 /// An event in the array that happens at the end of its nanosecond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Deferred<J> {
-    /// All operations of a [`Completion`] (a group of operations with the work that follows) have ended, so that this work begins.
+    /// Begins the work that follows a group of operations ([`Completion`]), because all operations of the group have ended. The value
+    /// `J` is the group, or its number.
     Completion(J),
     /// A wake-up of the write cache at a time that the cache itself has asked for earlier. The value says for which work the cache has
     /// asked.
     Wake(CacheWake),
-    /// An operation on a stripe goes on; the number is its index in `Stripes::operations`. There are three cases. The operation
-    /// begins, because all else of its nanosecond has happened. It reads from other strips or copies, because a member that is
-    /// collecting has refused a read. Or it also reads elsewhere, because no answer has come for a given time.
+    /// An operation on a stripe takes its next step; the number is its index in `Stripes::operations`. There are three cases.
+    ///
+    /// - The operation begins. It has waited until all other events of this nanosecond had happened.
+    /// - The operation reads from other strips or copies, because a member that is collecting has refused a read.
+    /// - The operation also reads elsewhere, because no answer has come for a given time.
     ContinueOperation(u32),
 }
 
@@ -141,7 +149,7 @@ pub(super) struct Access {
     pub(crate) kind: OpKind,
     pub(crate) fua: bool,
     pub(crate) high_priority: bool,
-    /// Source of the operation; see [`PageOp::source`].
+    /// Source of the operation; see [`PageOp::workload_stream`].
     pub(crate) source: u8,
     /// True if all other events of this nanosecond have happened; see [`Ssd::submit`].
     pub(crate) moment_is_over: bool,
@@ -186,7 +194,8 @@ pub(super) enum MembersStep {
     /// A host request is done. The number is that of its [`Completion`], the group of operations that the request waited for. It is an
     /// index in [`Members::completions`].
     Done(u32),
-    /// A member has done some work, and may have reported events.
+    /// A member has continued its work at a time that it had asked for. Its reports wait until the caller passes this value to
+    /// `Array::drain`.
     MemberWorked(Issued),
 }
 
@@ -358,13 +367,20 @@ impl Members {
         {
             pages_given.count(now, member);
         }
-        let op = PageOp { page, kind, fua: writes && fua, high_priority: writes && high_priority, source, completion_number: completion };
+        let op = PageOp {
+            page,
+            kind,
+            fua: writes && fua,
+            high_priority: writes && high_priority,
+            workload_stream: source,
+            completion_number: completion,
+        };
         let Issued(()) = self.act_on_member(member, |ssd, out| ssd.submit(now, op, moment_is_over, out));
     }
 
     /// Returns the group of operations with the number `completion` (see [`Completion`]) if all operations of the group have ended by
     /// `now`. Otherwise, it returns `None`.
-    pub fn completion_ended_by(&self, completion: u32, now: TimeNs) -> Option<&Completion> {
+    pub fn completion_if_ended(&self, completion: u32, now: TimeNs) -> Option<&Completion> {
         Some(&self.completions[completion]).filter(|completion| completion.remaining == 0 && completion.last_end <= now)
     }
 

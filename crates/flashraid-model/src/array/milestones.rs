@@ -5,14 +5,16 @@ use super::{Array, Event};
 use crate::TimeNs;
 use crate::ssd::Ssd;
 
-/// A moment of a run that the array must know.
+/// A moment of a run of which the caller must tell the array, such as the beginning or the end of the measured time. Each variant says
+/// what the array does then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Milestone {
     /// Counters are about to be read. Members may have put off simulating some of their work, because no request depended on it. They
-    /// simulate it now, so that the counters include it. The next [`Array::advance`] reports the collections that have ended.
+    /// simulate it now, so that the counters include it. Collections that have ended in this work are reported by the next call of
+    /// [`Array::advance`].
     BeforeCountersAreRead,
-    /// The measured time begins. The usage records of the members, and the greatest occupancy of the write cache, start anew. Counters are
-    /// brought up to date as with [`Milestone::BeforeCountersAreRead`].
+    /// The measured time begins. The records of how busy the members are, and the greatest occupancy of the write cache, start anew.
+    /// Before, members simulate the work that they have put off, so that counters that are read now include it.
     MeasuringBegins,
     /// The measured time ends. Events of this nanosecond still count.
     MeasuringEnds,
@@ -25,17 +27,23 @@ pub enum Milestone {
     RunEnds,
 }
 
-/// Times that the array returns when it is told of a milestone of the run (a moment such as the end of the measured time).
+/// Times that the array returns when the caller tells it of a milestone of the run ([`Array::reach_milestone`]). A milestone is a
+/// moment such as the end of the measured time. The first of the two times says which collections the array has reported. The second
+/// time says how long the members will be busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MilestoneReached {
-    /// Time before which the starts of all collections have been reported.
+    /// Time up to which the caller knows the starts of all collections. Each collection that started before this time has been reported
+    /// as an event.
     pub collection_starts_reported_until: TimeNs,
-    /// Latest known end of an operation on the members. It is 0 if the ends are only known when they happen.
+    /// Time at which the last of all operations that members have received will end, in so far as it is known in advance. It is 0 if
+    /// members know the end of an operation only when it happens.
     pub latest_scheduled_operation_end: TimeNs,
 }
 
 impl Array {
-    /// Tells the array that the run has reached a milestone at `now`. At the end of the run, it appends the last events to `events`.
+    /// Tells the array that the run has reached `milestone` at time `now`. A milestone is a moment such as the beginning or end of the
+    /// measured time. [`Milestone`] says what the array then does. At the end of the run, the array appends the last events to
+    /// `events`.
     pub fn reach_milestone(&mut self, now: TimeNs, milestone: Milestone, events: &mut Vec<Event>) -> MilestoneReached {
         match milestone {
             Milestone::BeforeCountersAreRead => self.catch_up(now),
@@ -82,7 +90,8 @@ impl Array {
         agenda.retain_wakes(|member, wake| ssds[member as usize].needs_wake_up(wake));
     }
 
-    /// Returns a time before which the starts of all collections have been reported. It is at most `now`.
+    /// Returns a time up to which the caller knows the starts of all collections. Each collection that started before this time has
+    /// been reported. The time is at most `now`.
     fn collections_known_until(&self, now: TimeNs) -> TimeNs {
         let members = &self.volume.members;
         let open = members.ssds.iter().filter_map(Ssd::oldest_open_clean).fold(now, TimeNs::min);

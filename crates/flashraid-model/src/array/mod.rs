@@ -40,13 +40,13 @@ use crate::TimeNs;
 use crate::cache::Cache;
 use crate::coordination::{CoordinatedArray, CoordinationParams};
 use crate::ids::MemberId;
-pub use crate::placement::{Extent, Layout, Level, PageRequest};
+pub use crate::placement::{Extent, Layout, PageRequest, RaidLevel};
 use crate::request::OpKind;
-use crate::ssd::{ComputingShortcuts, CpuPrefetchHint, Ssd};
+use crate::ssd::{CpuPrefetchHint, SimulationShortcuts, Ssd};
 use ahead::Ahead;
 use caching::{Caching, DestageRecord};
 use coordination::Coordination;
-pub use counters::{HedgeCounters, HostCounters, PredictionCounters, ReadPlanCounters, StripeCounters};
+pub use counters::{HedgeCounters, HostCounters, ReadPlanCounters, ReadPredictionCounters, StripeCounters};
 pub use counts::ArrayCounters;
 use events::Outbox;
 pub use events::{Event, RequestDone, UnitsProgrammed};
@@ -113,7 +113,7 @@ impl Array {
         } = setup;
         if params.plans_reads() || !params.slow.is_empty() {
             // The state of a member that takes shortcuts is not the state at this moment, and its answers are known before they are late.
-            shortcuts = ComputingShortcuts { computes_ends_on_arrival: false, ends_waits_without_events: false };
+            shortcuts = SimulationShortcuts { computes_ends_on_arrival: false, ends_waits_without_events: false };
         }
         let member = |number| Ssd::new(&params.ssd, seed, MemberId(number), params.coordination.is_some(), shortcuts);
         let (spares, _) = params.spares_and_state();
@@ -148,9 +148,9 @@ impl Array {
         let shape = ArrayShape {
             page_bytes: params.ssd.geometry.page_bytes,
             layout: params.layout(),
-            members_with_spares: members.ssds.len() as u32,
+            members_including_spares: members.ssds.len() as u32,
             dies_per_member: first.dies(),
-            start_threshold_free_blocks: pools.start_free_blocks,
+            start_threshold_free_blocks: pools.start_threshold_free_blocks,
             cache_capacity_pages: caching.as_ref().map(|caching| caching.cache.room_pages()),
             member_failures_configured: !params.failures.is_empty(),
             computes_requests_before_arrival: is_plain && first.is_immediate(),
@@ -227,7 +227,8 @@ impl Array {
 
     /// Starts operations that arrive now and later, in order of time. The result is the same as if each were submitted at its time.
     ///
-    /// If nothing but arrivals affects the members, all operations are served together, which is faster.
+    /// All operations are served together, which is faster, if the array knows the end of a request as soon as the request arrives
+    /// ([`ArrayShape::computes_requests_before_arrival`]).
     ///
     /// # Errors
     /// Returns an error like [`Array::submit`]. The operations before the refused one have been taken.
@@ -263,7 +264,7 @@ impl Array {
     fn check(&self, request: &PageRequest) -> Result<(), SubmitError> {
         let exported_pages = self.volume.layout.exported_pages();
         if request.pages == 0 && matches!(request.kind, OpKind::Read | OpKind::Write) {
-            return Err(SubmitError::NoPages);
+            return Err(SubmitError::EmptyRequest);
         }
         match request.first_page.checked_add(u64::from(request.pages)) {
             Some(end) if end <= exported_pages => Ok(()),
@@ -318,7 +319,8 @@ impl Array {
         }
     }
 
-    /// Hints that `request` comes soon, so that its memory can be prefetched.
+    /// Loads data of the simulator into the cache of the computer's processor, because `request` comes soon and will need them. `hint`
+    /// says which data: map entries, or records about flash blocks. The results of the simulation stay the same.
     #[inline]
     pub fn prefetch_into_cpu_cache(&self, hint: CpuPrefetchHint, request: &PageRequest) {
         for extent in self.volume.layout.extents(request) {
@@ -338,8 +340,8 @@ impl Array {
 
     /// Runs the simulation until `until`, and appends its events in the order of [`Event::order_key`].
     ///
-    /// Collections are reported at their end. Those that have no effect on any request may be reported by a later call; see
-    /// [`Milestone::BeforeCountersAreRead`].
+    /// A collection that delays a request is reported by the call that reaches the collection's end. Other collections may be reported by
+    /// a later call, at the latest by the one for [`Milestone::BeforeCountersAreRead`].
     #[inline]
     pub fn advance(&mut self, until: TimeNs, events: &mut Vec<Event>) {
         let begin = events.len();

@@ -4,14 +4,14 @@ use super::{ReadPlan, SlowMemberParams};
 use crate::TimeNs;
 use crate::cache::CacheParams;
 use crate::coordination::CoordinationParams;
-use crate::placement::{Layout, Level};
+use crate::placement::{Layout, RaidLevel};
 use crate::ssd::SsdParams;
 
 /// Parameters of an array of equal SSDs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArrayParams {
     /// RAID level, which spreads addresses over the members.
-    pub level: Level,
+    pub level: RaidLevel,
     /// Number of members, without spares.
     pub members: u32,
     /// Number of consecutive pages of the array that lie on one member before the next member follows.
@@ -43,41 +43,48 @@ pub struct ArrayParams {
 /// reads.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReadPlanParams {
-    /// Time after which a member refuses a read that would wait for collection, in nanoseconds.
+    /// Time that a member takes to refuse a read, in nanoseconds. A member refuses a read that would have to wait for collection. The
+    /// array then reads the data from another copy or, with parity, from the rest of the stripe.
     pub refusal_answer_ns: u64,
-    /// Knowledge of the host about collection.
+    /// Detail in which the host knows where garbage is being collected: by die or plane, by member, or by turn. With this knowledge,
+    /// the read plan avoids reads that would wait for collection.
     pub collection_knowledge: CollectionKnowledge,
     /// True if members that are collecting are avoided by reads of the host and also by reads that precede a write with parity. The
     /// latter are reads of old data and old parity, or of the rest of the stripe. False if only reads of the host avoid such members.
-    pub plans_reads_before_writes: bool,
+    pub plans_parity_reads_before_writes: bool,
     /// True if the host knows how long collection will last, false if it only knows where collection is in progress.
-    pub knows_remaining_time: bool,
-    /// Time after which a read that has not ended is also read elsewhere.
+    pub knows_remaining_collection_time: bool,
+    /// Time from sending a read until its data are also read elsewhere, if the read has not ended. Elsewhere is another copy or, with
+    /// parity, the rest of the stripe.
     pub after: HedgeAfter,
     /// True if reads that nobody needs any more are abandoned while they wait in the queues of their dies.
     pub abandons_waiting_reads: bool,
-    /// Settings of a read plan that predicts which reads will be slow.
+    /// Settings of the read plan `predict`. It predicts which reads will be slow, and reads their data elsewhere at once. Elsewhere is
+    /// another copy or, with parity, the rest of the stripe.
     pub prediction: ReadPredictionParams,
 }
 
-/// Settings of a read plan that predicts which reads will be slow, and reads their data elsewhere at once.
+/// Settings of the read plan `predict`. It predicts which reads will be slow, and reads their data elsewhere at once. Elsewhere is
+/// another copy or, with parity, the rest of the stripe.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReadPredictionParams {
-    /// Longest time that a read can wait before it begins without being slow, in nanoseconds. A read that waits longer is slow.
-    pub slow_ns: u64,
+    /// Waiting time above which a read counts as slow, in nanoseconds. It is the time for which the read waits before it begins. The
+    /// read plan predicts for each read if it will be slow.
+    pub slow_threshold_ns: u64,
     /// Probability that a slow read is predicted to be fast.
     pub false_accept: f64,
     /// Probability that a fast read is predicted to be slow.
     pub false_reject: f64,
     /// Time that a prediction takes before each read, in nanoseconds.
     pub cost_ns: u64,
-    /// True if the data of reads that take long in spite of the prediction are also read elsewhere.
-    pub then_hedges: bool,
+    /// True if the data of a read are also read elsewhere when the read takes long, whatever was predicted for it. Elsewhere is another
+    /// copy or, with parity, the rest of the stripe.
+    pub also_hedges: bool,
 }
 
 impl Default for ReadPredictionParams {
     fn default() -> Self {
-        Self { slow_ns: 1_000_000, false_accept: 0.05, false_reject: 0.05, cost_ns: 5000, then_hedges: false }
+        Self { slow_threshold_ns: 1_000_000, false_accept: 0.05, false_reject: 0.05, cost_ns: 5000, also_hedges: false }
     }
 }
 
@@ -86,8 +93,8 @@ impl Default for ReadPlanParams {
         Self {
             refusal_answer_ns: 1000,
             collection_knowledge: CollectionKnowledge::PerDieOrPlane,
-            plans_reads_before_writes: true,
-            knows_remaining_time: true,
+            plans_parity_reads_before_writes: true,
+            knows_remaining_collection_time: true,
             after: HedgeAfter::P95OfReads { reads_observed: 1024 },
             abandons_waiting_reads: false,
             prediction: ReadPredictionParams::default(),
@@ -95,22 +102,26 @@ impl Default for ReadPlanParams {
     }
 }
 
-/// Time after which a read that has not ended is also read elsewhere.
+/// Choice of the time from sending a read until its data are also read elsewhere, if the read has not ended. Elsewhere is another copy
+/// or, with parity, the rest of the stripe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HedgeAfter {
-    /// The same time for all reads, in nanoseconds, at least 1.
+    /// Waits this time before data are also read elsewhere, the same for all reads. It is in nanoseconds, at least 1.
     Time(u64),
-    /// The 95th percentile of the durations of the member's last `reads_observed` reads.
+    /// Waits for a percentile of the member's recent read durations before data are also read elsewhere. It is the 95th percentile of
+    /// the member's last `reads_observed` reads.
     P95OfReads {
         /// Number of the member's last reads of which the percentile is taken, at least 1.
         reads_observed: u32,
     },
 }
 
-/// Knowledge of the host about collection in the members.
+/// Choice of what the host knows about where garbage is being collected. With this knowledge, the read plan avoids reads that would
+/// wait for collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CollectionKnowledge {
-    /// The host knows whether the die or plane of a page collects.
+    /// The host knows if collection blocks the page to be read. A collection blocks the whole die of its victim block or only the
+    /// plane, as configured.
     PerDieOrPlane,
     /// The host only knows whether any die of the member collects.
     PerMember,
@@ -155,31 +166,34 @@ pub struct RebuildParams {
     pub strip_interval_min_ns: u64,
     /// Number of strips that are rebuilt at a time, at least 1.
     pub strips_in_flight_max: u32,
-    /// Number of spares, at least 1. As many failures as there are spares are rebuilt; earlier failures come first.
+    /// Number of spares (drives that replace failed members), at least 1. The first failures, in order of time, get a spare each.
+    /// Members that fail later are not rebuilt.
     pub spares: u32,
-    /// State of the spares when they are needed.
+    /// State of the spares when they replace failed members: warmed up by overwrites like the members, or freshly filled.
     pub spare_state: SpareState,
     /// True if rebuilding continues to its end after the last request.
     pub continues_after_last_request: bool,
 }
 
-/// State of a spare when it is needed.
+/// State of a spare drive when it replaces a failed member: warmed up by overwrites, or freshly filled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpareState {
-    /// Filled and warmed up like a member.
+    /// Filled with data and warmed up like a member: in the state that many overwrites leave.
     Warm,
-    /// Filled, but not warmed up.
+    /// Filled with data like a member, but not warmed up: no overwrites have changed the state that filling leaves.
     Fresh,
 }
 
 impl ArrayParams {
-    /// Returns true if the data of a read that takes long are also read elsewhere, provided that there is another way to them.
+    /// Returns true if the read plan also reads data elsewhere when a read takes long (hedging). Elsewhere is another copy or, with
+    /// parity, the rest of the stripe. The function does not test if the array has either of them.
     pub fn hedges_reads(&self) -> bool {
-        self.read_plan.hedges() || (self.read_plan.predicts() && self.read_plan_params.prediction.then_hedges)
+        self.read_plan.hedges() || (self.read_plan.predicts() && self.read_plan_params.prediction.also_hedges)
     }
 
-    /// Returns true if the array chooses for each read where to get its data. The read plan must avoid members that are collecting,
-    /// hedge, or predict slow reads. The level must offer another way to the data: parity or a copy.
+    /// Returns true if the array decides for each read where to get its data. Two conditions must hold. The read plan avoids members
+    /// that are collecting, hedges (also reads late data elsewhere), or predicts slow reads. The level has parity or copies, so that
+    /// there is another way to the data.
     pub fn plans_reads(&self) -> bool {
         (self.read_plan.considers_member_state() || self.read_plan.hedges() || self.read_plan.predicts())
             && (self.level.parity_strips() > 0 || self.layout().copies_of_each_page() > 1)
@@ -217,17 +231,17 @@ impl ArrayParams {
 pub struct WarmUp {
     /// Number of random overwrites after filling, as a multiple of the exported capacity. 0 leaves the freshly filled state.
     pub overwrites_per_page: f64,
-    /// Addresses of the overwrites.
+    /// Addresses of the overwrites of the warm-up.
     pub pattern: WarmUpPattern,
 }
 
 /// Addresses of the overwrites of the warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WarmUpPattern {
-    /// Uniform over the exported pages.
+    /// Overwrites pages at random. Each exported page (offered to the host) is equally likely.
     Random,
-    /// The write addresses of the workload itself.
+    /// Overwrites the addresses that the workload itself writes.
     Workload,
-    /// No overwrites are made. Members with superblocks are put directly into the state in which uniform random writes would leave them.
+    /// Makes no overwrites. Members with superblocks are put directly into the state in which uniform random writes would leave them.
     SteadyState,
 }

@@ -141,7 +141,7 @@ impl Array {
                 }
                 self.volume.members.issued()
             }
-            Continuation::SubRead { operation, nth, .. } => {
+            Continuation::SubRead { operation, sub_read_index: nth, .. } => {
                 self.volume.sub_read_ended(now, operation, nth, completion);
                 self.volume.members.issued()
             }
@@ -177,7 +177,7 @@ impl Array {
         if let Some(coordination) = &mut self.coordination {
             match step {
                 Some(Step::Fails(member)) => coordination.controller.member_failed(member),
-                Some(Step::Replaced { failed, spare }) => {
+                Some(Step::Replaced { failed_member: failed, spare }) => {
                     if let Some(role) = coordination.controller.replace(failed, spare) {
                         let _taken_below = self.volume.members.act_on_member(spare, |ssd, out| ssd.become_ggc_aware(now, role, out));
                     }
@@ -202,7 +202,9 @@ impl Array {
         let members = &mut self.volume.members;
         let issued = match coordination.step(now) {
             Some((member, MemberAction::Receive(message))) => members.act_on_member(member, |ssd, out| ssd.receive(now, message, out)),
-            Some((member, MemberAction::Ask)) => members.act_on_member(member, |ssd, out| ssd.send_soft_request_if_due(now, out)),
+            Some((member, MemberAction::AskController)) => {
+                members.act_on_member(member, |ssd, out| ssd.request_collection_if_due(now, out))
+            }
             Some((member, MemberAction::BeginTurn(until, end))) => {
                 members.act_on_member(member, |ssd, out| ssd.turn_begins(now, until, end, out))
             }

@@ -44,7 +44,7 @@ pub fn page_request_of(request: &Request, page_bytes: u64, exported_pages: u64) 
 #[non_exhaustive]
 pub enum SubmitError {
     /// A read or write of no pages.
-    NoPages,
+    EmptyRequest,
     /// The operation reaches beyond the pages that the array exports.
     BeyondTheArray {
         /// Number of the first page of the refused operation.
@@ -59,7 +59,7 @@ pub enum SubmitError {
 impl std::fmt::Display for SubmitError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::NoPages => write!(f, "a read or write needs at least one page"),
+            Self::EmptyRequest => write!(f, "a read or write needs at least one page"),
             Self::BeyondTheArray { first_page, pages, exported_pages } => {
                 write!(f, "{pages} pages from page {first_page} on do not fit the {exported_pages} pages of the array")
             }

@@ -1,7 +1,7 @@
 //! Creation of an array, and its shape.
 
 use super::{Array, ArrayParams, Layout};
-use crate::ssd::ComputingShortcuts;
+use crate::ssd::SimulationShortcuts;
 
 /// Settings that change how the array is computed and recorded, but not its results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,8 +18,8 @@ pub struct ArraySetup {
     /// True to report each destage of the write cache as an [`Event::DestageEnded`](super::Event::DestageEnded), once for each member that
     /// gets pages.
     pub record_destages: bool,
-    /// Faster ways of computing the same results that may be used.
-    pub shortcuts: ComputingShortcuts,
+    /// Faster ways of computing that the simulator may use. The results stay the same.
+    pub shortcuts: SimulationShortcuts,
 }
 
 impl Default for ArraySetup {
@@ -29,7 +29,7 @@ impl Default for ArraySetup {
             operations_per_worker_thread_min: None,
             records_utilisation: false,
             record_destages: false,
-            shortcuts: ComputingShortcuts::default(),
+            shortcuts: SimulationShortcuts::default(),
         }
     }
 }
@@ -51,7 +51,7 @@ pub struct ArrayShape {
     /// Layout of addresses on the members.
     pub layout: Layout,
     /// Number of members, with spares.
-    pub members_with_spares: u32,
+    pub members_including_spares: u32,
     /// Number of dies in a member.
     pub dies_per_member: u32,
     /// Number of free blocks in a pool of blocks (of a plane or of a die) at or below which garbage collection starts. For a drive

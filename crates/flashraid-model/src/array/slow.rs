@@ -21,7 +21,7 @@ pub struct SlowMemberParams {
     /// Time that is added to the duration of each slow operation, in nanoseconds.
     pub add_ns: u64,
     /// Share of operations that are slow, from 0 to 1.
-    pub share: f64,
+    pub share_of_operations: f64,
     /// Regular times in which no answer of the member comes (stalls); `None` without stalls.
     pub stalls: Option<StallParams>,
 }
@@ -76,7 +76,7 @@ impl SlowMember {
         let answered = end.at;
         let time = self.times.iter().find(|time| (time.from_ns..time.until_ns).contains(&issued));
         if let Some(time) = time
-            && (time.share >= 1.0 || rng::chance(&mut rng::stream(self.seed, "operation", issued), time.share))
+            && (time.share_of_operations >= 1.0 || rng::chance(&mut rng::stream(self.seed, "operation", issued), time.share_of_operations))
         {
             let flash_ns = ((time.factor - 1.0) * end.time_parts.flash_ns as f64) as u64;
             end.time_parts.flash_ns += flash_ns;
@@ -127,7 +127,7 @@ mod tests {
     use crate::ids::MemberId;
 
     const TIME: SlowMemberParams =
-        SlowMemberParams { member: 0, from_ns: 1000, until_ns: 2000, factor: 1.0, add_ns: 0, share: 1.0, stalls: None };
+        SlowMemberParams { member: 0, from_ns: 1000, until_ns: 2000, factor: 1.0, add_ns: 0, share_of_operations: 1.0, stalls: None };
 
     fn slow(times: &[SlowMemberParams]) -> SlowMember {
         SlowMember { times: times.to_vec(), seed: 7, counters: SlowMemberCounters::default() }
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn the_share_of_moments_is_that_which_is_asked_for() {
-        let mut member = slow(&[SlowMemberParams { from_ns: 0, until_ns: TimeNs::MAX, add_ns: 5, share: 0.05, ..TIME }]);
+        let mut member = slow(&[SlowMemberParams { from_ns: 0, until_ns: TimeNs::MAX, add_ns: 5, share_of_operations: 0.05, ..TIME }]);
         (0..100_000).for_each(|issued| _ = answer(&mut member, issued));
         assert!(member.counters.late_answers.abs_diff(5000) < 250, "{:?}", member.counters);
         let first = (0..10_000).map(|issued| answer(&mut member, issued).at).collect::<Vec<_>>();

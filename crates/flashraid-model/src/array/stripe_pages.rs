@@ -38,7 +38,7 @@ impl StripePages {
 
     /// Returns true if the page at `offset` in a strip is in the set. `role` is the strip's number in the stripe: data strips first, then P
     /// and Q.
-    pub fn has(&self, role: u32, offset: u32) -> bool {
+    pub fn contains(&self, role: u32, offset: u32) -> bool {
         self.word(role, (offset / u64::BITS) as usize) >> (offset % u64::BITS) & 1 == 1
     }
 
@@ -73,7 +73,7 @@ impl StripePages {
     /// stripe: data first, then P and Q.
     pub fn roles_at(&self, offset: u32) -> StripRoles {
         let strips = (self.bits.len() / self.words_per_strip.max(1)) as u32;
-        StripRoles((0..strips).filter(|&role| self.has(role, offset)).fold(0, |roles, role| roles | 1 << role))
+        StripRoles((0..strips).filter(|&role| self.contains(role, offset)).fold(0, |roles, role| roles | 1 << role))
     }
 
     /// Returns the offsets of the pages in the set that belong to the strip with this role (its number in the stripe).
@@ -139,7 +139,8 @@ pub(super) enum ParityMethod {
     Reconstruct,
     /// Parity is computed from the difference between old and new data; old data and old parity are read.
     ReadModify,
-    /// The stripe has no parity left to update.
+    /// The write keeps no parity, because members have failed. Either all parity strips of the stripe are lost, or more strips than
+    /// parity can replace.
     NoParity,
 }
 
@@ -266,7 +267,7 @@ pub(super) fn substitutes(
             let columns = (0..shape.data_strips).filter(|&column| !unreadable.has(column));
             needed = columns.chain(parity).fold(0, |roles, role| roles | 1 << role);
         }
-        StripRoles(needed).iter().filter(|&role| !read.has(role, offset)).for_each(|role| pages.insert(role, offset, 1));
+        StripRoles(needed).iter().filter(|&role| !read.contains(role, offset)).for_each(|role| pages.insert(role, offset, 1));
     }
     Some(pages)
 }

@@ -12,7 +12,7 @@ use super::failure::{Failures, Step};
 use super::locks::{CollectionWait, LockGrant, StripeLocks};
 use super::members::{Access, Completion, Continuation, Members};
 use super::stripe_pages::{ParityMethod, StripePages, plan_read, plan_rebuild, plan_write};
-use super::{ArrayParams, FailureProgress, Health, HedgeCounters, PredictionCounters, ReadPlan, ReadPlanCounters, StripeCounters};
+use super::{ArrayParams, FailureProgress, Health, HedgeCounters, ReadPlan, ReadPlanCounters, ReadPredictionCounters, StripeCounters};
 use crate::TimeNs;
 use crate::cache::MemberExtent;
 use crate::events::TimeParts;
@@ -188,21 +188,21 @@ impl Stripes {
         self.route.failures.iter().flat_map(Failures::progress).collect()
     }
 
-    /// Returns the counters of a read plan (the choice where reads get their data) that avoids members that are collecting; `None`
-    /// with another plan.
+    /// Returns the counters of the read plan `avoid`, such as the number of parts of reads that met collection; `None` with another
+    /// plan. A read plan chooses the members from which a read is served.
     pub(super) fn plan_counters(&self) -> Option<ReadPlanCounters> {
         self.planning.as_ref().filter(|planning| planning.hedging.is_none()).map(|planning| planning.counters)
     }
 
-    /// Returns the counters of a read plan (the choice where reads get their data) that hedges; `None` with another plan. Hedging
-    /// means that data are also read elsewhere if a read has brought no answer after a time.
+    /// Returns the counters of reads that took long, so that their data were also read elsewhere (hedging). Elsewhere is another copy
+    /// or, with parity, the rest of the stripe. `None` if the read plan does not hedge.
     pub fn hedge_counters(&self) -> Option<HedgeCounters> {
         self.planning.as_ref()?.hedging.as_ref().filter(|hedging| hedging.times.is_some()).map(|hedging| hedging.counters)
     }
 
-    /// Returns the counters of a read plan (the choice where reads get their data) that predicts which reads will be slow; `None` with
-    /// another plan.
-    pub fn prediction_counters(&self) -> Option<PredictionCounters> {
+    /// Returns the counters of the read plan `predict`, which reads data elsewhere if it predicts a slow read. They count right and
+    /// wrong predictions, and reads made elsewhere. `None` with another plan.
+    pub fn prediction_counters(&self) -> Option<ReadPredictionCounters> {
         Some(self.planning.as_ref()?.predictor.as_ref()?.counters)
     }
 

@@ -9,7 +9,8 @@ use crate::ssd::Ssd;
 pub struct UntimedAccess<'a>(&'a mut Volume);
 
 impl Array {
-    /// Gives access to the members before the first request.
+    /// Returns access to the members that changes them without simulated time, as the warm-up does. It is possible only before the
+    /// first request.
     ///
     /// # Panics
     /// Panics if a request has been submitted.

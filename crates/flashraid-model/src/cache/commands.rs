@@ -12,12 +12,13 @@ pub(crate) struct Destage {
     pub(crate) slot: u16,
 }
 
-/// Reason why the cache asked for an operation. The array passes it back when the operation is done.
+/// Purpose of an operation that the cache asked for, such as a certain host read or a certain destage. The array passes it back when
+/// the operation is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Token {
     /// A read of those pages of a host read that are in no cache. The number identifies the host read.
     Read(u32),
-    /// A trim that the array carries out on the members, of all pages that a host trim covers. The number identifies the host trim.
+    /// The trim that the array carries out for one whole host trim, on all members concerned. The number identifies the host trim.
     Trim(u32),
     /// A read of the pages that a sub-request (the pages of one write in one stripe) lacks to compute its parity. The number identifies
     /// the sub-request.
@@ -33,9 +34,9 @@ pub(crate) enum CacheWake {
     Host(u32),
     /// The cache memory has read the pages of this destage.
     PagesRead(Destage),
-    /// The cache memory has written this destage of the first level (the cache of write groups in front of the member caches). Its pages
-    /// are in the member caches now.
-    FirstLevelWritten(Destage),
+    /// The cache memory has written the pages of this destage into the member caches. The pages came from the first level, the cache in
+    /// front of the member caches.
+    FirstLevelDestageWritten(Destage),
 }
 
 /// Consecutive pages of the array.
@@ -62,30 +63,34 @@ pub(crate) struct MemberExtent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Command {
     /// Reads, writes or trims pages of the array. The pages of a write lie in one stripe, whose parity is computed once for all of them.
-    Array {
-        /// Range of indices in [`Commands::array_extents`]. The extents are in order of address.
-        extents: (u32, u32),
+    AccessArray {
+        /// Pages of the array to read, write or trim, in order of address. The pages are those in [`Commands::array_extents`] from the
+        /// first index up to, but without, the second.
+        extent_range: (u32, u32),
         /// Kind of operation on the pages.
         kind: OpKind,
-        /// Reason why the cache gives this command, such as a certain host read or a certain destage. The array passes it back to
+        /// Purpose of this operation, such as a certain host read or a certain destage. The array passes it back to
         /// [`done`](super::Cache::done) when the operation has ended.
         token: Token,
     },
-    /// Reads or writes pages of members, without parity.
-    Members {
-        /// Range of indices in [`Commands::member_extents`].
-        extents: (u32, u32),
+    /// Reads or writes pages of members directly. Parity pages among them are treated like all others, and the array computes no
+    /// parity.
+    AccessMembers {
+        /// Pages of members to read or write. The pages are those in [`Commands::member_extents`] from the first index up to, but
+        /// without, the second.
+        extent_range: (u32, u32),
         /// True to write the pages, false to read them.
         write: bool,
-        /// Reason why the cache gives this command, such as a certain host read or a certain destage. The array passes it back to
+        /// Purpose of this operation, such as a certain host read or a certain destage. The array passes it back to
         /// [`done`](super::Cache::done) when the operation has ended.
         token: Token,
     },
-    /// Asks the array to call [`wake`](super::Cache::wake) at a later time, or at the end of this nanosecond.
+    /// Asks the array to call [`wake`](super::Cache::wake) at a later time. If it is the present time, the call comes after all other
+    /// events of this nanosecond.
     Wake {
         /// Time at which the array must call the cache, in nanoseconds.
         at: TimeNs,
-        /// Reason why the cache asks for the call. The array passes it back to [`wake`](super::Cache::wake).
+        /// Work that the cache will continue when the array calls it. The array passes this value to [`wake`](super::Cache::wake).
         wake: CacheWake,
     },
 }
@@ -114,12 +119,12 @@ impl Commands {
 
     /// Adds an operation on the array extents from index `from` on.
     pub(super) fn push_array_operation(&mut self, from: usize, kind: OpKind, token: Token) {
-        self.list.push(Command::Array { extents: (from as u32, self.array_extents.len() as u32), kind, token });
+        self.list.push(Command::AccessArray { extent_range: (from as u32, self.array_extents.len() as u32), kind, token });
     }
 
     /// Adds an operation on the member extents from index `from` on.
     pub(super) fn push_member_operation(&mut self, from: usize, write: bool, token: Token) {
-        self.list.push(Command::Members { extents: (from as u32, self.member_extents.len() as u32), write, token });
+        self.list.push(Command::AccessMembers { extent_range: (from as u32, self.member_extents.len() as u32), write, token });
     }
 
     /// Adds a page to the array extents that begin at index `from`.

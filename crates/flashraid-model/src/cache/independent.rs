@@ -288,7 +288,9 @@ impl MemberCaches {
                 common.hosts[host].end = end;
                 self.host_sub_request_done(now, common, host);
             }
-            Owner::FirstLevel(slot) => common.commands.push_wake(end, super::CacheWake::FirstLevelWritten(Destage { cache: 0, slot })),
+            Owner::FirstLevel(slot) => {
+                common.commands.push_wake(end, super::CacheWake::FirstLevelDestageWritten(Destage { cache: 0, slot }))
+            }
         }
         self.sub_requests.remove(number);
     }

@@ -8,12 +8,13 @@ use crate::placement::PageRequest;
 /// Path that a host write takes under `lawc`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Route {
-    /// The first level (the cache of write groups in front of the member caches) takes the whole write.
+    /// The whole write enters the first level, the cache in front of the member caches. The first level holds write groups (a write
+    /// group is all dirty pages of one stripe).
     FirstLevel,
-    /// The write waits until it can enter the first level (the cache of write groups in front of the member caches). It must not
-    /// bypass the first level. One of its pages is already there, or is part of an earlier write that waits to enter.
+    /// The write waits until it can enter the first level (the cache in front of the member caches). It must not bypass the first
+    /// level, because an older version of one of its pages is there or waits to enter.
     WaitForSamePage,
-    /// The write goes past the first level (the cache of write groups in front of the member caches), directly to the member caches.
+    /// The write goes past the first level (the cache in front of the member caches), directly to the member caches.
     Bypass,
 }
 

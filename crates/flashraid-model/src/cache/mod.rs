@@ -53,10 +53,11 @@ use wow::GroupCache;
 /// Settings of a write cache, as plain integers. The caller guarantees that every cache has room for a page.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CacheParams {
-    /// Kinds of caches that the cache policy uses. They are a cache of write groups (the dirty pages of one stripe each), a cache for
-    /// each member, or both.
+    /// Caches that the cache policy uses: a cache of write groups, a cache for each member, or both. A write group is all dirty pages
+    /// of one stripe.
     pub levels: CacheLevels,
-    /// Number of pages in the cache of write groups (the dirty pages of one stripe each), or 0 without one.
+    /// Number of pages that fit into the cache of write groups; 0 if there is no such cache. A write group is all dirty pages of one
+    /// stripe.
     pub write_group_cache_pages: u32,
     /// Number of pages in the cache of each member, or 0 without member caches.
     pub member_cache_pages: u32,
@@ -71,7 +72,7 @@ pub struct CacheParams {
     /// Maximum time that a member cache with something to destage waits for the other member caches, in nanoseconds. All destage
     /// together as soon as each has something to destage. After this time, the caches that are ready begin without the others. Only
     /// policies whose member caches destage together use it.
-    pub sync_timeout_ns: u64,
+    pub common_destage_timeout_ns: u64,
     /// Time that the cache memory takes to read a page, in nanoseconds.
     pub nvm_page_read_ns: u64,
     /// Time that the cache memory takes to write a page, in nanoseconds.
@@ -144,7 +145,7 @@ impl Cache {
             let stores = (0..members).map(|_| Store::new(params.member_cache_pages, layout.strip_pages(), params)).collect();
             MemberCaches::new(
                 stores,
-                part.destages_together.then(|| SyncedDestaging::new(members, params.sync_timeout_ns)),
+                part.member_caches_destage_together.then(|| SyncedDestaging::new(members, params.common_destage_timeout_ns)),
                 layout.stripes(),
             )
         });
@@ -298,7 +299,7 @@ impl Cache {
         match wake {
             CacheWake::Host(host) => host_done = Some(self.host_done(host)),
             CacheWake::PagesRead(destage) => self.pages_read(now, destage),
-            CacheWake::FirstLevelWritten(destage) => self.destage_done(now, destage),
+            CacheWake::FirstLevelDestageWritten(destage) => self.destage_done(now, destage),
         }
         self.scan_if_changed(now);
         host_done

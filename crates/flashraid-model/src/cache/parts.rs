@@ -1,16 +1,18 @@
 //! The kinds of caches of which a policy composes a write cache.
 
-/// Kinds of caches that a write cache consists of, and their cooperation.
+/// Caches that a write cache consists of, with their settings: a cache of write groups, a cache for each member, both, or none. A write
+/// group is all dirty pages of one stripe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheLevels {
-    /// A cache whose entries are write groups, each with the pages of one stripe that are destaged together. It stands before the caches of
-    /// the members if there are any, otherwise before the array.
+    /// Settings of the cache of write groups; `None` without such a cache. A write group is all dirty pages of one stripe, which are
+    /// destaged together. The cache stands before the caches of the members if there are any, otherwise before the array.
     pub group_cache: Option<WriteGroupCacheSettings>,
-    /// A cache for each member.
+    /// Settings of the caches of the members, one cache for each; `None` without such caches.
     pub member_caches: Option<MemberCacheSettings>,
 }
 
-/// A cache of write groups, each with the pages of one stripe that are destaged together (Gill and Modha, FAST 2005).
+/// Settings of a cache of write groups (Gill and Modha, FAST 2005). A write group is all dirty pages of one stripe, which are destaged
+/// together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WriteGroupCacheSettings {
     /// True if write groups of sequential writes are kept in a ring of their own (after Gill et al., USENIX ATC 2009). A write group is the
@@ -23,7 +25,7 @@ pub struct WriteGroupCacheSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemberCacheSettings {
     /// True if all member caches destage at the same time.
-    pub destages_together: bool,
+    pub member_caches_destage_together: bool,
 }
 
 impl CacheLevels {
@@ -32,14 +34,14 @@ impl CacheLevels {
         self.group_cache.is_none() && self.member_caches.is_none()
     }
 
-    /// Returns true if there is a first level. This is a cache of write groups (the dirty pages of one stripe each) in front of the
-    /// caches of the members.
+    /// Returns true if there is a first level: a cache of write groups in front of the caches of the members. A write group is all
+    /// dirty pages of one stripe.
     pub fn has_first_level(&self) -> bool {
         self.group_cache.is_some() && self.member_caches.is_some()
     }
 
-    /// Divides a capacity of `pages` among the caches. Returns the pages of the cache of write groups (the dirty pages of one stripe
-    /// each), and those of each member's cache.
+    /// Divides a capacity of `pages` among the caches. Returns the pages of the cache of write groups, and those of each member's
+    /// cache. A write group is all dirty pages of one stripe.
     ///
     /// If both kinds exist, the cache of write groups is the first level, in front of the member caches. It gets the share
     /// `first_level_fraction`, and the member caches share the rest equally. A kind that does not exist gets 0.

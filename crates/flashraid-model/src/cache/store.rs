@@ -13,12 +13,12 @@ const DROPPED: u32 = u32::MAX - 1;
 /// State of the cache that a page finds when it is admitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Admission {
-    /// The page itself was in the cache already, and is replaced.
+    /// The page was in the cache already. Its data are overwritten in place, so that it takes no more room.
     PageHit,
-    /// The page is new, but its entry (the dirty pages of a stripe or of a strip) was there already, made by an earlier write.
+    /// The page is new in the cache. Its entry (the dirty pages of a stripe or of a strip) was there already, made by an earlier write.
     GroupHit,
-    /// The page is new, and so is its entry (the dirty pages of a stripe or of a strip). It was made for this page, or for an earlier
-    /// page of the same write.
+    /// The page is new in the cache, and so is its entry (the dirty pages of a stripe or of a strip). An entry that an earlier page of
+    /// the same write has made also counts as new.
     Miss,
 }
 

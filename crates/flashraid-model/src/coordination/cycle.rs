@@ -47,7 +47,7 @@ impl Cycle {
         Self {
             usual_work: params.forced_work,
             delay_ns: params.request_to_cycle_delay_ns,
-            notify: params.notification,
+            notify: params.notification_mode,
             at_idle: params.begins_cycles_when_idle,
             ggc_aware: params.coordinated_members,
             collecting: MemberSet::NONE,
@@ -122,7 +122,7 @@ impl Cycle {
                 Notification::AtSoftThreshold => self.note_soft_request(now, from, need),
             },
             ToController::Participate => self.registered.insert(from),
-            ToController::GcState(_) | ToController::AskGc { .. } | ToController::EndsWithoutPermission => {}
+            ToController::GcState(_) | ToController::AskGc { .. } | ToController::CollectionWithoutPermissionEnds => {}
             ToController::GcDone => {
                 self.collecting.remove(from);
                 self.begin_if_due(now);
@@ -152,7 +152,7 @@ impl Cycle {
         if self.asking.insert(member, Asking { since, must: need.at_limit }).is_none() {
             self.actions.push(ControllerAction::BeginCycleAt(now + self.delay_ns));
         }
-        self.actions.push(ControllerAction::WatchPageAllowance(member, need.pages_given + need.pages_left));
+        self.actions.push(ControllerAction::WatchPageWrites(member, need.pages_given + need.page_writes_left));
         self.begin_if_due(now);
     }
 
@@ -212,7 +212,7 @@ impl Cycle {
         self.collecting = members;
         self.work = work;
         self.registered = self.registered.without(members);
-        self.send(members, ToMember::Force(work));
+        self.send(members, ToMember::ForceCollection(work));
         assert!(self.registered.0 & self.collecting.0 == 0, "who is forced is registered no longer");
     }
 
@@ -233,7 +233,7 @@ impl Cycle {
     pub(crate) fn send(&mut self, members: MemberSet, message: ToMember) {
         for member in members.iter() {
             self.actions.push(ControllerAction::Message(member, message));
-            if matches!(message, ToMember::Force(_) | ToMember::Grant(_)) {
+            if matches!(message, ToMember::ForceCollection(_) | ToMember::Grant(_)) {
                 let length = self.times_forced.len().max(member as usize + 1);
                 self.times_forced.resize(length, 0);
                 self.times_forced[member as usize] += 1;

@@ -15,7 +15,7 @@ impl Scheme for Ideal {
         false
     }
 
-    fn collects_in_no_time(&self) -> bool {
+    fn collection_takes_no_time(&self) -> bool {
         true
     }
 }

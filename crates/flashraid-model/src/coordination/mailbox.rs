@@ -14,15 +14,19 @@ pub(crate) enum Mail {
     /// The timer of the controller: the cycle of forced collection that members have asked for may begin. A cycle lasts from the
     /// controller's order until all forced members have finished.
     BeginCycle,
-    /// The timer of the member with this number: it checks whether it must ask to collect. All other events of this nanosecond come first.
-    AskTimer(u32),
-    /// The turn of the member with this number begins (the time in which this member may collect, and the others do not unless they
-    /// must). The collection of a block may begin only before the first of the two times. The turn ends at the second time.
+    /// The timer of the member with this number ends. The member then checks if it must ask the controller to permit or order a
+    /// collection. All other events of this nanosecond come first.
+    AskTimerEnds(u32),
+    /// The turn of the member with this number begins. A turn is the window of time in which one member may collect, and the others
+    /// only if they run short of free blocks. The collection of a block may begin only before the first of the two times. The turn ends
+    /// at the second time.
     TurnBegins(u32, TimeNs, TimeNs),
-    /// The turn of the member with this number closes (the time in which this member may collect, and the others do not unless they
-    /// must). From now on no further collection of a block begins because of the turn.
+    /// The last part of the turn of the member with this number begins. From now on, the turn is no reason to begin the collection of
+    /// another block. A turn is the window of time in which one member may collect, and the others only if they run short of free
+    /// blocks.
     TurnClosesToCollection(u32),
-    /// The turn of the member with this number ends (the time in which this member may collect, and the others do not unless they must).
+    /// The turn of the member with this number ends. A turn is the window of time in which one member may collect, and the others only
+    /// if they run short of free blocks.
     TurnEnds(u32),
 }
 
@@ -31,18 +35,18 @@ impl Mail {
     /// of the members.
     fn rank(&self) -> u8 {
         match self {
-            Self::AskTimer(_) => 0,
-            Self::ToController(_, ToController::GcDone | ToController::EndsWithoutPermission) => 1,
+            Self::AskTimerEnds(_) => 0,
+            Self::ToController(_, ToController::GcDone | ToController::CollectionWithoutPermissionEnds) => 1,
             Self::ToController(_, ToController::Participate) => 2,
             Self::ToController(_, ToController::GcState(_)) => 3,
             Self::ToController(_, ToController::GcRequest(_)) => 4,
             Self::ToController(_, ToController::AskGc { .. }) => 5,
             Self::BeginCycle => 6,
-            Self::ToMember(_, ToMember::Force(_)) => 7,
+            Self::ToMember(_, ToMember::ForceCollection(_)) => 7,
             Self::ToMember(_, ToMember::Grant(_)) => 8,
             Self::ToMember(_, ToMember::Stop) => 9,
             Self::ToMember(_, ToMember::Deny) => 10,
-            Self::ToMember(_, ToMember::TellState) => 11,
+            Self::ToMember(_, ToMember::ReportState) => 11,
             Self::TurnClosesToCollection(_) => 12,
             Self::TurnEnds(_) => 13,
             Self::TurnBegins(..) => 14,
@@ -96,7 +100,7 @@ impl Mailbox {
 
     /// Schedules a check at the end of that nanosecond: the member asks to collect if it must.
     pub(crate) fn may_ask(&mut self, at: TimeNs, member: u32) {
-        self.schedule(at, Mail::AskTimer(member));
+        self.schedule(at, Mail::AskTimerEnds(member));
     }
 
     /// Schedules an action that the controller asked for.
@@ -109,7 +113,7 @@ impl Mailbox {
                 self.schedule(begin_cleans_until, Mail::TurnClosesToCollection(member));
                 self.schedule(end, Mail::TurnEnds(member));
             }
-            ControllerAction::WatchPageAllowance(..) => debug_assert!(false, "nothing is sent"),
+            ControllerAction::WatchPageWrites(..) => debug_assert!(false, "nothing is sent"),
         }
     }
 
@@ -155,18 +159,18 @@ mod tests {
     fn every_kind_of_mail_has_its_rank() {
         let state = MemberState { free_blocks_min: 1, blocks_above_start: 0 };
         let in_order = [
-            Mail::AskTimer(0),
+            Mail::AskTimerEnds(0),
             Mail::ToController(0, ToController::GcDone),
             Mail::ToController(0, ToController::Participate),
             Mail::ToController(0, ToController::GcState(state)),
             Mail::ToController(0, ToController::GcRequest(CollectionNeed::AT_LIMIT)),
             Mail::ToController(0, ToController::AskGc { least_free_blocks: 1 }),
             Mail::BeginCycle,
-            Mail::ToMember(0, ToMember::Force(ForcedWork::OneVictim)),
+            Mail::ToMember(0, ToMember::ForceCollection(ForcedWork::OneVictim)),
             Mail::ToMember(0, ToMember::Grant(ForcedWork::OneVictim)),
             Mail::ToMember(0, ToMember::Stop),
             Mail::ToMember(0, ToMember::Deny),
-            Mail::ToMember(0, ToMember::TellState),
+            Mail::ToMember(0, ToMember::ReportState),
             Mail::TurnClosesToCollection(0),
             Mail::TurnEnds(0),
             Mail::TurnBegins(0, 1, 2),

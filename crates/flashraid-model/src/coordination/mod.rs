@@ -20,14 +20,14 @@ pub(crate) mod tiny;
 use crate::TimeNs;
 use crate::ids::MemberSet;
 use crate::policy::{ParameterProblem, policies};
-use crate::rng::Stream;
+use crate::rng::RandomStream;
 use crate::units::{Duration, StopThreshold};
 pub(crate) use cycle::Cycle;
 pub use mailbox::message_counts_by_name;
 pub(crate) use mailbox::{Mail, Mailbox};
 pub use protocol::*;
 pub use stagger::{PermissionScope, Together};
-pub use windows::TurnBuffer;
+pub use windows::TurnEndMargin;
 
 policies! {
     /// Coordination of the members' garbage collection.
@@ -47,20 +47,21 @@ policies! {
     pub fn has_coordinating_controller(&self) -> bool;
     /// Returns true if garbage collection takes no simulated time under this scheme, as under `ideal`. It still moves pages and erases
     /// blocks.
-    pub fn collects_in_no_time(&self) -> bool;
+    pub fn collection_takes_no_time(&self) -> bool;
     /// Returns true if the controller forces several members to collect at the same time, in cycles. A cycle lasts from the controller's
     /// order until all forced members have finished.
-    pub fn has_cycles(&self) -> bool;
+    pub fn forces_in_cycles(&self) -> bool;
     /// Returns true if members register with the controller when a pool of blocks has come down to a given number of free blocks
     /// (T_soft). The controller then forces them to collect in the next cycle. A cycle lasts from the controller's order until all
     /// forced members have finished.
-    pub fn uses_registration(&self) -> bool;
+    pub fn members_register_with_controller(&self) -> bool;
     /// Returns the problems of the scheme's parameters: values that their types admit, but that are not allowed. Some limits depend on
     /// the sizes of the members' pools of blocks (of a plane or of a die).
     pub fn problems(&self, pools: &PoolSizes) -> Vec<ParameterProblem>;
     fn permission_role(&self, pools: &PoolSizes, work: ForcedWork) -> Option<PermissionRole>;
-    /// Returns the settings with which members collect in turns, if their pools of blocks have these sizes. In a turn one member may
-    /// collect, and the others do not unless they must. `None` if there are no turns.
+    /// Returns the settings with which members collect in turns; `None` if there are no turns. In a turn one member may collect, and
+    /// the others only if they run short of free blocks. `pools` has the sizes of the members' pools of blocks (of a plane or of a
+    /// die), on which the settings depend.
     pub(crate) fn turn(&self, pools: &PoolSizes) -> Option<TurnRole>;
     fn begin(&mut self, array: &CoordinatedArray);
     fn receive(&mut self, now: TimeNs, from: u32, message: ToController, cycle: &mut Cycle);
@@ -86,20 +87,20 @@ pub(crate) trait Scheme: Default {
 
     /// Returns true if garbage collection takes no simulated time under this scheme, as under `ideal`. It still moves pages and erases
     /// blocks.
-    fn collects_in_no_time(&self) -> bool {
+    fn collection_takes_no_time(&self) -> bool {
         false
     }
 
     /// Returns true if the controller forces several members to collect at the same time, in cycles. A cycle lasts from the controller's
     /// order until all forced members have finished (rule 44 of docs/rules.md).
-    fn has_cycles(&self) -> bool {
+    fn forces_in_cycles(&self) -> bool {
         self.has_coordinating_controller()
     }
 
     /// Returns true if members register with the controller when a pool of blocks has come down to a given number of free blocks
     /// (T_soft). The controller then forces them to collect in the next cycle. A cycle lasts from the controller's order until all
     /// forced members have finished (rule 44 of docs/rules.md).
-    fn uses_registration(&self) -> bool {
+    fn members_register_with_controller(&self) -> bool {
         false
     }
 
@@ -109,14 +110,16 @@ pub(crate) trait Scheme: Default {
         Vec::new()
     }
 
-    /// Returns the settings with which members ask the controller for permission to collect, if their pools of blocks have these sizes.
-    /// With permission, a member does the garbage collection `work`. `None` if members do not ask for permission.
+    /// Returns the settings with which members ask the controller for permission to collect; `None` if they do not ask. `pools` has the
+    /// sizes of the members' pools of blocks. `work` is the amount of garbage collection that a member does without permission while it
+    /// gets few operations.
     fn permission_role(&self, _pools: &PoolSizes, _work: ForcedWork) -> Option<PermissionRole> {
         None
     }
 
-    /// Returns the settings with which members collect in turns, if their pools of blocks have these sizes. In a turn one member may
-    /// collect, and the others do not unless they must. `None` if there are no turns.
+    /// Returns the settings with which members collect in turns; `None` if there are no turns. In a turn one member may collect, and
+    /// the others only if they run short of free blocks. `pools` has the sizes of the members' pools of blocks (of a plane or of a
+    /// die), on which the settings depend.
     fn turn(&self, _pools: &PoolSizes) -> Option<TurnRole> {
         None
     }
@@ -155,14 +158,14 @@ pub(crate) trait Scheme: Default {
         false
     }
 
-    /// Forgets all messages of a member, because it has failed.
+    /// Forgets what a member has told the controller or asked of it, such as its number of free blocks, because the member has failed.
     fn forget(&mut self, _member: u32) {}
 
     /// Lets a spare take the place of a failed member.
     fn replace(&mut self, _failed: u32, _spare: u32) {}
 
     /// Returns a scheme with random parameters, for random cases in tests.
-    fn random_for_tests(_stream: &mut Stream) -> Self {
+    fn random_for_tests(_stream: &mut RandomStream) -> Self {
         Self::default()
     }
 }
@@ -176,15 +179,17 @@ const NEVER: TimeNs = TimeNs::MAX;
 pub struct PoolSizes {
     /// Number of blocks in a pool of blocks.
     pub blocks: u32,
-    /// Number of blocks that are free after the array was filled, including the open block.
+    /// Number of blocks of a pool that are free after the array was filled, including the open block.
     pub(crate) reserved_blocks: u32,
-    /// Number of free blocks at which collection starts.
-    pub start_free_blocks: u32,
-    /// Greatest number of free blocks at which a member with superblocks may be told to collect and has something to do. Pools have no such
-    /// limit below their reserve.
+    /// Start threshold of collection, in free blocks. Blocks of a pool (of a plane or of a die) are collected when the pool has so few
+    /// free blocks, or fewer. For a drive with superblocks, it is the number of free superblocks that the drive tries to keep.
+    pub start_threshold_free_blocks: u32,
+    /// Largest number of free blocks that a threshold derived by [`PoolSizes::times_start`] may have. For a drive with superblocks, it
+    /// is the largest number at which the drive still has something to do when it is told to collect. Otherwise, it equals
+    /// `reserved_blocks`.
     pub(crate) most_free_blocks: u32,
-    /// Time of the longest clean (the collection of one victim block), which moves all pages of the block but one. With superblocks, it
-    /// is the time of an erase and a program.
+    /// Time of the longest collection of one victim block, in nanoseconds: all pages of the block but one are moved, and it is erased.
+    /// A drive with superblocks can stop in the middle of a collection. For such a drive, it is the time of one erase and one program.
     pub longest_clean_ns: u64,
 }
 
@@ -208,20 +213,21 @@ impl PoolSizes {
     /// most the number at which members have something to do when they are told to collect.
     pub(crate) fn times_start(&self, factor: f64) -> u32 {
         // 2.2 times 25 is 55, although the nearest number to 2.2 is a little more.
-        let blocks = (factor * f64::from(self.start_free_blocks) - 1e-9).ceil();
+        let blocks = (factor * f64::from(self.start_threshold_free_blocks) - 1e-9).ceil();
         (blocks.max(0.0) as u32).min(self.most_free_blocks)
     }
 
-    /// Returns a problem if `limit`, in free blocks, does not lie above `start_free_blocks`, or exceeds `reserved_blocks`.
-    /// [`DEFAULT_SOFT_LIMIT`] is always allowed, even if it exceeds `reserved_blocks`.
+    /// Returns a problem of the configuration key `key` if its value `limit`, a number of free blocks of a pool, is not allowed. The
+    /// value must lie above `start_threshold_free_blocks`, and must not exceed `reserved_blocks`. [`DEFAULT_SOFT_LIMIT`] is always
+    /// allowed, even if it exceeds `reserved_blocks`.
     pub fn limit_problem(&self, key: &'static str, limit: StopThreshold) -> Option<ParameterProblem> {
-        let blocks = limit.free_blocks_in_pool_of(self.blocks, self.start_free_blocks);
-        let fits = blocks > self.start_free_blocks && blocks <= self.reserved_blocks;
+        let blocks = limit.stop_free_blocks_in_pool_of(self.blocks, self.start_threshold_free_blocks);
+        let fits = blocks > self.start_threshold_free_blocks && blocks <= self.reserved_blocks;
         (limit != DEFAULT_SOFT_LIMIT && !fits).then(|| ParameterProblem {
             key,
             message: format!(
                 "which comes to {blocks} free blocks, but {} (one more than ssd.gc.start) to {} (the reserve) are allowed",
-                self.start_free_blocks + 1,
+                self.start_threshold_free_blocks + 1,
                 self.reserved_blocks
             ),
         })
@@ -243,33 +249,36 @@ pub fn time_range_problem(key: &'static str, time: Duration, min: Duration) -> O
 /// them.
 const SHORTEST_CHECK: Duration = Duration { ns: 1_000 };
 
-/// Settings for the coordination of an array's members.
+/// Settings for the coordination of an array's members: which members collect garbage when, and which messages they exchange with the
+/// controller.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CoordinationParams {
     /// Scheme that decides which members must or may collect, and when.
     pub scheme: SchemePolicy,
     /// Amount of garbage collection that a member does when the controller orders or permits it to collect. In idle time,
-    /// [`ProactiveIdle`] always uses [`ForcedWork::UntilReserved`] instead.
+    /// [`ProactiveIdle`] always uses [`ForcedWork::UntilReserveFree`] instead.
     pub forced_work: ForcedWork,
     /// Number of free blocks in a pool of blocks (of a plane or of a die) at which its member registers with the controller. A registered
     /// member takes part in the next common collection (cycle). Only some schemes have registration. With
     /// [`Notification::AtSoftThreshold`], the member then also asks the controller to begin a cycle.
     pub soft_threshold_free_blocks: u32,
-    /// Moment at which a member asks the controller to make members collect together. It is after this member had to begin to collect by
-    /// itself, or before it must.
-    pub notification: Notification,
-    /// Time from a request for collection until the controller forces members, in nanoseconds. With [`Notification::AtSoftThreshold`], it
-    /// is an upper limit.
+    /// Moment at which a member asks the controller to make members collect together. The member either has begun to collect by itself
+    /// already, or asks before it has to begin.
+    pub notification_mode: Notification,
+    /// Time from a member's request until the controller orders members to collect, in nanoseconds. With
+    /// [`Notification::AtSoftThreshold`], members ask before they must collect. The order may then come earlier, for example because a
+    /// member is about to run short of free blocks.
     pub request_to_cycle_delay_ns: u64,
-    /// True if the controller, as soon as no host request is outstanding, begins a cycle of forced collection that members have asked
-    /// for. False if it waits in idle time, too, until a member is about to run short of free blocks or `request_to_cycle_delay_ns`
-    /// has passed. Only [`Notification::AtSoftThreshold`] uses it (rule 120).
+    /// True if the controller orders members to collect as soon as no host request is outstanding, once a member has asked for it.
+    /// False if the controller waits even then, until `request_to_cycle_delay_ns` has passed since the request, or a member is about to
+    /// run short of free blocks. The setting has an effect only with [`Notification::AtSoftThreshold`], with which members ask before
+    /// they must collect (rule 120).
     pub begins_cycles_when_idle: bool,
     /// True if all dies of a member collect when the controller forces the member to. False if only dies with a low pool of blocks do:
     /// one with `soft_threshold_free_blocks` (T_soft) free blocks or fewer (rule 122).
     pub all_dies_of_forced_member_collect: bool,
     /// False if the controller never answers, to test how members manage without it.
-    pub controller_answers_requests: bool,
+    pub controller_answers_member_requests: bool,
     /// The members that exchange messages with the controller. The others collect by themselves.
     pub coordinated_members: MemberSet,
     /// Time from sending a message to its arrival, for each [`MessageKind`], in nanoseconds. For [`MessageKind::GcState`], the
@@ -280,7 +289,7 @@ pub struct CoordinationParams {
 }
 
 impl CoordinationParams {
-    /// Returns true if the member knows the protocol.
+    /// Returns true if the member takes part in the coordination. The other members collect by themselves.
     pub(crate) fn is_ggc_aware(&self, member: u32) -> bool {
         self.coordinated_members.contains(member)
     }
@@ -288,25 +297,34 @@ impl CoordinationParams {
     /// Returns the number of free blocks of a pool (of a plane or of a die) at which its member registers with the controller. A
     /// registered member takes part in the next common collection (cycle). `None` if the scheme has no registration.
     pub fn registration_threshold_free_blocks(&self) -> Option<u32> {
-        self.scheme.uses_registration().then_some(self.soft_threshold_free_blocks)
+        self.scheme.members_register_with_controller().then_some(self.soft_threshold_free_blocks)
     }
 
-    /// Returns the settings with which members follow the protocol, if their pools of blocks have these sizes.
+    /// Returns the settings for the messages between members and controller. They say when a member asks the controller to order or
+    /// permit a collection. They also say what the member does when the controller orders or permits it. They depend on the sizes of
+    /// the members' pools of blocks (of a plane or of a die).
     pub fn member_role(&self, pools: &PoolSizes) -> MemberRole {
         let Self {
             soft_threshold_free_blocks: t_soft_free_blocks,
-            notification: notify,
+            notification_mode: notify,
             all_dies_of_forced_member_collect: across_dies,
             forced_work,
             ..
         } = *self;
         let (permission, turn) = (self.scheme.permission_role(pools, forced_work), self.scheme.turn(pools));
-        MemberRole { t_soft_free_blocks, registers: self.scheme.uses_registration(), notify, across_dies, permission, turn }
+        MemberRole {
+            t_soft_free_blocks,
+            registers_with_controller: self.scheme.members_register_with_controller(),
+            notification_mode: notify,
+            across_dies,
+            permission,
+            turn,
+        }
     }
 
     /// Returns true if the controller must know how many page writes each member receives (rule 120).
     pub(crate) fn counts_pages(&self) -> bool {
-        self.notification == Notification::AtSoftThreshold && self.controller_answers_requests
+        self.notification_mode == Notification::AtSoftThreshold && self.controller_answers_member_requests
     }
 }
 
@@ -317,12 +335,14 @@ pub(crate) enum ControllerAction {
     Message(u32, ToMember),
     /// Calls [`Controller::begin_cycle`] at this time.
     BeginCycleAt(TimeNs),
-    /// Begins the turn of the member with this number (the time in which this member may collect, and the others do not unless they
-    /// must). The collection of a block may begin only before the first of the two times. The turn ends at the second time.
+    /// Begins the turn of the member with this number. A turn is the window of time in which one member may collect, and the others
+    /// only if they run short of free blocks. The collection of a block may begin only before the first of the two times. The turn ends
+    /// at the second time.
     BeginTurn(u32, TimeNs, TimeNs),
-    /// Calls [`Controller::page_allowance_is_used_up`] as soon as a member has received more page writes than a limit, counted from the
-    /// start of the run. The numbers are the member's and the limit.
-    WatchPageAllowance(u32, u64),
+    /// Asks the array to watch how many page writes the member with the first number receives. The second number is a limit, counted
+    /// from the start of the run. The array calls [`Controller::page_allowance_is_used_up`] as soon as the member has received more
+    /// page writes.
+    WatchPageWrites(u32, u64),
 }
 
 /// The controller of an array: a scheme, and the state that all schemes share.
@@ -346,7 +366,7 @@ impl Controller {
         Self {
             scheme,
             cycle: Cycle::new(params),
-            answers: params.controller_answers_requests,
+            answers: params.controller_answers_member_requests,
             is_over: false,
             role: params.member_role(&array.pools),
             uncoordinated: UncoordinatedCleans::default(),
@@ -388,7 +408,8 @@ impl Controller {
         self.scheme.forget(member);
     }
 
-    /// Replaces a failed member by a spare. Returns the protocol settings for the spare if the failed member knew the protocol.
+    /// Replaces a failed member by a spare. If the failed member took part in the coordination, the spare does so, too, and the method
+    /// returns the settings for it.
     pub(crate) fn replace(&mut self, failed: u32, spare: u32) -> Option<MemberRole> {
         self.scheme.replace(failed, spare);
         self.cycle.replace(failed, spare).then_some(self.role)

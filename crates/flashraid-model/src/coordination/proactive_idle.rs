@@ -4,7 +4,7 @@
 use super::{CoordinatedArray, Cycle, ForcedWork, PoolSizes, SHORTEST_CHECK, Scheme, time_range_problem};
 use crate::TimeNs;
 use crate::policy::ParameterProblem;
-use crate::rng::{self, Stream};
+use crate::rng::{self, RandomStream};
 use crate::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ impl Default for ProactiveIdle {
 }
 
 impl Scheme for ProactiveIdle {
-    fn uses_registration(&self) -> bool {
+    fn members_register_with_controller(&self) -> bool {
         true
     }
 
@@ -45,7 +45,7 @@ impl Scheme for ProactiveIdle {
     }
 
     fn request_arrives(&mut self, _: TimeNs, cycle: &mut Cycle) {
-        if cycle.work() == ForcedWork::UntilReserved && !cycle.collecting().is_empty() {
+        if cycle.work() == ForcedWork::UntilReserveFree && !cycle.collecting().is_empty() {
             cycle.stop();
         }
     }
@@ -58,11 +58,11 @@ impl Scheme for ProactiveIdle {
         self.next_check = now + self.check_interval.ns;
         let is_idle = cycle.idle_since().is_some_and(|since| now - since >= self.idle_threshold.ns);
         if is_idle && cycle.is_free() && !cycle.registered().is_empty() {
-            cycle.force_with_work(cycle.registered(), ForcedWork::UntilReserved);
+            cycle.force_with_work(cycle.registered(), ForcedWork::UntilReserveFree);
         }
     }
 
-    fn random_for_tests(stream: &mut Stream) -> Self {
+    fn random_for_tests(stream: &mut RandomStream) -> Self {
         // Odd times make it unlikely that checks coincide with other events.
         let check_interval = Duration { ns: 100_003 << rng::below(stream, 7) };
         let idle_threshold = Duration { ns: if rng::below(stream, 5) > 0 { 100_019 << rng::below(stream, 7) } else { 0 } };

@@ -1,7 +1,7 @@
 //! Scheme `proactive-soft-limit` (described in GGC 4.3.2): the controller polls the numbers of free blocks of the members.
 //!
 //! It forces members at or below a soft limit to collect when few requests are outstanding. Otherwise it forces them just before the
-//! first one is expected to collect by itself (rule 47).
+//! first one is expected to have to collect without an order (rule 47).
 
 use super::{
     CoordinatedArray, Cycle, DEFAULT_SOFT_LIMIT, MemberState, PoolSizes, SHORTEST_CHECK, Scheme, ToController, ToMember, time_range_problem,
@@ -9,23 +9,25 @@ use super::{
 use crate::TimeNs;
 use crate::ids::MemberSet;
 use crate::policy::ParameterProblem;
-use crate::rng::{self, Stream};
+use crate::rng::{self, RandomStream};
 use crate::units::{Duration, StopThreshold};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Members with few free blocks collect when few requests are outstanding, or just before the first of them would have to collect by
-/// itself.
+/// Members with few free blocks are ordered to collect when few requests are outstanding. While many are outstanding, the order comes
+/// just before the first member would have to collect without an order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProactiveSoftLimit {
     /// Time between two checks by the controller whether members should collect.
     pub check_interval: Duration,
-    /// Number of free blocks in a pool of blocks at or below which its member counts as low. The controller orders low members to
-    /// collect when few requests are outstanding, or just before a member must collect by itself.
+    /// Threshold at which a member counts as low in free blocks: one of its pools of blocks has this number of free blocks or fewer.
+    /// The controller orders low members to collect when few requests are outstanding (see `shallow_depth`). It also does so just
+    /// before the first member would have to collect without an order, because its free blocks run out.
     pub soft_limit: StopThreshold,
-    /// Largest number of outstanding host requests at which the controller orders members at or below `soft_limit` to collect. With
-    /// more, it orders them only just before a member must collect by itself.
+    /// Largest number of outstanding host requests that counts as few. With so many or fewer, the controller orders members that are
+    /// low in free blocks (see `soft_limit`) to collect. With more, it waits until just before the first member would have to collect
+    /// without an order.
     pub shallow_depth: u32,
     /// State of the scheme in a run: the numbers of free blocks that members have reported to the controller, which polls them
     /// regularly.
@@ -93,7 +95,7 @@ impl Scheme for ProactiveSoftLimit {
 
     fn begin(&mut self, &CoordinatedArray { pools, .. }: &CoordinatedArray) {
         self.polls.next = self.check_interval.ns;
-        self.polls.soft_limit_free_blocks = self.soft_limit.free_blocks_in_pool_of(pools.blocks, pools.start_free_blocks);
+        self.polls.soft_limit_free_blocks = self.soft_limit.stop_free_blocks_in_pool_of(pools.blocks, pools.start_threshold_free_blocks);
     }
 
     fn receive(&mut self, now: TimeNs, from: u32, message: ToController, cycle: &mut Cycle) {
@@ -122,7 +124,7 @@ impl Scheme for ProactiveSoftLimit {
         self.polls.next = now + self.check_interval.ns;
         if self.polls.awaited.is_empty() {
             self.polls.awaited = cycle.everyone();
-            cycle.send(self.polls.awaited, ToMember::TellState);
+            cycle.send(self.polls.awaited, ToMember::ReportState);
         }
     }
 
@@ -132,7 +134,7 @@ impl Scheme for ProactiveSoftLimit {
         }
     }
 
-    fn random_for_tests(stream: &mut Stream) -> Self {
+    fn random_for_tests(stream: &mut RandomStream) -> Self {
         Self {
             // An odd time makes it unlikely that checks coincide with other events.
             check_interval: Duration { ns: 100_003 << rng::below(stream, 7) },

@@ -8,8 +8,8 @@ pub enum MessageKind {
     /// Request of a member to collect: one of its pools of blocks has reached the start threshold of collection, or soon will. In the
     /// scheme `stagger`, it announces collection without permission.
     GcRequest,
-    /// Registration of a member for the next cycle of forced collection, because one of its pools of blocks has come down to `t_soft`
-    /// free blocks.
+    /// Registration of a member for the next cycle of forced collection (from the controller's order until all forced members have
+    /// finished). One of the member's pools of blocks has come down to the threshold `t_soft` for its free blocks.
     Participate,
     /// Order of the controller: the member must collect.
     ForceGc,
@@ -18,7 +18,8 @@ pub enum MessageKind {
     StopGc,
     /// Question of the controller for a member's numbers of free blocks, and the answer.
     GcState,
-    /// Message of a member: it has done the work that it was told to do, or it no longer collects without permission.
+    /// Message of a member: it has done the work of collection that it was told to do. The message also reports the end of a collection
+    /// that the member had begun without permission.
     GcDone,
     /// Permission of the controller: the member may collect.
     Grant,
@@ -28,7 +29,7 @@ pub enum MessageKind {
     AskGc,
 }
 
-/// Number of kinds of messages.
+/// Number of kinds of messages between the array's controller and its members ([`MessageKind`]).
 pub const MESSAGE_KINDS: usize = 9;
 
 /// Names of the kinds as reports show them, in the order of [`MessageKind`].
@@ -43,10 +44,11 @@ pub enum ForcedWork {
     OneVictim,
     /// Collects victim blocks until each pool of blocks of the member has more free blocks than the stop threshold. A pool belongs to a
     /// plane or to a die.
-    Watermark,
+    ToWatermark,
     /// Collects one victim block in each die, whatever the number of free blocks. The die then continues until each of its pools of
-    /// blocks has more free blocks than the stop threshold (GGC 4.3.1 and 5.1; rule 118). A pool belongs to a plane or to a die.
-    VictimAndWatermark,
+    /// blocks has more free blocks than the stop threshold. (See sections 4.3.1 and 5.1 of the paper GGC, and rule 118.) A pool belongs
+    /// to a plane or to a die.
+    OneVictimThenWatermark,
     /// Collects one victim block in each pool of blocks of the member, whatever the number of free blocks (rule 123). A pool belongs to
     /// a plane or to a die.
     OneVictimPerPool,
@@ -55,17 +57,18 @@ pub enum ForcedWork {
     OneVictimPerPoolThenWatermark,
     /// Collects victim blocks until each pool of blocks of the member has as many free blocks as after the initial fill of the drive.
     /// The arrival of a host request ends this work earlier. A pool belongs to a plane or to a die.
-    UntilReserved,
+    UntilReserveFree,
 }
 
 impl ForcedWork {
     /// Returns true if the work begins with victim blocks that are collected regardless of the number of free blocks.
     pub(crate) fn begins_with_victims(self) -> bool {
-        !matches!(self, Self::Watermark | Self::UntilReserved)
+        !matches!(self, Self::ToWatermark | Self::UntilReserveFree)
     }
 }
 
-/// Moment at which a member asks the controller to make members collect together: after this member had to begin by itself, or before.
+/// Moment at which a member asks the controller to make members collect together. The member asks either early, before it must collect,
+/// or only after it has begun to collect because its free blocks ran low.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Notification {
     /// The member asks the controller to make members collect together only after this member has begun to collect by itself. It had to
@@ -76,25 +79,28 @@ pub enum Notification {
     AtSoftThreshold,
 }
 
-/// Urgency of a member that asks the controller to order a collection (rule 119). With [`Notification::AtStartThreshold`], the member
-/// has already begun to collect because it must. Then `at_limit` is true, and all other fields are 0.
+/// Urgency of a member's request to the controller to order a collection (rule 119). It says how many page writes the member can still
+/// take, and if it must collect already.
+///
+/// With [`Notification::AtStartThreshold`], the member asks only after it has begun to collect. Then `at_limit` is true, because a pool
+/// of blocks has come down to the start threshold of collection. All other fields are 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CollectionNeed {
     /// Number of further page writes that the member can absorb before a pool of blocks may come down to the start threshold of
     /// collection.
-    pub pages_left: u64,
+    pub page_writes_left: u64,
     /// True if a pool of blocks has come down to the start threshold of collection, or if waiting writes will bring one there.
     pub(crate) at_limit: bool,
     /// Number of page writes that the member had received when it asked.
     pub(crate) pages_given: u64,
-    /// Number of times that the member had been forced or allowed to collect when it sent this message. The controller ignores a message
-    /// that is older than its last order.
+    /// Number of orders and permissions to collect that the member had received from the controller when it sent this message. If the
+    /// controller has sent more of them by now, the message is out of date, and the controller ignores it.
     pub times_forced: u32,
 }
 
 impl CollectionNeed {
-    /// State of a member that has begun to collect because it must.
-    pub(crate) const AT_LIMIT: Self = Self { pages_left: 0, at_limit: true, pages_given: 0, times_forced: 0 };
+    /// Urgency of a member that has begun to collect because it must.
+    pub(crate) const AT_LIMIT: Self = Self { page_writes_left: 0, at_limit: true, pages_given: 0, times_forced: 0 };
 }
 
 /// Settings with which a member follows the protocol of messages with the array's controller (rules 44, 119 and 122).
@@ -104,10 +110,10 @@ pub struct MemberRole {
     pub t_soft_free_blocks: u32,
     /// True if the member registers with the controller when one of its pools of blocks is low in free blocks. The controller then makes
     /// the member take part in the next cycle of forced collection.
-    pub registers: bool,
-    /// Moment at which the member asks the controller to make members collect together: after this member had to begin by itself, or
-    /// before.
-    pub notify: Notification,
+    pub registers_with_controller: bool,
+    /// Moment at which the member asks the controller to make members collect together. The member asks either early, before it must
+    /// collect, or only after it has begun to collect because its free blocks ran low.
+    pub notification_mode: Notification,
     /// True if all dies collect when the controller forces the member to collect. False if only dies with a pool of blocks at or below
     /// `t_soft_free_blocks` do.
     pub across_dies: bool,
@@ -155,41 +161,43 @@ pub(crate) struct MemberState {
 /// Message from a member to the controller.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum ToController {
-    /// Asks to collect: one of the member's pools of blocks has reached the start threshold of collection, or soon will. In the scheme
-    /// `stagger`, the message announces collection without permission.
+    /// Asks the controller to make members collect together: one of the member's pools of blocks has reached the start threshold of
+    /// collection, or soon will. In the scheme `stagger`, the message asks for nothing. It says that the member begins to collect
+    /// although the controller has not permitted it.
     GcRequest(CollectionNeed),
-    /// Registers for the next cycle of forced collection, because one of the member's pools of blocks has come down to `t_soft` free
-    /// blocks.
+    /// Registers for the next cycle of forced collection (from the controller's order until all forced members have finished). One of
+    /// the member's pools of blocks has come down to the threshold `t_soft` for its free blocks.
     Participate,
-    /// Answers [`ToMember::TellState`] with the state of the member.
+    /// Answers [`ToMember::ReportState`] with the state of the member.
     GcState(MemberState),
-    /// Reports that all dies of the member have done the work that they were told to do.
+    /// Reports that all dies of the member have done the work of collection that they were told to do.
     GcDone,
     /// Asks the controller for permission to collect.
     AskGc {
         /// Number of free blocks in the member's pool of blocks that has the fewest.
         least_free_blocks: u32,
     },
-    /// Reports the end of collection for which the member had no permission. A [`ToController::GcRequest`] has announced the beginning.
-    EndsWithoutPermission,
+    /// Reports the end of a collection that the member began without permission. The member reported the beginning with a
+    /// [`ToController::GcRequest`], which asks for nothing in the scheme `stagger`.
+    CollectionWithoutPermissionEnds,
 }
 
 /// Message from the controller to a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToMember {
-    /// Orders the member to do this work in all dies.
-    Force(ForcedWork),
-    /// Ends the work [`ForcedWork::UntilReserved`] (collection while the array is idle), because a request has arrived at the array.
+    /// Orders the member to collect. Its dies do the work that the [`ForcedWork`] in this message names.
+    ForceCollection(ForcedWork),
+    /// Ends the work [`ForcedWork::UntilReserveFree`] (collection while the array is idle), because a request has arrived at the array.
     Stop,
-    /// Allows the member to do this work. The member answers with `ToController::GcDone` when it has done the work. A [`ToMember::Deny`]
-    /// no longer holds.
+    /// Allows the member to collect. Its dies do the work that the [`ForcedWork`] in this message names. The member answers with
+    /// `ToController::GcDone` when all dies have done it. An earlier [`ToMember::Deny`] no longer holds.
     Grant(ForcedWork),
     /// Forbids the member to collect until the controller permits or orders it. While a pool of blocks has more free blocks than the
     /// start threshold, no collection of its blocks begins, even in idle time. At or below this threshold (the hard limit), blocks of
     /// the pool are collected in any case (rule 117 of docs/rules.md).
     Deny,
     /// Asks for the state of the member.
-    TellState,
+    ReportState,
 }
 
 impl ToController {
@@ -199,7 +207,7 @@ impl ToController {
             Self::GcRequest(_) => MessageKind::GcRequest,
             Self::Participate => MessageKind::Participate,
             Self::GcState(_) => MessageKind::GcState,
-            Self::GcDone | Self::EndsWithoutPermission => MessageKind::GcDone,
+            Self::GcDone | Self::CollectionWithoutPermissionEnds => MessageKind::GcDone,
             Self::AskGc { .. } => MessageKind::AskGc,
         }
     }
@@ -209,11 +217,11 @@ impl ToMember {
     /// Returns the kind of the message.
     pub(crate) fn kind(&self) -> MessageKind {
         match self {
-            Self::Force(_) => MessageKind::ForceGc,
+            Self::ForceCollection(_) => MessageKind::ForceGc,
             Self::Stop => MessageKind::StopGc,
             Self::Grant(_) => MessageKind::Grant,
             Self::Deny => MessageKind::Deny,
-            Self::TellState => MessageKind::GcState,
+            Self::ReportState => MessageKind::GcState,
         }
     }
 }
@@ -235,9 +243,9 @@ pub(crate) enum MemberEvent {
     /// The member sends a message to the controller.
     Sends(ToController),
     /// The member wants to check, after all other events of this nanosecond, whether it must ask to collect (rule 119).
-    AskTimer,
-    /// The member has begun to collect because a pool of blocks needs it, although the controller has not answered its request (rule
-    /// 121).
+    AskTimerEnds,
+    /// The member has begun to collect because it is short of free blocks. It had sent a request to collect to the controller, and the
+    /// controller has not answered it yet (rule 121).
     CollectsUnanswered,
 }
 

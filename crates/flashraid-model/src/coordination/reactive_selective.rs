@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub struct ReactiveSelective {}
 
 impl Scheme for ReactiveSelective {
-    fn uses_registration(&self) -> bool {
+    fn members_register_with_controller(&self) -> bool {
         true
     }
 }

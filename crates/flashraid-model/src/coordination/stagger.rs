@@ -11,7 +11,7 @@ use crate::TimeNs;
 use crate::ids::MemberSet;
 use crate::policy::ParameterProblem;
 use crate::quantity_impls;
-use crate::rng::{self, Stream};
+use crate::rng::{self, RandomStream};
 use crate::units::{Duration, NumberRange, Quantity, UnitError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,12 +25,14 @@ pub struct Stagger {
     pub together: Together,
     /// Group of members in which at most `together` members may collect at a time.
     pub scope: PermissionScope,
-    /// Number of free blocks in a pool of blocks at or below which its member asks for permission to collect. It is written as a factor,
-    /// by which the start threshold of collection is multiplied. The product is rounded up.
+    /// Factor for the threshold at which a member asks the controller for permission to collect. The threshold is the start threshold
+    /// of collection times this factor, rounded up to whole free blocks. The member asks when one of its pools of blocks has so few
+    /// free blocks, or fewer.
     #[schemars(range(min = 1.0, max = 100.0))]
     pub ask_at: f64,
-    /// Number of free blocks in a pool of blocks at or below which a member that gets few operations collects without permission. It is
-    /// written as a factor, by which the start threshold of collection is multiplied. The product is rounded up.
+    /// Factor for the threshold at which a member collects without the controller's permission. This happens only while the array sends
+    /// few operations to the member (see `idle_gap`). The threshold is the start threshold of collection times this factor, rounded up
+    /// to whole free blocks. The member collects when one of its pools of blocks has so few free blocks, or fewer.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub idle_at: f64,
     /// Limit for the mean time between the operations that a member gets. Above the limit, the member counts as getting few operations
@@ -40,7 +42,7 @@ pub struct Stagger {
     pub retry: Duration,
     /// Time after the end of a member's collection in which no member of the same group (see `scope`) gets permission to collect.
     pub pause: Duration,
-    /// State of the scheme in a run: members that have permission to collect, that collect without it, and that ask for it.
+    /// State of the scheme `stagger` in a run: members that have permission to collect, that collect without it, and that ask for it.
     #[serde(skip)]
     pub permissions: CollectionPermissions,
 }
@@ -75,7 +77,7 @@ quantity_impls!(Together);
 
 impl Quantity for Together {
     const NAME: &'static str = "members-together";
-    const ALLOWED_TEXT: &'static str = "\"parity\", or a number of members from 1 to 128";
+    const ALLOWED_VALUES: &'static str = "\"parity\", or a number of members from 1 to 128";
     const PATTERN: &'static str = r"^\s*(parity|[0-9]+)\s*$";
     const ALLOWED_NUMBERS: Option<NumberRange> = Some(NumberRange { min: 1.0, max: 128.0, only_whole_numbers: true });
 
@@ -124,8 +126,8 @@ pub enum PermissionScope {
     Array,
 }
 
-/// State of the scheme in a run. It holds the members that have the controller's permission to collect, those that collect without
-/// permission, and those that ask for permission.
+/// State of the coordination scheme `stagger` in a run. It holds the members that have the controller's permission to collect, those
+/// that collect without permission, and those that ask for permission.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CollectionPermissions {
     /// Number of members in a scope, which is a group of consecutive members in which only few may collect at a time.
@@ -145,7 +147,7 @@ pub struct CollectionPermissions {
     /// Members that ask for permission at this nanosecond, with their free blocks.
     asking: Vec<(u32, u32)>,
     asked_at: TimeNs,
-    draws: Option<Stream>,
+    draws: Option<RandomStream>,
 }
 
 impl CollectionPermissions {
@@ -211,7 +213,7 @@ impl CollectionPermissions {
 }
 
 impl Scheme for Stagger {
-    fn has_cycles(&self) -> bool {
+    fn forces_in_cycles(&self) -> bool {
         false
     }
 
@@ -265,7 +267,7 @@ impl Scheme for Stagger {
                 permissions.asked_at = now;
             }
             ToController::GcRequest(_) => permissions.unasked[from as usize] += 1,
-            ToController::EndsWithoutPermission => {
+            ToController::CollectionWithoutPermissionEnds => {
                 permissions.unasked[from as usize] -= 1;
                 permissions.ends(now, from);
             }
@@ -320,8 +322,8 @@ impl Scheme for Stagger {
         permissions.know(spare);
     }
 
-    fn random_for_tests(stream: &mut Stream) -> Self {
-        let below = |stream: &mut Stream, bound| rng::below(stream, bound);
+    fn random_for_tests(stream: &mut RandomStream) -> Self {
+        let below = |stream: &mut RandomStream, bound| rng::below(stream, bound);
         Self {
             together: if below(stream, 3) > 0 { Together::AsParity } else { Together::Members(1 + below(stream, 3) as u32) },
             scope: if below(stream, 3) > 0 { PermissionScope::MirrorSet } else { PermissionScope::Array },

@@ -10,11 +10,11 @@
 use super::tiny as schemes;
 use super::{
     CollectionNeed, Controller, ControllerAction, CoordinatedArray, CoordinationParams, Cycle, ForcedWork, MESSAGE_KINDS, Mail,
-    MemberState, MessageKind, Notification, PoolSizes, Scheme, SchemePolicy, Stagger, ToController, ToMember, Together, TurnBuffer,
-    TurnCounters, UncoordinatedCleans, Windows, message_counts_by_name,
+    MemberState, MessageKind, Notification, PoolSizes, Scheme, SchemePolicy, Stagger, ToController, ToMember, Together, TurnCounters,
+    TurnEndMargin, UncoordinatedCleans, Windows, message_counts_by_name,
 };
 use crate::TimeNs;
-use crate::array::{Array, ArrayParams, ArraySetup, CollectionKnowledge, Event, Level, Milestone, PageRequest, ReadPlan, RequestDone};
+use crate::array::{Array, ArrayParams, ArraySetup, CollectionKnowledge, Event, Milestone, PageRequest, RaidLevel, ReadPlan, RequestDone};
 use crate::events::GcInterval;
 use crate::ids::MemberSet;
 use crate::request::OpKind;
@@ -30,7 +30,7 @@ fn params(members: u32, dies: u32, mut coordination: CoordinationParams) -> Arra
     coordination.coordinated_members.0 &= MemberSet::first_members(members).0;
     let ssd = tiny::ssd(dies, 6, 3);
     ArrayParams {
-        level: Level::Raid0,
+        level: RaidLevel::Raid0,
         members,
         stripe_unit_pages: 1,
         ssd,
@@ -50,11 +50,11 @@ fn scheme(scheme: SchemePolicy) -> CoordinationParams {
         scheme,
         forced_work: ForcedWork::OneVictim,
         soft_threshold_free_blocks: 2,
-        notification: Notification::AtStartThreshold,
+        notification_mode: Notification::AtStartThreshold,
         request_to_cycle_delay_ns: 0,
         begins_cycles_when_idle: false,
         all_dies_of_forced_member_collect: true,
-        controller_answers_requests: true,
+        controller_answers_member_requests: true,
         coordinated_members: MemberSet(u128::MAX),
         message_latency_ns: [0; MESSAGE_KINDS],
     }
@@ -144,7 +144,7 @@ fn run_told(params: &ArrayParams, operations: &[Op], told: &[(TimeNs, u32, ToMem
         cleans,
         counters: array.members().iter().map(|member| *member.counters()).collect(),
         uncoordinated: array.counters(TimeNs::MAX).uncoordinated_cleans,
-        turns: array.counters(TimeNs::MAX).turns,
+        turns: array.counters(TimeNs::MAX).collection_turns,
     }
 }
 
@@ -215,7 +215,7 @@ fn members_that_do_not_know_the_protocol_collect_by_themselves() {
 fn no_request_waits_for_a_controller_that_never_answers() {
     for kind in schemes::all() {
         let mut silent = scheme(kind.clone());
-        silent.controller_answers_requests = false;
+        silent.controller_answers_member_requests = false;
         silent.soft_threshold_free_blocks = 0;
         let outcome = run(&params(3, 1, silent), &one_asks());
         assert_eq!(outcome.log, ["10000 GcRequest 0"], "{kind:?}");
@@ -246,7 +246,7 @@ fn a_forced_member_collects_in_all_its_dies() {
 
 #[test]
 fn watermark_goes_on_until_free_blocks_exceed_stop() {
-    let watermark = CoordinationParams { forced_work: ForcedWork::Watermark, ..scheme(schemes::inclusive()) };
+    let watermark = CoordinationParams { forced_work: ForcedWork::ToWatermark, ..scheme(schemes::inclusive()) };
     let operations = [worn(0), touched(1), vec![(T, 0, 11, false)]].concat();
     let outcome = run(&params(2, 1, watermark), &operations);
     // In member 0, two victims with two valid pages gain no free block beyond stop. The third has three and does.
@@ -258,20 +258,20 @@ fn watermark_goes_on_until_free_blocks_exceed_stop() {
 
 #[test]
 fn one_victim_and_then_up_to_the_watermark() {
-    let both = CoordinationParams { forced_work: ForcedWork::VictimAndWatermark, ..scheme(schemes::inclusive()) };
+    let both = CoordinationParams { forced_work: ForcedWork::OneVictimThenWatermark, ..scheme(schemes::inclusive()) };
     let operations = [worn(0), touched(1), vec![(T, 0, 11, false)]].concat();
     // Stop is one free block, so the watermark alone asks nothing of member 1, which has two.
     let with_low_stop = |coordination: &CoordinationParams| {
         let mut params = params(2, 1, coordination.clone());
-        (params.ssd.gc.start_free_blocks, params.ssd.gc.stop_free_blocks) = (0, 1);
+        (params.ssd.gc.start_threshold_free_blocks, params.ssd.gc.stop_threshold_free_blocks) = (0, 1);
         run_told(
             &params,
             &operations,
-            &[(T, 0, ToMember::Force(coordination.forced_work)), (T, 1, ToMember::Force(coordination.forced_work))],
+            &[(T, 0, ToMember::ForceCollection(coordination.forced_work)), (T, 1, ToMember::ForceCollection(coordination.forced_work))],
         )
     };
     let erases = |outcome: &Outcome| outcome.counters.iter().map(|counters| counters.erases).collect::<Vec<_>>();
-    let watermark = with_low_stop(&CoordinationParams { forced_work: ForcedWork::Watermark, ..both.clone() });
+    let watermark = with_low_stop(&CoordinationParams { forced_work: ForcedWork::ToWatermark, ..both.clone() });
     let one = with_low_stop(&CoordinationParams { forced_work: ForcedWork::OneVictim, ..both.clone() });
     let outcome = with_low_stop(&both);
     assert_eq!(erases(&watermark)[1], 0, "it has free blocks enough");
@@ -281,7 +281,7 @@ fn one_victim_and_then_up_to_the_watermark() {
     // In a whole cycle, both continue until their free blocks exceed stop.
     let cycle = run(&params(2, 1, both), &operations);
     let watermark =
-        run(&params(2, 1, CoordinationParams { forced_work: ForcedWork::Watermark, ..scheme(schemes::inclusive()) }), &operations);
+        run(&params(2, 1, CoordinationParams { forced_work: ForcedWork::ToWatermark, ..scheme(schemes::inclusive()) }), &operations);
     assert_eq!(cycle.log, watermark.log);
 }
 
@@ -290,7 +290,7 @@ fn with_one_pool_a_victim_of_each_pool_is_one_victim() {
     let operations = [worn(0), touched(1), vec![(T, 0, 11, false)]].concat();
     let cycle = |work| run(&params(2, 1, CoordinationParams { forced_work: work, ..scheme(schemes::inclusive()) }), &operations).log;
     assert_eq!(cycle(ForcedWork::OneVictimPerPool), cycle(ForcedWork::OneVictim));
-    assert_eq!(cycle(ForcedWork::OneVictimPerPoolThenWatermark), cycle(ForcedWork::VictimAndWatermark));
+    assert_eq!(cycle(ForcedWork::OneVictimPerPoolThenWatermark), cycle(ForcedWork::OneVictimThenWatermark));
     assert_ne!(cycle(ForcedWork::OneVictimPerPool), cycle(ForcedWork::OneVictimPerPoolThenWatermark));
 }
 
@@ -364,8 +364,8 @@ fn a_soft_limit_is_polled_and_forces_when_little_waits() {
 fn a_forced_clean_may_be_preempted() {
     let mut params = params(2, 1, scheme(schemes::inclusive()));
     params.ssd.gc.preemption = Some(Preemption {
-        poll_ns: 5,
-        hard_limit_over_start_threshold: 0.0,
+        poll_duration_ns: 5,
+        hard_limit_to_start_ratio: 0.0,
         pipeline: PipeliningMode::Off,
         serves_requests_from_move_register: false,
         moves_requested_pages_first: false,
@@ -408,10 +408,10 @@ fn on_its_own() -> ArrayParams {
     let mut params = params(
         1,
         1,
-        CoordinationParams { controller_answers_requests: false, soft_threshold_free_blocks: 0, ..scheme(schemes::inclusive()) },
+        CoordinationParams { controller_answers_member_requests: false, soft_threshold_free_blocks: 0, ..scheme(schemes::inclusive()) },
     );
     (params.ssd.geometry.blocks_per_plane, params.ssd.geometry.reserved_blocks_per_plane) = (8, 5);
-    params.ssd.gc.stop_free_blocks = 3;
+    params.ssd.gc.stop_threshold_free_blocks = 3;
     params
 }
 
@@ -431,7 +431,7 @@ fn a_member_that_is_denied_collects_at_its_hard_limit_only() {
     assert!(!denied.cleans.is_empty() && begun_at(&denied).iter().all(|&free_blocks| free_blocks == 1), "{:?}", begun_at(&denied));
     assert!(denied.done.last() < free.done.last(), "the read waits for the cleans at the limit only");
     // A grant ends it: the granted work is done and reported, and the next collection is free again.
-    let granted = run_told(&on_its_own(), &low(), &[(T - 1, 0, ToMember::Deny), (2 * T, 0, ToMember::Grant(ForcedWork::Watermark))]);
+    let granted = run_told(&on_its_own(), &low(), &[(T - 1, 0, ToMember::Deny), (2 * T, 0, ToMember::Grant(ForcedWork::ToWatermark))]);
     assert_eq!(granted.log.last().map(|line| line.ends_with("GcDone 0")), Some(true), "{:?}", granted.log);
     assert!(granted.cleans.iter().any(|clean| clean.is_forced && clean.start_ns >= 2 * T), "{:?}", begun_at(&granted));
     assert!(begun_at(&granted).iter().any(|&free_blocks| free_blocks > 1));
@@ -448,7 +448,7 @@ fn a_member_that_is_denied_uses_no_idle_time() {
     assert!(free.cleans.iter().any(|clean| clean.free_blocks_before > 1));
     assert!(denied.cleans.iter().all(|clean| clean.free_blocks_before == 1), "{:?}", denied.log);
     // A forced collection ends the denial as well.
-    let forced = run_told(&params, &operations, &[(0, 0, ToMember::Deny), (2 * T, 0, ToMember::Force(ForcedWork::OneVictim))]);
+    let forced = run_told(&params, &operations, &[(0, 0, ToMember::Deny), (2 * T, 0, ToMember::ForceCollection(ForcedWork::OneVictim))]);
     assert!(forced.cleans.iter().any(|clean| clean.free_blocks_before > 1));
 }
 
@@ -494,12 +494,16 @@ fn a_scheme_can_grant_and_deny() {
 
 /// Members ask at two free blocks, which they have from the beginning. A cycle waits for `delay_ns`.
 fn soft(delay_ns: u64) -> CoordinationParams {
-    CoordinationParams { notification: Notification::AtSoftThreshold, request_to_cycle_delay_ns: delay_ns, ..scheme(schemes::inclusive()) }
+    CoordinationParams {
+        notification_mode: Notification::AtSoftThreshold,
+        request_to_cycle_delay_ns: delay_ns,
+        ..scheme(schemes::inclusive())
+    }
 }
 
 /// Returns the state of a member that has been given so many pages and was never forced.
 fn need(pages_left: u64, at_limit: bool, pages_given: u64) -> CollectionNeed {
-    CollectionNeed { pages_left, at_limit, pages_given, times_forced: 0 }
+    CollectionNeed { page_writes_left: pages_left, at_limit, pages_given, times_forced: 0 }
 }
 
 /// Writes to the first die of a member, one after the other. The fifth takes the block that leaves one free.
@@ -520,7 +524,7 @@ fn a_soft_request_lets_the_controller_wait_until_the_pages_are_used_up() {
     assert_eq!(outcome.uncoordinated, Some(UncoordinatedCleans::default()));
     // A member that asks only at its start collects unforced when a read finds it there.
     let late =
-        run(&params(3, 1, CoordinationParams { notification: Notification::AtStartThreshold, ..soft(1_000_000) }), &one_by_one(0, 0));
+        run(&params(3, 1, CoordinationParams { notification_mode: Notification::AtStartThreshold, ..soft(1_000_000) }), &one_by_one(0, 0));
     assert!(late.log.is_empty() && late.uncoordinated.is_none());
 }
 
@@ -575,10 +579,10 @@ fn a_member_that_asks_holds_out_until_its_hard_limit() {
         run(&params, &low())
     };
     let begun_at = |outcome: &Outcome| outcome.cleans.iter().map(|clean| clean.free_blocks_before).collect::<Vec<_>>();
-    let unanswered = CoordinationParams { controller_answers_requests: false, coordinated_members: MemberSet::single(0), ..soft(0) };
+    let unanswered = CoordinationParams { controller_answers_member_requests: false, coordinated_members: MemberSet::single(0), ..soft(0) };
     let soft = quiet(unanswered.clone());
     assert!(!soft.cleans.is_empty() && begun_at(&soft).iter().all(|&free_blocks| free_blocks == 1), "{:?}", begun_at(&soft));
-    let at_start = quiet(CoordinationParams { notification: Notification::AtStartThreshold, ..unanswered });
+    let at_start = quiet(CoordinationParams { notification_mode: Notification::AtStartThreshold, ..unanswered });
     assert!(begun_at(&at_start).contains(&2), "{:?}", begun_at(&at_start));
     // The member asks once, because the waiting writes bring it to its limit.
     assert_eq!(soft.log, ["1664 GcRequest 0"]);
@@ -622,7 +626,7 @@ fn dies_with_free_blocks_enough_take_no_part() {
         (params.ssd.geometry.blocks_per_plane, params.ssd.geometry.reserved_blocks_per_plane) = (7, 4);
         // Five writes to the first die leave it two free blocks, and one to the second leaves it three.
         let operations: Vec<Op> = [0, 2, 8, 10, 16, 1].iter().map(|&page| (0, 0, page, true)).collect();
-        let outcome = run_told(&params, &operations, &[(T, 0, ToMember::Force(ForcedWork::OneVictim))]);
+        let outcome = run_told(&params, &operations, &[(T, 0, ToMember::ForceCollection(ForcedWork::OneVictim))]);
         let mut dies: Vec<u32> = outcome.cleans.iter().map(|clean| clean.die).collect();
         dies.sort_unstable();
         (dies, outcome.log)
@@ -638,7 +642,8 @@ fn answers_of_a_failed_member_press_nobody() {
     let state = |free_blocks_min| ToController::GcState(MemberState { free_blocks_min, blocks_above_start: free_blocks_min - 1 });
     let forced = |fails: bool| {
         let params = CoordinationParams { coordinated_members: MemberSet::first_members(2), ..scheme(schemes::soft_limit(2, 0)) };
-        let pools = PoolSizes { blocks: 6, reserved_blocks: 3, start_free_blocks: 1, most_free_blocks: 3, longest_clean_ns: 1660 };
+        let pools =
+            PoolSizes { blocks: 6, reserved_blocks: 3, start_threshold_free_blocks: 1, most_free_blocks: 3, longest_clean_ns: 1660 };
         let mut controller = Controller::new(&params, &CoordinatedArray { pools, members: 2, copies: 1, parity_strips: 0, seed: 1 });
         // A request is outstanding, so that few free blocks alone are no reason to force.
         controller.request_arrives(0);
@@ -652,7 +657,8 @@ fn answers_of_a_failed_member_press_nobody() {
         }
         let mut actions = Vec::new();
         controller.take_actions(&mut actions);
-        let is_forced = |member: u32| actions.contains(&ControllerAction::Message(member, ToMember::Force(ForcedWork::OneVictim)));
+        let is_forced =
+            |member: u32| actions.contains(&ControllerAction::Message(member, ToMember::ForceCollection(ForcedWork::OneVictim)));
         [0, 1].map(is_forced)
     };
     assert_eq!(forced(false), [true, true]);
@@ -678,7 +684,8 @@ fn answers_of_the_controller_are_named_only_if_there_were_some() {
 
 #[test]
 fn a_limit_lies_above_the_start_and_within_the_reserve() {
-    let pools = PoolSizes { blocks: 100, reserved_blocks: 15, start_free_blocks: 5, most_free_blocks: 15, longest_clean_ns: 1660 };
+    let pools =
+        PoolSizes { blocks: 100, reserved_blocks: 15, start_threshold_free_blocks: 5, most_free_blocks: 15, longest_clean_ns: 1660 };
     let is_wrong = |above| pools.limit_problem("soft_limit", StopThreshold::AboveStart(above)).is_some();
     assert!(is_wrong(0) && !is_wrong(1) && !is_wrong(10) && is_wrong(11));
 }
@@ -687,7 +694,7 @@ fn a_limit_lies_above_the_start_and_within_the_reserve() {
 fn staggered_pair(retry_ns: u64) -> (ArrayParams, Vec<Op>) {
     let stagger = Stagger { ask_at: 2.0, idle_at: 0.0, retry: Duration { ns: retry_ns }, ..Stagger::default() };
     let mut params = params(2, 1, scheme(stagger.into()));
-    params.level = Level::Raid1;
+    params.level = RaidLevel::Raid1;
     (params, vec![(0, 0, 0, true)])
 }
 
@@ -750,7 +757,7 @@ fn a_member_with_few_operations_collects_before_it_must_ask() {
 #[test]
 fn a_failed_member_leaves_and_the_next_may_collect_with_one_fewer() {
     let array = CoordinatedArray {
-        pools: PoolSizes { blocks: 6, reserved_blocks: 3, start_free_blocks: 1, most_free_blocks: 3, longest_clean_ns: 1660 },
+        pools: PoolSizes { blocks: 6, reserved_blocks: 3, start_threshold_free_blocks: 1, most_free_blocks: 3, longest_clean_ns: 1660 },
         members: 4,
         copies: 1,
         parity_strips: 2,
@@ -789,7 +796,7 @@ fn no_more_collect_together_than_may() {
             Stagger { ask_at: 3.0, idle_at: 0.0, retry: Duration { ns: 150 }, together: Together::Members(together), ..Stagger::default() };
         let mut params = params(members, 2, scheme(stagger.into()));
         (params.ssd.geometry.blocks_per_plane, params.ssd.geometry.reserved_blocks_per_plane) = (10, 5);
-        (params.ssd.gc.start_free_blocks, params.ssd.gc.stop_free_blocks) = (1, 2);
+        (params.ssd.gc.start_threshold_free_blocks, params.ssd.gc.stop_threshold_free_blocks) = (1, 2);
         let mut draws = crate::rng::stream(u64::from(members), "test", 0);
         let mut operations: Vec<Op> = Vec::new();
         for nth in 0..600 {
@@ -812,7 +819,7 @@ fn no_more_collect_together_than_may() {
 const MS: TimeNs = 1_000_000;
 
 fn turns(window_ns: u64, buffer_ns: u64) -> CoordinationParams {
-    let buffer = TurnBuffer::Time(Duration { ns: buffer_ns });
+    let buffer = TurnEndMargin::Time(Duration { ns: buffer_ns });
     scheme(Windows { window: Duration { ns: window_ns }, buffer, ..Windows::default() }.into())
 }
 
@@ -839,7 +846,7 @@ fn a_member_cleans_in_its_turn() {
 #[test]
 fn a_host_that_goes_by_the_clock_keeps_away_from_a_member_in_its_turn() {
     let mut params = params(2, 1, turns(1000, 10));
-    (params.level, params.read_plan) = (Level::Raid1, ReadPlan::Avoid);
+    (params.level, params.read_plan) = (RaidLevel::Raid1, ReadPlan::Avoid);
     params.read_plan_params.collection_knowledge = CollectionKnowledge::Turns;
     params.read_plan_params.refusal_answer_ns = 5;
     let (of_copy_0, of_copy_1) = (0, 1);
@@ -874,7 +881,7 @@ fn a_clean_that_lasts_longer_than_its_turn_is_counted() {
 #[test]
 fn a_spare_has_the_turns_of_the_member_that_it_replaces() {
     let array = CoordinatedArray {
-        pools: PoolSizes { blocks: 6, reserved_blocks: 3, start_free_blocks: 1, most_free_blocks: 3, longest_clean_ns: 1660 },
+        pools: PoolSizes { blocks: 6, reserved_blocks: 3, start_threshold_free_blocks: 1, most_free_blocks: 3, longest_clean_ns: 1660 },
         members: 2,
         copies: 1,
         parity_strips: 1,
@@ -901,7 +908,7 @@ fn a_spare_has_the_turns_of_the_member_that_it_replaces() {
 /// Without broken contracts and overruns no two members collect at a time (rule 266).
 #[test]
 fn members_that_keep_to_their_turns_never_collect_together() {
-    let buffer = TurnBuffer::Time(Duration { ns: 2000 });
+    let buffer = TurnEndMargin::Time(Duration { ns: 2000 });
     let windows = Windows { window: Duration { ns: 20_000 }, buffer, clean_at: 5.0, ..Windows::default() };
     let mut params = params(3, 2, scheme(windows.into()));
     (params.ssd.geometry.blocks_per_plane, params.ssd.geometry.reserved_blocks_per_plane) = (12, 6);

@@ -6,7 +6,7 @@ use super::{CoordinatedArray, Cycle, PoolSizes, SHORTEST_CHECK, Scheme, TurnRole
 use crate::TimeNs;
 use crate::policy::ParameterProblem;
 use crate::quantity_impls;
-use crate::rng::{self, Stream};
+use crate::rng::{self, RandomStream};
 use crate::units::{Duration, NumberRange, Quantity, UnitError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,46 +15,52 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Windows {
-    /// Length of a member's turn: the window of time in which this member may collect, and the others only if they must.
+    /// Length of a member's turn: the window of time in which this member may collect. The others collect in this time only if they run
+    /// short of free blocks.
     pub window: Duration,
-    /// Length of the last part of each turn, in which the member does not begin to collect another block. It leaves time for
-    /// collection to end within the turn. `"longest-clean"` stands for the time that the collection of a block takes with all pages
-    /// but one to move. For a drive with superblocks, it stands for the time of an erase and a program.
-    pub buffer: TurnBuffer,
-    /// Number of free blocks in a pool of blocks at or below which its blocks are collected in the member's turn to collect. It is
-    /// written as a factor, by which the start threshold of collection is multiplied. The product is rounded up. A turn is the window
-    /// of time in which this member may collect, and the others only if they must.
+    /// Length of the last part of each turn, in which the member begins to collect no further block. A collection in progress can then
+    /// end within the turn. `"longest-clean"` stands for the longest time that the collection of one block can take: all its pages but
+    /// one are moved.
+    ///
+    /// A drive with superblocks stops collecting when this part begins. `"longest-clean"` then stands for the time of an erase and a
+    /// program, which may still be in progress.
+    pub buffer: TurnEndMargin,
+    /// Factor for the threshold at which a member collects in its turn (the window of time in which it may collect). The threshold is
+    /// the start threshold of collection times this factor, rounded up to whole free blocks. Blocks of a pool are collected in the turn
+    /// when the pool has so few free blocks, or fewer. Outside its turn, a member collects only if it runs short of free blocks.
     #[schemars(range(min = 1.0, max = 100.0))]
     pub clean_at: f64,
-    /// State of the scheme in a run: which member's turn to collect comes next.
+    /// State of the scheme `windows` in a run: which member's turn to collect comes next.
     #[serde(skip)]
-    pub turns: Turns,
+    pub turns: TurnSchedule,
 }
 
 impl Default for Windows {
     fn default() -> Self {
-        Self { window: Duration { ns: 100_000_000 }, buffer: TurnBuffer::LongestClean, clean_at: 2.0, turns: Turns::default() }
+        Self { window: Duration { ns: 100_000_000 }, buffer: TurnEndMargin::LongestClean, clean_at: 2.0, turns: TurnSchedule::default() }
     }
 }
 
 /// Length of the last part of each turn, in which the member does not begin to collect another block. A turn is the window of time in
-/// which this member may collect, and the others only if they must.
+/// which this member may collect. The others collect in this time only if they run short of free blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TurnBuffer {
-    /// A member begins to collect no further block in the last part of its turn (the window of time in which it may collect). That part
-    /// is as long as the collection of a block with all pages but one to move. For drives with superblocks, it is as long as an erase
-    /// and a program.
+pub enum TurnEndMargin {
+    /// Makes the last part of a turn as long as the longest collection of one block, which moves all pages of the block but one. In
+    /// this part, a member begins to collect no further block.
+    ///
+    /// A drive with superblocks stops collecting when this part begins. The part is then as long as an erase and a program, which may
+    /// still be in progress.
     LongestClean,
-    /// A member begins to collect no further block in the last part of its turn (the window of time in which it may collect). That part
-    /// has this fixed length.
+    /// Makes the last part of a turn (the window of time in which a member may collect) this long. In this part, the member begins to
+    /// collect no further block.
     Time(Duration),
 }
 
-quantity_impls!(TurnBuffer);
+quantity_impls!(TurnEndMargin);
 
-impl Quantity for TurnBuffer {
+impl Quantity for TurnEndMargin {
     const NAME: &'static str = "turn-buffer";
-    const ALLOWED_TEXT: &'static str = "\"longest-clean\", or a duration with a unit, such as \"50ms\"";
+    const ALLOWED_VALUES: &'static str = "\"longest-clean\", or a duration with a unit, such as \"50ms\"";
     const PATTERN: &'static str = r"^\s*(longest-clean|[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d))\s*$";
     const ALLOWED_NUMBERS: Option<NumberRange> = None;
 
@@ -72,7 +78,7 @@ impl Quantity for TurnBuffer {
 
 /// State of the members' turns to collect: the number of the next turn, and the spares that have taken over turns of failed members.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Turns {
+pub struct TurnSchedule {
     members: u32,
     buffer_ns: u64,
     /// Number of the next turn.
@@ -82,18 +88,19 @@ pub struct Turns {
 }
 
 impl Windows {
-    /// Returns the length of the last part of each turn, in which the member does not begin to collect another block, in nanoseconds.
-    /// A turn is the window of time in which this member may collect, and the others only if they must.
+    /// Returns the length of the last part of each turn, in which the member does not begin to collect another block, in nanoseconds. A
+    /// turn is the window of time in which this member may collect. The others collect in this time only if they run short of free
+    /// blocks.
     pub fn buffer_ns(&self, pools: &PoolSizes) -> u64 {
         match self.buffer {
-            TurnBuffer::LongestClean => pools.longest_clean_ns,
-            TurnBuffer::Time(time) => time.ns,
+            TurnEndMargin::LongestClean => pools.longest_clean_ns,
+            TurnEndMargin::Time(time) => time.ns,
         }
     }
 }
 
 impl Scheme for Windows {
-    fn has_cycles(&self) -> bool {
+    fn forces_in_cycles(&self) -> bool {
         false
     }
 
@@ -115,7 +122,7 @@ impl Scheme for Windows {
     }
 
     fn begin(&mut self, array: &CoordinatedArray) {
-        self.turns = Turns { members: array.members, buffer_ns: self.buffer_ns(&array.pools), next: 0, replaced: Vec::new() };
+        self.turns = TurnSchedule { members: array.members, buffer_ns: self.buffer_ns(&array.pools), next: 0, replaced: Vec::new() };
     }
 
     fn next_tick(&self) -> TimeNs {
@@ -137,15 +144,15 @@ impl Scheme for Windows {
         self.turns.replaced.push((failed, spare));
     }
 
-    fn random_for_tests(stream: &mut Stream) -> Self {
+    fn random_for_tests(stream: &mut RandomStream) -> Self {
         // Odd times make it unlikely that turns coincide with other events.
         let window_ns = 1_000_003 << rng::below(stream, 5);
         let buffer_ns = rng::below(stream, 800_000);
         Self {
             window: Duration { ns: window_ns },
-            buffer: TurnBuffer::Time(Duration { ns: buffer_ns }),
+            buffer: TurnEndMargin::Time(Duration { ns: buffer_ns }),
             clean_at: 1.0 + rng::below(stream, 30) as f64 / 10.0,
-            turns: Turns::default(),
+            turns: TurnSchedule::default(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A table whose entries keep their number until they are removed. Numbers of removed entries are used again.
 
-/// Table of entries, indexed by their numbers.
+/// Table of entries that can be added and removed. Each entry gets a number, which finds it until it is removed. The numbers of removed
+/// entries are given to later ones.
 #[derive(Debug, Clone)]
 pub struct Slab<T> {
     entries: Vec<T>,

@@ -3,10 +3,10 @@
 /// Order in which dies are numbered over the channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ChannelOrder {
-    /// All dies of channel 0 come first, then those of channel 1.
+    /// Numbers the dies channel by channel: first all dies of channel 0, then those of channel 1, and so on.
     #[default]
     ConsecutiveDies,
-    /// The first die of every channel comes first, then the second of every channel.
+    /// Numbers the dies round the channels: first the first die of every channel, then the second die of every channel, and so on.
     InterleavedDies,
 }
 

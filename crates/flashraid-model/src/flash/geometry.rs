@@ -1,6 +1,7 @@
 //! The shape of one SSD's flash.
 
-/// Number of dies, planes, blocks and pages of one SSD, and the blocks that it does not export.
+/// Shape of the flash of one SSD: its numbers of dies, planes, blocks and pages. It includes the number of spare blocks in each plane,
+/// by which the flash exceeds the capacity that is offered to the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Geometry {
     /// Number of dies. A die serves one command at a time. (Some papers call it element or package.)
@@ -13,17 +14,17 @@ pub struct Geometry {
     pub pages_per_block: u32,
     /// Number of bytes of user data in a page.
     pub page_bytes: u32,
-    /// Number of blocks in each plane that are not exported.
+    /// Number of spare blocks in each plane, by which the flash exceeds the capacity that is offered to the host (over-provisioning).
     pub reserved_blocks_per_plane: u32,
     /// True if the last page of each block holds a summary of the block instead of data. The SSD extension of the simulator DiskSim
     /// (Agrawal et al., USENIX ATC 2008) has such pages.
-    pub summary_page: bool,
+    pub has_summary_page: bool,
 }
 
 impl Geometry {
     /// Returns the number of pages in a block that can hold data.
     pub fn data_pages_per_block(&self) -> u32 {
-        self.pages_per_block - u32::from(self.summary_page)
+        self.pages_per_block - u32::from(self.has_summary_page)
     }
 
     /// Returns the number of blocks in a die.
@@ -37,7 +38,8 @@ impl Geometry {
         self.blocks_per_die() * self.pages_per_block
     }
 
-    /// Returns the number of pages that a die exports.
+    /// Returns the number of logical pages per die that the SSD offers to the host. They are the data pages of all blocks but the spare
+    /// ones.
     pub fn exported_pages_per_die(&self) -> u32 {
         self.planes * (self.blocks_per_plane - self.reserved_blocks_per_plane) * self.data_pages_per_block()
     }

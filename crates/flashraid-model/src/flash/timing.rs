@@ -20,14 +20,15 @@ pub struct Timing {
     pub command_overhead_ns: u64,
     /// True if the time to write a block's summary is spread over the programs of the block, instead of following the last one (rule 138).
     /// It has an effect only with a summary page.
-    pub spreads_summary_over_programs: bool,
+    pub spreads_summary_page_over_programs: bool,
 }
 
 impl Timing {
-    /// Returns the durations with a page program that includes an equal share of the time for writing a block's summary page. They do not
-    /// change unless `spreads_summary_over_programs` is set and blocks have summary pages.
-    pub fn with_summary_spread_over_programs(mut self, geometry: &Geometry) -> Self {
-        if self.spreads_summary_over_programs && geometry.summary_page {
+    /// Returns these durations with a longer time for a page program. The time to write the summary page of a block is divided equally
+    /// among the data pages of the block. Each page program includes one such share. The durations do not change unless
+    /// `spreads_summary_page_over_programs` is set and blocks have summary pages.
+    pub fn with_summary_page_spread_over_programs(mut self, geometry: &Geometry) -> Self {
+        if self.spreads_summary_page_over_programs && geometry.has_summary_page {
             self.page_program_ns += (self.block_summary_transfer_ns + self.page_program_ns) / u64::from(geometry.data_pages_per_block());
         }
         self

@@ -140,13 +140,14 @@ pub struct BandwidthSummary {
     /// Length of an interval, in nanoseconds. It is the configured length, doubled as often as needed for the run to have at most 2^20
     /// intervals.
     pub interval_ns: u64,
-    /// Number of intervals that lie wholly within the measured time. Only these count for mean, deviation and density.
+    /// Number of intervals that lie wholly within the measured time. Only these count for the mean, the standard deviation, the series
+    /// and the probability density of the bandwidth.
     pub whole_intervals: u64,
     /// Total number of bytes done, including those of the last interval.
     pub(crate) total_bytes: u128,
-    /// All bytes divided by the measured time. In a closed loop, they are divided by the mean time for which a slot of the queue depth
-    /// was in use. Each slot holds one outstanding request at a time (see
-    /// [`MeasuredResults::rate_divisor_ns`](super::MeasuredResults::rate_divisor_ns)). The result is `None` if the divisor is 0.
+    /// Bytes of all requests done, divided by the measured time. In a closed loop, places of the queue depth that have no more requests
+    /// to send shorten the divisor (see [`MeasuredResults::rate_divisor_ns`](super::MeasuredResults::rate_divisor_ns)). The result is
+    /// `None` if the divisor is 0.
     pub overall_mb_s: Option<f64>,
     /// Mean bandwidth of the intervals that lie wholly within the measured time. Without any such interval, it equals `overall_mb_s`,
     /// and may be `None`.
@@ -157,13 +158,17 @@ pub struct BandwidthSummary {
     /// Bandwidth of the intervals in order. Beyond 2000 intervals, each point is the mean of a group, and an incomplete last group is left
     /// out.
     pub series: BandwidthSeries,
-    /// Probability density of (x − mean)/stddev, for the bandwidth x of an interval: a histogram of 40 bins of width 0.25 from −5 to 5.
-    /// Its area is 1. Values beyond fall into the outermost bins (GGC Fig. 3 fits a curve to it). It is empty if the deviation is 0.
+    /// Histogram of the bandwidth of the intervals, as the probability density of (x − mean)/stddev for the bandwidth x of an interval.
+    /// It has 40 bins of width 0.25 from −5 to 5, and its area is 1. Values beyond fall into the outermost bins. The list is empty if
+    /// the standard deviation is 0.
+    ///
+    /// The paper GGC shows a curve that is fitted to such a histogram in its Fig. 3.
     pub z_density: Vec<DensityBin>,
 }
 
 impl BandwidthSummary {
-    /// Returns the coefficient of variation: the standard deviation divided by the mean. It is `None` if nothing was done.
+    /// Returns the coefficient of variation of the bandwidth of an interval: `stddev_mb_s` divided by `mean_mb_s`. It is `None` if
+    /// `mean_mb_s` is 0 or `None`.
     #[must_use]
     pub fn coefficient_of_variation(&self) -> Option<f64> {
         Some(self.stddev_mb_s? / self.mean_mb_s.filter(|&mean| mean > 0.0)?)
@@ -179,7 +184,8 @@ pub struct BandwidthSeries {
     pub mb_s: Vec<f64>,
 }
 
-/// One bin of the probability density of the bandwidth of an interval, [`BandwidthSummary::z_density`].
+/// One bin of the histogram [`BandwidthSummary::z_density`]. The histogram shows the probability density of the bandwidth of an
+/// interval, in standard deviations from the mean (the z-score).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DensityBin {
     /// Centre of the bin, in standard deviations from the mean bandwidth.

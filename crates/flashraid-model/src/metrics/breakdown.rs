@@ -14,7 +14,7 @@ const BUCKETS: usize = ((64 - SUB_BITS as usize) + 1) << SUB_BITS;
 /// Names of the causes of response time, in the order of reports.
 pub const CAUSE_NAMES: [&str; 7] = ["queue", "collection", "parity", "cache", "transfer", "flash", "other"];
 
-/// Returns the time of each cause, in the order of [`CAUSE_NAMES`].
+/// Returns the parts into which a response time is divided by cause, in nanoseconds and in the order of [`CAUSE_NAMES`].
 #[must_use]
 pub fn times_ns_by_cause(time: &TimeParts) -> [u64; 7] {
     let TimeParts { collection_ns, queue_ns, parity_ns, cache_ns, transfer_ns, flash_ns, other_ns } = *time;
@@ -100,8 +100,8 @@ impl Breakdown {
     }
 }
 
-/// Histogram of response times. Each bucket has the sums of the causes into which its response times are divided, so that means over the
-/// slowest requests can be computed.
+/// Histogram of response times, with their causes. Each bucket contains the number of its requests. It also contains, for each cause,
+/// the sum of the time that these requests spent on it. From these sums, means over the slowest requests can be computed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ResponseTimeByCause {
     /// Number of requests in each bucket and sums of their times by cause in nanoseconds, in the order of [`CAUSE_NAMES`].
@@ -112,13 +112,13 @@ impl ResponseTimeByCause {
     /// Returns the mean time of each cause over all requests, in nanoseconds and in the order of [`CAUSE_NAMES`]; `None` without requests.
     #[must_use]
     pub fn mean_ns_by_cause(&self) -> Option<[f64; 7]> {
-        self.slowest_mean_ns_by_cause(1, 1)
+        self.mean_ns_by_cause_of_slowest(1, 1)
     }
 
     /// Returns the mean time of each cause over the slowest `⌈n · numerator / denominator⌉` of n requests, in nanoseconds and in the order
     /// of [`CAUSE_NAMES`].
     #[must_use]
-    pub fn slowest_mean_ns_by_cause(&self, numerator: u64, denominator: u64) -> Option<[f64; 7]> {
+    pub fn mean_ns_by_cause_of_slowest(&self, numerator: u64, denominator: u64) -> Option<[f64; 7]> {
         let all: u64 = self.buckets.iter().map(|(count, _)| count).sum();
         let wanted = (u128::from(all) * u128::from(numerator)).div_ceil(u128::from(denominator)) as u64;
         if wanted == 0 {
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn without_requests_nothing_is_defined() {
         assert_eq!(of(&[]).mean_ns_by_cause(), None);
-        assert_eq!(of(&[]).slowest_mean_ns_by_cause(1, 10), None);
+        assert_eq!(of(&[]).mean_ns_by_cause_of_slowest(1, 10), None);
     }
 
     #[test]
@@ -186,7 +186,7 @@ mod tests {
         let long = 1 << 62;
         let sums = of(&[[long, 0, 0, 0, 0, 0, 0]; 11]);
         assert_eq!(sums.mean_ns_by_cause().unwrap()[0], long as f64);
-        assert_eq!(sums.slowest_mean_ns_by_cause(1, 2).unwrap()[0], long as f64);
+        assert_eq!(sums.mean_ns_by_cause_of_slowest(1, 2).unwrap()[0], long as f64);
     }
 
     proptest! {
@@ -205,7 +205,7 @@ mod tests {
             let mut sorted = requests.clone();
             sorted.sort_by_key(|parts| std::cmp::Reverse(parts.iter().sum::<u64>()));
             let count = (requests.len() as u64 * share).div_ceil(of_) as usize;
-            let slowest: f64 = sums.slowest_mean_ns_by_cause(share, of_).unwrap().iter().sum();
+            let slowest: f64 = sums.mean_ns_by_cause_of_slowest(share, of_).unwrap().iter().sum();
             let exact: f64 = (0..7).map(|part| mean(&sorted[..count], part)).sum();
             // Only the bucket at the edge is inexact, and it is no wider than a 64th.
             prop_assert!((slowest - exact).abs() <= exact / 64.0 + 1e-6, "{} {}", slowest, exact);

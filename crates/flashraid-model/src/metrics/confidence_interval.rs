@@ -61,9 +61,10 @@ impl Estimate {
 
     /// Returns the mean of the ratios `values[i] / baselines[i]`, and its confidence interval.
     ///
-    /// The points of a comparison use the same workload and seeds. The ratios of pairs therefore vary less than the ratio of two means.
+    /// The values `values[i]` and `baselines[i]` come from two configurations that ran with the same workload and the same seed. Their
+    /// ratio therefore varies less than the ratio of two means.
     ///
-    /// It is `None` if the two lists differ in length, or if a baseline is 0.
+    /// The result is `None` if the two lists are empty or differ in length, or if a baseline is 0.
     #[must_use]
     pub fn from_ratios(values: &[f64], baselines: &[f64]) -> Option<Self> {
         if values.len() != baselines.len() {

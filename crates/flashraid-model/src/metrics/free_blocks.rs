@@ -70,25 +70,27 @@ impl FreeBlocksRecorder {
     }
 }
 
-/// One point of a series over time: free blocks in a member's pools of blocks (of a plane or of a die) in a period. A pool is recorded
-/// when the collection of one of its blocks begins, and just before the erase at its end. The numbers are divided by the number of
-/// free blocks at which collection starts, unless it is 0.
+/// One point of a series over time: the least, mean and greatest number of free blocks in a member's pools of blocks during a period.
+/// The free blocks of a pool (of a plane or of a die) are counted twice for each victim block. They are counted when its collection
+/// begins, and just before the erase at the end.
+///
+/// The numbers are divided by the number of free blocks at which collection starts. If that number is 0, they are not divided.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FreeBlocksPoint {
     /// Beginning of the period of time that this point of the series covers, in nanoseconds.
     pub from_ns: TimeNs,
     /// Length of the period that this point covers, in nanoseconds: 1 ms, doubled as often as needed to have at most 256 points.
     pub(crate) width_ns: u64,
-    /// Least number of free blocks recorded for any pool of the member in this point's period, divided by the threshold at which
-    /// collection starts. A pool of blocks (of a plane or die) is recorded when the collection of one of its blocks begins and when it
+    /// Least number of free blocks in a pool of blocks of the member in this point's period, relative to the threshold at which
+    /// collection starts. The free blocks of a pool (of a plane or die) are counted when the collection of a block begins and when it
     /// ends.
     pub min_relative_to_start_threshold: f64,
-    /// Mean of the numbers of free blocks recorded for pools of the member in this point's period, divided by the threshold at which
-    /// collection starts. A pool of blocks (of a plane or die) is recorded when the collection of one of its blocks begins and when it
+    /// Mean number of free blocks in a pool of blocks of the member in this point's period, relative to the threshold at which
+    /// collection starts. The free blocks of a pool (of a plane or die) are counted when the collection of a block begins and when it
     /// ends.
     pub mean_relative_to_start_threshold: f64,
-    /// Greatest number of free blocks recorded for any pool of the member in this point's period, divided by the threshold at which
-    /// collection starts. A pool of blocks (of a plane or die) is recorded when the collection of one of its blocks begins and when it
+    /// Greatest number of free blocks in a pool of blocks of the member in this point's period, relative to the threshold at which
+    /// collection starts. The free blocks of a pool (of a plane or die) are counted when the collection of a block begins and when it
     /// ends.
     pub max_relative_to_start_threshold: f64,
 }

@@ -226,7 +226,8 @@ pub struct MemberGcTime {
     pub(crate) any_die_collecting_ns: u64,
 }
 
-/// Collections of a run over its measured time.
+/// Time that the members spent on garbage collection in the measured time of a run. It also counts the slices of time in which no
+/// member collected, one member, two, and so on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GcActivity {
     /// Length of the measured time, in nanoseconds.
@@ -262,7 +263,7 @@ impl GcActivity {
 
     /// Returns the share of the time in which at least one die of the member collected. It is 0 to 1, or `None` for a run of no length.
     #[must_use]
-    pub fn member_any_die_fraction(&self, member: usize) -> Option<f64> {
+    pub fn member_collecting_fraction(&self, member: usize) -> Option<f64> {
         (self.measured_ns > 0).then(|| self.members[member].any_die_collecting_ns as f64 / self.measured_ns as f64)
     }
 
@@ -325,7 +326,7 @@ mod tests {
     fn without_time_nothing_is_defined() {
         let activity = GcTracker::new(2, 4, 10).finish(0);
         assert_eq!(
-            (activity.busy_fraction(), activity.member_any_die_fraction(0), activity.mean_members_collecting_together()),
+            (activity.busy_fraction(), activity.member_collecting_fraction(0), activity.mean_members_collecting_together()),
             (None, None, None)
         );
         assert_eq!(activity.time_slices_by_number_of_collecting_members, [0, 0, 0]);

@@ -34,7 +34,7 @@ pub use free_blocks::FreeBlocksPoint;
 pub use gc::GcActivity;
 pub use latency::{CdfPoint, LatencyHistogram, ResponseTimes};
 pub use moments::Moments;
-pub use over_time::{ArrayStateSample, IntervalResults, OverTime};
+pub use over_time::{ArrayStateSample, IntervalResults, ResultsOverTime};
 pub use timeline::Timeline;
 pub use trend::{TenthOfRun, TrendSummary};
 
@@ -60,7 +60,8 @@ pub struct CompletedRequest {
 pub struct MetricsParams {
     /// Length of an interval of the bandwidth series, in nanoseconds; at least 1.
     pub bandwidth_interval_ns: u64,
-    /// Length of a slice in which members are counted as collecting together, in nanoseconds; at least 1 (LAWC 4.2 uses 0.1 ms).
+    /// Length of a slice of time, in nanoseconds; at least 1. Members that collect in the same slice are counted as collecting
+    /// together. The paper LAWC uses slices of 0.1 ms (section 4.2).
     pub collection_overlap_slice_ns: u64,
     /// Window `[from, to)` of simulated time whose requests and collections are kept one by one, in nanoseconds.
     pub timeline_window: Option<(TimeNs, TimeNs)>,
@@ -96,10 +97,10 @@ pub enum UnmeasuredStart {
 }
 
 impl UnmeasuredStart {
-    /// Returns true if measuring has begun when request `index` arrives at `now`.
+    /// Returns true if measuring has begun when the request with the number `index`, counted from 0, arrives at `now`.
     ///
-    /// The driver calls [`Metrics::restart_measuring`] at the first request for which this is true, unless nothing is skipped. At that
-    /// moment it also copies the counters of the members.
+    /// If the statistics leave out the beginning of the run, the driver calls [`Metrics::restart_measuring`] at the first request for
+    /// which this is true. At that moment it also copies the counters of the members.
     #[inline]
     #[must_use]
     pub fn is_over_at(self, index: u64, now: TimeNs) -> bool {
@@ -133,7 +134,7 @@ impl RequestCounts {
 counts! {
     /// Lengths of cleans (collections of one victim block), in nanoseconds, summed over the cleans. Two fields tell for which part of
     /// this time requests could still be served between the steps of a clean.
-    pub struct CleanTimeSums {
+    pub struct CollectionTimeSums {
         /// Total time of the cleans from start to end, in nanoseconds.
         total_ns,
         /// Time in which any request could be served between two steps of the clean, in nanoseconds. This is state 1 in section III.D of
@@ -145,7 +146,7 @@ counts! {
     }
 }
 
-impl CleanTimeSums {
+impl CollectionTimeSums {
     fn count(&mut self, clean: &GcInterval) {
         self.total_ns += clean.end_ns - clean.start_ns;
         self.preemptible_by_all_requests_ns += clean.writes_wait_from_ns - clean.start_ns;
@@ -155,7 +156,7 @@ impl CleanTimeSums {
 
 /// Records the events of a run.
 ///
-/// Times may come in any order, with one exception: see [`Metrics::settle_collections_before`].
+/// Times may come in any order, with one exception: see [`Metrics::account_collections_before`].
 #[derive(Debug, Clone)]
 pub struct Metrics {
     from_ns: TimeNs,
@@ -172,7 +173,7 @@ pub struct Metrics {
     requests_by_members_met: Vec<u64>,
     bandwidth: bandwidth::BandwidthRecorder,
     gc: gc::GcTracker,
-    cleans: Vec<CleanTimeSums>,
+    cleans: Vec<CollectionTimeSums>,
     trend: trend::TrendRecorder,
     /// Trends over the whole run from time 0, which [`Metrics::restart_measuring`] does not clear.
     whole_trend: trend::TrendRecorder,
@@ -199,7 +200,7 @@ impl Metrics {
             requests_by_members_met: vec![0; members as usize + 1],
             bandwidth: bandwidth::BandwidthRecorder::new(0, params.bandwidth_interval_ns),
             gc: gc::GcTracker::new(members, dies_per_member, params.collection_overlap_slice_ns),
-            cleans: vec![CleanTimeSums::default(); members as usize],
+            cleans: vec![CollectionTimeSums::default(); members as usize],
             trend: trend::TrendRecorder::new(0),
             whole_trend: trend::TrendRecorder::new(0),
             over_time: over_time::Recorder::new(0),
@@ -284,9 +285,11 @@ impl Metrics {
     /// Announces that the last request of an open loop arrived at `last_ns`. The trends count the requests that arrived before
     /// `last_ns` and were not done at `last_ns` ([`TrendSummary::outstanding_at_last_arrival`]).
     ///
-    /// Each such request that [`Metrics::record_request`] records after this call adds one to the count. `outstanding` is the number
-    /// of all others. Some of them ended between `last_ns` and this call, and are recorded already. The rest are never recorded,
-    /// because the statistics end before them.
+    /// [`Metrics::record_request`] counts those that it records after this call. The caller counts the others, and passes their number
+    /// as `outstanding`. There are two kinds of these others:
+    ///
+    /// - Requests that have already been recorded, because their end after `last_ns` was known early.
+    /// - Requests that will never be recorded, because the caller ends the statistics before they are done.
     pub fn record_last_arrival(&mut self, last_ns: TimeNs, outstanding: u64) {
         self.trend.arrivals_end(last_ns, outstanding);
         self.whole_trend.arrivals_end(last_ns, outstanding);
@@ -303,7 +306,7 @@ impl Metrics {
     }
 
     /// Records a clean (the collection of one victim block) whose start and end are both known. It must be recorded before
-    /// [`Metrics::settle_collections_before`] is called with a time after the start of the clean.
+    /// [`Metrics::account_collections_before`] is called with a time after the start of the clean.
     #[inline]
     pub fn record_clean(&mut self, interval: &GcInterval) {
         self.record_moved_pages(interval.start_ns, u64::from(interval.pages_moved));
@@ -318,8 +321,8 @@ impl Metrics {
         }
     }
 
-    /// Returns true if the interval of the series over time that holds `now` has no sample yet, so that [`Metrics::record_sample`] would
-    /// add one.
+    /// Returns true if [`Metrics::record_sample`] should be called, because the series over time lacks a sample of the array's state.
+    /// The series has one sample for each interval of time, and none yet for the interval that contains `now`.
     #[inline]
     #[must_use]
     pub fn wants_sample(&self, now: TimeNs) -> bool {
@@ -331,10 +334,12 @@ impl Metrics {
         self.over_time.sample(now, sample);
     }
 
-    /// Promises that every collection that starts before `now` has been recorded by [`Metrics::record_clean`]. Frequent calls save
-    /// memory, and a call without work costs only a comparison.
+    /// Adds the collections before `now` to the statistics of collecting dies and members, and frees the memory of their records. The
+    /// caller promises that it has recorded every collection that starts before `now` with [`Metrics::record_clean`].
+    ///
+    /// Frequent calls save memory. A call with few records to add costs only a comparison.
     #[inline]
-    pub fn settle_collections_before(&mut self, now: TimeNs) {
+    pub fn account_collections_before(&mut self, now: TimeNs) {
         self.gc.advance(now);
     }
 
@@ -357,11 +362,10 @@ impl Metrics {
         }
     }
 
-    /// Discards the statistics so far and measures from `now` on, from the request `first_request` on.
+    /// Discards the statistics so far. Measures anew from the time `now` on, beginning with the request number `first_request`.
     ///
-    /// Collections in progress continue. Every collection that started before `now` must have been recorded, as for
-    /// [`Metrics::settle_collections_before`]. The timeline, the free blocks and the trends of the whole run are kept, because they have
-    /// absolute times.
+    /// A collection in progress at `now` counts with its part after `now`, even if it is recorded only after this call. The timeline,
+    /// the free blocks and the trends of the whole run are kept, because they have absolute times.
     pub fn restart_measuring(&mut self, now: TimeNs, first_request: u64) {
         self.from_ns = now;
         self.first_index = first_request;
@@ -372,7 +376,7 @@ impl Metrics {
         self.response_by_stream.fill(latency::LatencyRecorder::default());
         (self.done, self.until_ns) = (RequestCounts::default(), TimeNs::MAX);
         self.done_by_stream.fill(RequestCounts::default());
-        self.cleans.fill(CleanTimeSums::default());
+        self.cleans.fill(CollectionTimeSums::default());
         self.requests_by_members_met.fill(0);
         self.bandwidth = bandwidth::BandwidthRecorder::new(now, self.bandwidth.initial_interval_ns());
         self.trend = trend::TrendRecorder::new(now);
@@ -386,8 +390,10 @@ impl Metrics {
         self.over_time.lengthen(interval_ns);
     }
 
-    /// Returns the results of a measured time that ended at `end_ns`. Series over time leave out later events. Requests and bytes per
-    /// second are divided by `rate_divisor_ns`, which may be shorter than the measured time (see [`MeasuredResults::rate_divisor_ns`]).
+    /// Returns the results of a measured time that ended at `end_ns`. Series over time leave out later events. The numbers of requests
+    /// and bytes are divided by `rate_divisor_ns` to get rates per second.
+    ///
+    /// This divisor is shorter than the measured time if a closed loop ran out of requests (see [`MeasuredResults::rate_divisor_ns`]).
     #[must_use]
     pub fn finish(mut self, end_ns: TimeNs, rate_divisor_ns: u64) -> MeasuredResults {
         let end_ns = end_ns.max(self.from_ns);
@@ -405,8 +411,8 @@ impl Metrics {
             requests_by_number_of_members_waited_for: self.requests_by_members_met,
             bandwidth: self.bandwidth.finish(end_ns, rate_divisor_ns),
             gc: self.gc.finish(end_ns),
-            clean_time_sums_by_member: self.cleans,
-            trend_of_measured_time: self.trend.finish(),
+            collection_time_sums_by_member: self.cleans,
+            trend_over_measured_time: self.trend.finish(),
             trend_of_whole_run: self.whole_trend.finish(),
             over_time: self.over_time.finish(end_ns),
             timeline: self.timeline,
@@ -423,40 +429,47 @@ pub struct MeasuredResults {
     /// Time at which measuring ended, in nanoseconds.
     pub end_ns: TimeNs,
     /// Time by which the numbers of requests and bytes are divided to get requests per second and bandwidth, in nanoseconds. In an open
-    /// loop, it is the length of the measured time. In a closed loop, it is the mean time for which a slot of the queue depth was in
-    /// use. Each slot holds one outstanding request at a time.
+    /// loop, it is the length of the measured time.
+    ///
+    /// In a closed loop, the mean idle time of the places of the queue depth is subtracted. A place holds one outstanding request at a
+    /// time. It is idle when the workload has no more requests to send.
     pub rate_divisor_ns: u64,
     /// Number of reads and writes that were done in the measured time.
     pub requests_done: RequestCounts,
-    /// Number of reads and writes done by each stream of a mix (one of the workloads that are merged), in order.
+    /// Number of reads and writes done by each stream, in the order of the streams' numbers; empty without a mix. A stream is one of
+    /// the workloads that are merged into a mix.
     pub requests_done_by_stream: Vec<RequestCounts>,
     /// Response times of all requests that arrived in the measured time.
     pub response_times: ResponseTimes,
     /// Response times of the requests that arrived in each phase of the run; empty without phases. The phases are the states of the
     /// array's health, such as degraded.
     pub response_times_by_phase: Vec<ResponseTimes>,
-    /// Response times of the requests of each stream of a mix (one of the workloads that are merged), in order.
+    /// Response times of the requests of each stream, in the order of the streams' numbers; empty without a mix. A stream is one of the
+    /// workloads that are merged into a mix.
     pub response_times_by_stream: Vec<ResponseTimes>,
     /// Results of ten batches, into which the measured requests are divided in the order of arrival; empty if there are too few requests.
     pub batches: Vec<Batch>,
     /// Sums of the requests' response times by cause.
     pub response_time_by_cause: ResponseTimeByCause,
-    /// Number of requests by the number of members on which they waited for a collection, from 0 to the number of members.
+    /// Number of requests that waited for a collection on no member, on one member, on two, and so on, up to all members. Each entry
+    /// stands for one number of members.
     pub requests_by_number_of_members_waited_for: Vec<u64>,
     /// Bandwidth over the measured time.
     pub bandwidth: BandwidthSummary,
     /// Time for which dies and members collected garbage in the measured time.
     pub gc: GcActivity,
     /// Duration of the cleans (collections of one victim block) that began in the measured time, by member.
-    pub clean_time_sums_by_member: Vec<CleanTimeSums>,
-    /// Trends of response times and pages moved over the measured time.
-    pub trend_of_measured_time: TrendSummary,
-    /// Trends of response times over the whole run, including the requests that the statistics leave out.
+    pub collection_time_sums_by_member: Vec<CollectionTimeSums>,
+    /// Change of response times and pages moved during the measured time, as means over ten equal parts of the time in which requests
+    /// arrived.
+    pub trend_over_measured_time: TrendSummary,
+    /// Change of response times and pages moved during the whole run, as means over ten equal parts of the time in which requests
+    /// arrived. It includes the start of the run that the other statistics leave out.
     pub trend_of_whole_run: TrendSummary,
     /// Series over time of the main results of the run.
-    pub over_time: OverTime,
-    /// Single requests and collections of a window of simulated time. It is `None` unless [`MetricsParams::timeline_window`] sets the
-    /// window.
+    pub over_time: ResultsOverTime,
+    /// Records of each request, collection and destage in a window of simulated time, one by one. It is `None` unless
+    /// [`MetricsParams::timeline_window`] sets the window.
     pub timeline: Option<Timeline>,
     /// Free blocks over time, by member.
     pub free_blocks: Vec<Vec<FreeBlocksPoint>>,
@@ -539,8 +552,8 @@ mod tests {
         let measured = metrics.finish(100, 100);
         assert_eq!((measured.gc.member_busy_fraction(0), measured.gc.members[0].collecting_die_ns), (Some(0.4), 40));
         assert_eq!(
-            measured.clean_time_sums_by_member,
-            [CleanTimeSums { total_ns: 100, preemptible_by_all_requests_ns: 0, preemptible_by_reads_only_ns: 100 }]
+            measured.collection_time_sums_by_member,
+            [CollectionTimeSums { total_ns: 100, preemptible_by_all_requests_ns: 0, preemptible_by_reads_only_ns: 100 }]
         );
         assert_eq!(measured.over_time.points.iter().map(|point| point.pages_moved).sum::<u64>(), 3);
         assert_eq!(measured.requests_done, RequestCounts { reads: 1, writes: 0 });

@@ -29,7 +29,7 @@ impl Moments {
         self.max = self.max.max(value);
     }
 
-    /// Adds all values of `other`.
+    /// Adds the moments `other` to these, as if every value that was recorded in `other` had been recorded here.
     pub fn add(&mut self, other: &Self) {
         self.count += other.count;
         self.sum += other.sum;

@@ -189,7 +189,7 @@ impl Recorder {
     }
 
     /// Returns the intervals up to the end. Requests done later are left out.
-    pub(super) fn finish(&mut self, end_ns: TimeNs) -> OverTime {
+    pub(super) fn finish(&mut self, end_ns: TimeNs) -> ResultsOverTime {
         let requests: u64 = self.intervals.iter().map(|interval| interval.reads + interval.writes).sum();
         let intervals_max = (requests / REQUESTS_MIN).max(INTERVALS_MIN);
         while self.intervals.len() as u64 > intervals_max {
@@ -221,7 +221,7 @@ impl Recorder {
             }
         };
         let points = self.intervals.iter().enumerate().map(point).filter(|point| point.from_ns < end_ns).collect();
-        OverTime { interval_ns: self.interval_ns, points }
+        ResultsOverTime { interval_ns: self.interval_ns, points }
     }
 }
 
@@ -232,16 +232,17 @@ impl Interval {
     }
 }
 
-/// Results of a run, interval by interval.
+/// Results of a run as a series over time, one point for each interval of the measured time.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct OverTime {
+pub struct ResultsOverTime {
     /// Length of an interval, in nanoseconds.
     pub interval_ns: u64,
-    /// The intervals in order.
+    /// Results of the intervals of the measured time, in order of time.
     pub points: Vec<IntervalResults>,
 }
 
-/// Results of one interval.
+/// Results of one interval of the measured time, as a point of a series over time. They include requests, response times, pages moved,
+/// and a sample of the array's state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IntervalResults {
     /// Time at which the interval begins, in nanoseconds.
@@ -267,7 +268,8 @@ pub struct IntervalResults {
     pub written_bytes: u64,
     /// Number of pages moved by collections that began in the interval.
     pub pages_moved: u64,
-    /// The last sample taken in the interval.
+    /// Sample of the array's state (pages in the write cache, strips rebuilt), the last one taken in the interval. It is `None` if no
+    /// sample was taken in the interval.
     pub state_sample: Option<ArrayStateSample>,
 }
 

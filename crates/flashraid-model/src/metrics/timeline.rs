@@ -20,7 +20,8 @@ pub struct Timeline {
     pub requests: Vec<CompletedRequest>,
     /// Collections of all members that ran at some time between the begin and the end of the timeline.
     pub cleans: Vec<GcInterval>,
-    /// Destages of the write cache that ran at some time between the begin and the end of the timeline, by member.
+    /// Destages of the write cache that ran at some time between the begin and the end of the timeline. A destage has one entry for
+    /// each member that it writes to.
     pub destages: Vec<DestageInterval>,
     /// Number of requests, collections and destages that were left out, because a timeline keeps at most `TIMELINE_ENTRIES_MAX` of each
     /// kind.

@@ -30,7 +30,8 @@ impl Stretch {
     }
 }
 
-/// A mean over one of ten equal parts (tenths) of the time in which requests arrived, with the standard error of this mean.
+/// Mean of a quantity over one of ten equal parts (tenths) of the time in which requests arrived, with the standard error of this
+/// mean. The quantity is the response time, or the number of pages moved per byte written.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct MeanWithError {
     /// Mean response time in nanoseconds, or mean number of pages moved per byte written: the field of [`TenthOfRun`] says which. It
@@ -41,10 +42,11 @@ pub struct MeanWithError {
     pub standard_error: f64,
 }
 
-/// One of ten equal parts (tenths) of the time in which requests arrived. This time ends with the last arrival of a request.
+/// Means and sums over one of ten equal parts (tenths) of the time in which requests arrived. Comparing the ten parts shows how a run
+/// changed over time.
 ///
-/// In the trend of the measured time, this time begins with the measured time, which may leave out the start of the run. In the trend of
-/// the whole run, this time begins at time 0.
+/// The time that is divided ends with the last arrival of a request. For the trend of the whole run, it begins at time 0. For the trend
+/// of the measured time, it begins when measuring begins, which may be later.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TenthOfRun {
     /// Time at which this tenth of the run begins, in nanoseconds.
@@ -62,8 +64,8 @@ pub struct TenthOfRun {
 /// Summary of how response times and moved pages changed during a run. It shows if the run was steady, and if requests piled up.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TrendSummary {
-    /// The ten equal parts of the time in which requests arrived, up to the last arrival, in order of time. The list is empty if no
-    /// request was recorded.
+    /// Results of ten equal parts of the time up to the last arrival of a request, in order of time. The list is empty if no request
+    /// was recorded.
     pub tenths: Vec<TenthOfRun>,
     /// Mean response times of the first and of the second half of the requests, in nanoseconds.
     pub mean_response_of_halves_ns: Option<(f64, f64)>,
@@ -188,7 +190,7 @@ fn halves(stretches: &[Stretch]) -> Option<(f64, f64)> {
 }
 
 impl TrendSummary {
-    /// Returns the number of recorded requests: the sum over the ten equal parts of the time in which they arrived.
+    /// Returns the number of recorded requests. It is the sum of the requests that arrived in each of the [`TrendSummary::tenths`].
     #[must_use]
     pub fn requests(&self) -> u64 {
         self.tenths.iter().map(|tenth| tenth.requests_arrived).sum()

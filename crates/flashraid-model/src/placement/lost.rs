@@ -132,7 +132,7 @@ impl StripRoles {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::placement::Level;
+    use crate::placement::RaidLevel;
 
     #[test]
     fn strips_come_back_one_by_one_in_any_order() {
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn stripes_die_when_more_columns_are_lost_than_parity_is_left() {
-        let layout = Layout::new(Level::Raid6, 5, 1, 10);
+        let layout = Layout::new(RaidLevel::Raid6, 5, 1, 10);
         // Stripe 0: Q 0 1 2 P.
         let of = |members: &[u32]| {
             let mut lost = LostStrips::none(10);
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn mirrors_lose_a_strip_with_its_last_copy() {
-        let layout = Layout::new(Level::Raid10, 4, 1, 10);
+        let layout = Layout::new(RaidLevel::Raid10, 4, 1, 10);
         let mut lost = LostStrips::none(10);
         lost.add_failed_member(2);
         assert_eq!((lost.partly_lost(&layout, 3), lost.wholly_lost(&layout, 3)), (StripRoles(0b10), StripRoles(0)));

@@ -9,7 +9,7 @@
 //!
 //! Numbers are little-endian. The caller adds a name that identifies the state, and a checksum.
 
-use crate::rng::{self, Stream};
+use crate::rng::{self, RandomStream};
 
 /// Upper limit of saved counts of erases and opened blocks. No real device reaches it, and a count at the limit can still grow without
 /// overflow.
@@ -125,7 +125,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads random streams from the rest of the bytes, which must hold exactly as many as `streams`.
-    pub(super) fn streams(self, streams: &mut [Stream]) -> Result<(), String> {
+    pub(super) fn streams(self, streams: &mut [RandomStream]) -> Result<(), String> {
         let mut lines = self.0.split_inclusive(|byte| *byte == b'\n');
         for stream in streams {
             *stream = serde_json::from_slice(lines.next().unwrap_or_default()).map_err(|error| format!("a random stream: {error}"))?;
@@ -140,7 +140,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Appends random streams, one on each line.
-pub(super) fn put_streams(out: &mut Vec<u8>, streams: &[Stream]) {
+pub(super) fn put_streams(out: &mut Vec<u8>, streams: &[RandomStream]) {
     for stream in streams {
         out.extend_from_slice(serde_json::to_string(stream).expect("numbers").as_bytes());
         out.push(b'\n');

@@ -23,13 +23,15 @@ use std::borrow::{Borrow, BorrowMut};
 use superblocks::{Superblocks, SuperblocksParams};
 pub use wear::EraseCountSummary;
 
-/// One of the two kinds of mapping of an SSD, by value or by reference.
+/// Mapping of an SSD from logical pages to places on the flash. An SSD maps either single pages to pools of blocks, or units of pages
+/// to superblocks. The type parameters say if the mapping is owned or borrowed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Mapping<P = Pools, S = Superblocks> {
-    /// Mapping of single pages. The blocks of each plane or of each die form a pool, which shares free blocks and an open block.
+    /// Maps single logical pages to physical pages in blocks. The blocks of each plane or of each die form a pool, with free blocks and
+    /// an open block of its own.
     Pools(P),
-    /// Mapping of units (one page or several, `ssd.superblock.unit`). Each superblock consists of the same block of all planes of all
-    /// dies.
+    /// Maps logical units (one page or several, `ssd.superblock.unit`) to places in superblocks. A superblock consists of the block
+    /// with the same number from each plane of each die.
     Superblocks(S),
 }
 
@@ -47,7 +49,8 @@ macro_rules! either {
 }
 
 impl Mapping {
-    /// Returns the mapping of a newly filled drive. `seed` and `member` select the random streams of victim policies that draw.
+    /// Returns the mapping of a newly filled drive. `seed` and `member` select the random numbers for victim policies that choose at
+    /// random.
     pub fn new_filled(params: &MappingParams, seed: u64, member: u32) -> Self {
         match params {
             Mapping::Pools(params) => Self::Pools(Pools::filled(params, seed, member)),
@@ -73,13 +76,13 @@ impl Mapping {
     /// Ends the warm-up: closes the blocks that it has left open. The drive then continues as if its state had been loaded from a file.
     pub fn end_warm_up(&mut self) {
         if let Self::Superblocks(superblocks) = self {
-            superblocks.warm_up_is_over();
+            superblocks.end_warm_up();
         }
     }
 }
 
 impl<P, S> Mapping<P, S> {
-    /// Returns the mapping by reference.
+    /// Returns a mapping that borrows the content of this mapping, for reading.
     pub fn as_ref(&self) -> Mapping<&P, &S> {
         match self {
             Self::Pools(pools) => Mapping::Pools(pools),
@@ -87,7 +90,7 @@ impl<P, S> Mapping<P, S> {
         }
     }
 
-    /// Returns the mapping by mutable reference.
+    /// Returns a mapping that borrows the content of this mapping, for changes.
     pub fn as_mut(&mut self) -> Mapping<&mut P, &mut S> {
         match self {
             Self::Pools(pools) => Mapping::Pools(pools),
@@ -97,7 +100,7 @@ impl<P, S> Mapping<P, S> {
 }
 
 impl<P: Borrow<Pools>, S: Borrow<Superblocks>> Mapping<P, S> {
-    /// Returns a copy of the mapping.
+    /// Returns a mapping that owns a copy of the content, although this mapping may have borrowed its content.
     pub fn to_owned(&self) -> Mapping {
         match self {
             Self::Pools(pools) => Mapping::Pools(pools.borrow().clone()),
@@ -105,7 +108,7 @@ impl<P: Borrow<Pools>, S: Borrow<Superblocks>> Mapping<P, S> {
         }
     }
 
-    /// Returns the mapping with pools of blocks; `None` if the mapping has superblocks.
+    /// Returns the pools of blocks of the mapping; `None` if the mapping has superblocks.
     pub fn into_pools(self) -> Option<P> {
         match self {
             Self::Pools(pools) => Some(pools),
@@ -113,7 +116,7 @@ impl<P: Borrow<Pools>, S: Borrow<Superblocks>> Mapping<P, S> {
         }
     }
 
-    /// Returns the mapping with superblocks; `None` if the mapping has pools of blocks.
+    /// Returns the superblocks of the mapping; `None` if the mapping has pools of blocks.
     pub fn superblocks(self) -> Option<S> {
         match self {
             Self::Pools(_) => None,
@@ -176,7 +179,7 @@ impl<P: BorrowMut<Pools>, S: BorrowMut<Superblocks>> Mapping<P, S> {
         }
     }
 
-    /// Replaces the state by a copy of a state with the same parameters.
+    /// Replaces the content of this mapping by a copy of the content of `other`. Both must have been made with the same parameters.
     ///
     /// # Panics
     /// Panics if one of the two mappings has pools of blocks and the other has superblocks.

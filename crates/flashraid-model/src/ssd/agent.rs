@@ -89,14 +89,15 @@ struct Leave {
     few_operations_at: TimeNs,
 }
 
-/// Effect of a message on the member.
+/// Effect that a message of the array's controller has on the member that receives it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Consequence {
-    /// The member starts this work at once.
+    /// Starts this garbage collection in the member at once, because the array's controller has ordered or allowed it.
     Collect(ForcedWork),
-    /// The idle time in which the member may collect has ended.
+    /// Ends the garbage collection that the member may do only in idle time, because the controller has announced the end of idle
+    /// time.
     StopIdleWork,
-    /// The message has no immediate effect.
+    /// Leaves the garbage collection of the member as it is, because the controller's message has no immediate effect on it.
     Nothing,
 }
 
@@ -181,7 +182,7 @@ impl Agent {
 
     /// Begins the work of a member with superblocks in its turn.
     pub(crate) fn begin_work_of_turn(&mut self) {
-        self.begin_forced_work(ForcedWork::Watermark);
+        self.begin_forced_work(ForcedWork::ToWatermark);
     }
 
     /// Counts an operation that the member receives.
@@ -210,7 +211,7 @@ impl Agent {
     fn schedule_check(&mut self, at: TimeNs, out: &mut Outbox) {
         if (self.leave.is_some() || self.turn.is_some()) && self.ask_scheduled_at != at {
             self.ask_scheduled_at = at;
-            out.report(at, self.member, MemberEvent::AskTimer);
+            out.report(at, self.member, MemberEvent::AskTimerEnds);
         }
     }
 
@@ -251,7 +252,7 @@ impl Agent {
         }
         if leave.is_unasked && !leave.works_idly && leave.needed_cleans == 0 && !is_at_limit {
             leave.is_unasked = false;
-            out.report(now, self.member, MemberEvent::Sends(ToController::EndsWithoutPermission));
+            out.report(now, self.member, MemberEvent::Sends(ToController::CollectionWithoutPermissionEnds));
         }
         let leave = self.leave.as_mut()?;
         if has_leave || leave.asks || leave.is_unasked {
@@ -309,7 +310,7 @@ impl Agent {
 
     /// Returns true if `work` may only be done in idle time and the run has ended.
     pub(crate) fn is_cancelled(&self, work: ForcedWork) -> bool {
-        self.run_is_over && work == ForcedWork::UntilReserved
+        self.run_is_over && work == ForcedWork::UntilReserveFree
     }
 
     /// Returns true if a die takes part in forced collection, given the free blocks of its pool with the fewest (rule 122).
@@ -328,7 +329,7 @@ impl Agent {
     /// Processes a message of the controller. `state` returns the member's state, if the controller asks for it.
     pub(crate) fn receive(&mut self, now: TimeNs, message: ToMember, state: impl FnOnce() -> MemberState, out: &mut Outbox) -> Consequence {
         match message {
-            ToMember::Force(work) | ToMember::Grant(work) => {
+            ToMember::ForceCollection(work) | ToMember::Grant(work) => {
                 assert_eq!(self.forced, None, "the controller waits for GcDone");
                 if let Some(leave) = &mut self.leave {
                     leave.asks = false;
@@ -344,11 +345,11 @@ impl Agent {
                 self.denied = true;
                 if let Some(leave) = &mut self.leave {
                     leave.retry_at = now + leave.role.retry_ns;
-                    out.report(leave.retry_at, self.member, MemberEvent::AskTimer);
+                    out.report(leave.retry_at, self.member, MemberEvent::AskTimerEnds);
                 }
                 Consequence::Nothing
             }
-            ToMember::TellState => {
+            ToMember::ReportState => {
                 self.send(now, ToController::GcState(state()), out);
                 Consequence::Nothing
             }
@@ -397,7 +398,7 @@ impl Agent {
 
     /// Asks to collect again after forced work has ended, if a reason arose in the meantime (rules 43 and 119).
     pub(crate) fn ask_again_if_due(&mut self, at: TimeNs, out: &mut Outbox) {
-        match self.role.notify {
+        match self.role.notification_mode {
             _ if self.leave.is_some() => {}
             Notification::AtStartThreshold => self.ask(at, out),
             Notification::AtSoftThreshold if self.low_pool_write_at == at || self.limit_reached_at == at => self.schedule_ask(at, out),
@@ -426,7 +427,7 @@ impl Agent {
         if self.leave.is_some() || self.turn.is_some() {
             return;
         }
-        if self.role.notify == Notification::AtSoftThreshold && self.has_asked {
+        if self.role.notification_mode == Notification::AtSoftThreshold && self.has_asked {
             debug_assert_eq!(self.forced, None, "being forced answers what was asked");
             out.report(at, self.member, MemberEvent::CollectsUnanswered);
         }
@@ -441,7 +442,7 @@ impl Agent {
         if self.turn.is_some() {
             return self.needed_collection_began(at, out);
         }
-        if self.role.notify == Notification::AtSoftThreshold {
+        if self.role.notification_mode == Notification::AtSoftThreshold {
             self.limit_reached_at = at;
             self.needed_collection_began(at, out);
             if !self.has_said_limit {
@@ -480,8 +481,8 @@ impl Agent {
         if self.turn.is_some() {
             return false;
         }
-        let may_ask = self.role.notify == Notification::AtSoftThreshold && !self.has_said_limit;
-        (self.role.registers && !self.participates) || may_ask
+        let may_ask = self.role.notification_mode == Notification::AtSoftThreshold && !self.has_said_limit;
+        (self.role.registers_with_controller && !self.participates) || may_ask
     }
 
     /// Processes the start of a host write that leaves `free_blocks` free blocks in its pool. `is_at_limit` is true if the pool is then at
@@ -493,8 +494,8 @@ impl Agent {
         if free_blocks > self.role.t_soft_free_blocks {
             return;
         }
-        let registers = self.role.registers && !self.participates;
-        if self.role.notify == Notification::AtSoftThreshold && !self.has_said_limit {
+        let registers = self.role.registers_with_controller && !self.participates;
+        if self.role.notification_mode == Notification::AtSoftThreshold && !self.has_said_limit {
             self.low_pool_write_at = at;
             if is_at_limit {
                 self.limit_reached_at = at;
@@ -521,7 +522,7 @@ impl Agent {
     fn schedule_ask(&mut self, at: TimeNs, out: &mut Outbox) {
         if self.forced.is_none() && self.ask_scheduled_at != at {
             self.ask_scheduled_at = at;
-            out.report(at, self.member, MemberEvent::AskTimer);
+            out.report(at, self.member, MemberEvent::AskTimerEnds);
         }
     }
 
@@ -541,7 +542,7 @@ impl Agent {
 
     /// Returns the urgency that the member states in a request.
     fn need(&self, pages_left: u64, at_limit: bool) -> CollectionNeed {
-        CollectionNeed { pages_left, at_limit, pages_given: self.pages_given, times_forced: self.times_forced }
+        CollectionNeed { page_writes_left: pages_left, at_limit, pages_given: self.pages_given, times_forced: self.times_forced }
     }
 
     /// Processes the opening of a superblock, or the end of forced collection. If few superblocks are free, the member registers or asks to
@@ -565,13 +566,13 @@ impl Agent {
         if self.forced.is_some() {
             return;
         }
-        if self.role.registers && free_blocks <= self.role.t_soft_free_blocks && !self.participates {
+        if self.role.registers_with_controller && free_blocks <= self.role.t_soft_free_blocks && !self.participates {
             self.participates = true;
             self.send(at, ToController::Participate, out);
         }
         if asks {
             self.has_asked = true;
-            let need = match self.role.notify {
+            let need = match self.role.notification_mode {
                 Notification::AtStartThreshold => CollectionNeed::AT_LIMIT,
                 Notification::AtSoftThreshold => self.need(pages_left, at_limit),
             };

@@ -7,7 +7,8 @@ use crate::request::OpKind;
 /// Time that is never reached.
 pub(super) const NEVER: TimeNs = TimeNs::MAX;
 
-/// A page to read, write or trim for the layer above.
+/// A read, write or trim of one page. The array gives it to an SSD. Inside the SSD, the queues and the write buffer in front of the
+/// dies pass such operations to the dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageOp {
     /// Number of the logical page in the member.
@@ -19,7 +20,7 @@ pub struct PageOp {
     /// True for a write that must not wait for garbage collection.
     pub high_priority: bool,
     /// Stream of its request in a mix of workloads. It is 0 without a mix, and for operations of the array itself.
-    pub source: u8,
+    pub workload_stream: u8,
     /// Number by which the caller finds what waits for this operation. The end of the operation returns it in [`OpEnd::completion_number`].
     pub completion_number: u32,
 }
@@ -31,9 +32,9 @@ pub struct OpEnd {
     pub completion_number: u32,
     /// Member that served the operation.
     pub member: MemberId,
-    /// Time at which the page is done.
+    /// Time at which the operation ends, after all its waits, transfers and work of flash, in nanoseconds.
     pub at: TimeNs,
-    /// True if the page waited while garbage collection occupied its die or plane.
+    /// True if the operation waited while garbage collection occupied its die or plane.
     pub(crate) met_gc: bool,
     /// Division of the operation's response time by causes, such as waits for collection and transfers.
     pub time_parts: TimeParts,
@@ -80,7 +81,7 @@ pub struct UnfinishedWork {
     pub buffered_pages: u64,
     /// Number of pages that collection must still move.
     pub pages_to_move: u64,
-    /// Time of dies that the collections in progress still need, in nanoseconds.
+    /// Time for which dies still have to work to finish the collections in progress, in nanoseconds, summed over the dies.
     pub remaining_collection_die_ns: u64,
 }
 
@@ -102,23 +103,25 @@ pub(crate) enum SsdWake {
     Worker {
         /// Die to which the worker belongs. A worker is the part of a die that does one thing at a time, such as serving host commands.
         die: DieId,
-        /// The worker of the die whose current wait ends. It may serve host commands, collect blocks, or perform a host command that
-        /// overlaps with collection. Such a wait lasts until an operation, or a step of it, ends.
+        /// Worker of the die that has waited until now for the end of an operation, or of a step of it. A worker is the part of a die
+        /// that does one thing at a time, such as serving host commands or collecting a block.
         worker: DieWorker,
-        /// Number of the wait, counted over all waits of the die. The worker is the part of the die that waits, such as the one that
-        /// serves host commands. If the worker has begun another wait since, the event has no effect.
+        /// Number of the wait that ends. A die numbers the waits of all its workers in one sequence. If the worker has left this wait
+        /// before its end, the event has no effect. A worker is the part of a die that does one thing at a time, such as serving host
+        /// commands or collecting a block.
         number: u32,
     },
-    /// The state of a lazy die must be brought up to date. The waits of such a die end without events of their own.
+    /// The die with this number must process all its operations that have ended. To make the simulation faster, their ends have no
+    /// events of their own. This event is scheduled only if the simulation would otherwise notice an end too late.
     Die(DieId),
-    /// A page has crossed the host link in one direction. Lane 0 leads to the SSD and lane 1 to the host; if one direction works at a
-    /// time, lane 0 serves both.
+    /// A page has crossed the link between the host and the SSD. The value is the lane (the direction of the transfer): 0 to the SSD, 1
+    /// to the host. If one direction works at a time, lane 0 serves both.
     PageCrossedLink(u32),
     /// A transfer ends on the channel with this number.
-    Transferred(u32),
+    ChannelTransferEnds(u32),
     /// An event is due in the parts of the SSD in front of its dies: queues, processor cores, link and write buffer.
     Front(FrontWake),
-    /// An event of dies that program superpages is due.
+    /// An event is due in a drive with superblocks, such as the end of a program. The value says which event.
     Superpages(SuperpageWake),
 }
 
@@ -135,12 +138,12 @@ pub(crate) enum FrontWake {
     /// All page operations of the command with this number have arrived, so that no more can join it.
     CommandArrived(u32),
     /// The work of this processor core ends.
-    Core(u32),
+    CoreWorkEnds(u32),
     /// A fetched command has ended, so that its queue may send the next one.
     CommandEnded,
-    /// The fixed delay of the SSD's controller has passed for the command with this number. The command has had its processor core
-    /// before, and starts work now.
-    Delayed(u32),
+    /// The fixed delay of the SSD's controller has passed for the command with this number. The delay began when the command left its
+    /// processor core. The command starts its work now.
+    ControllerDelayEnds(u32),
     /// The data of the write command with this number have crossed the link.
     DataCrossedLink(u32),
     /// A die has begun to program a page of the write buffer. The value is the number of the page's entry in the buffer's table.
@@ -162,25 +165,29 @@ pub(crate) enum SuperpageWake {
     /// of the read.
     FlashArrayRead(u32),
     /// The data of the host read with this number have been transferred from their die to the controller of the SSD.
-    ReadOut(u32),
-    /// The current step of the job that occupies all planes of this die ends.
+    ReadTransferred(u32),
+    /// A step of a job ends on the die with this number. The job needs all planes of the die, as programs, erases and reads of
+    /// collection do. A step is a transfer, or work of the flash array.
     ExclusiveStepEnds(u32),
-    /// A step of a suspension ends on this die: the flash array has stopped, or it continues.
+    /// The die with this number has stopped a program or erase to serve reads, or it now continues the one that it had stopped. Both
+    /// take time, which ends with this event.
     SuspensionStepEnds(u32),
-    /// The resumed job of this die has worked long enough to be suspended again.
+    /// The die with this number has continued a suspended program or erase for so long that it may be suspended again.
     MaySuspendAgain(u32),
     /// The time is over for which an optional mechanism (such as background work) occupied the die with this number.
     MechanismEnds(u32),
-    /// A superpage has been open for the longest allowed time. The value contains the last bits of its sequence number.
+    /// A superpage has been open for the longest allowed time, and is closed even if it is not full. The value is the low 32 bits of
+    /// the superpage's sequence number. If that superpage has been closed already, nothing happens.
     LingerEnds(u32),
-    /// The wait for idle time ends. If no command has arrived during the wait, the drive may begin to collect in the background. The
-    /// value is the number of commands, modulo 2^32, that had arrived since the start of the run when the wait began. It shows if one
-    /// has arrived since then.
+    /// The wait for idle time ends. The value is the number of commands that had arrived when the wait began, counted from the start of
+    /// the run, modulo 2^32. If the number is still the same, no command has arrived during the wait. The drive may then begin to
+    /// collect in the background.
     IdleWaitEnds(u32),
 }
 
-/// Number of a worker of a die. A worker has one task and does one thing at a time. One of them serves host commands. Others collect
-/// blocks of the die or of one of its planes. Further ones perform host commands that overlap with a step of collection.
+/// Number of a worker of a die. A worker is a part of the die that does one thing at a time. Worker 0 serves host commands. The next
+/// workers collect blocks, one for the whole die or one for each plane. Further workers perform host commands at the same time as a
+/// step of collection, so that each needs a worker of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DieWorker(u32);
 
@@ -261,14 +268,14 @@ pub(super) enum Reader {
     Host(Waiter),
     /// The host wrote only a part of a unit of the mapping (one page or several, `ssd.superblock.unit`), so that its rest must be read.
     /// The unit waits in the buffered superpage with this number.
-    RestOfUnit(u32),
+    PartialUnitWrite(u32),
 }
 
 /// Reason for the collection of a victim block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cause {
     /// The pool of the block needs collection, because it has too few free blocks.
-    Needed,
+    FreeBlocksNeeded,
     /// The die has been without operations for so long that it collects in idle time (`ssd.gc.idle`).
     Idle,
     /// The array's controller has ordered or permitted the member to collect, and the block is collected for that reason.

@@ -64,10 +64,11 @@ pub use usage::UtilisationPoint;
 /// it. Results stay the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CpuPrefetchHint {
-    /// Entry of the page that is accessed next, in the table that maps logical to physical pages.
+    /// Loads the map entry of the page that is accessed next into the cache of the computer's processor. A map entry says which
+    /// physical page on flash holds a logical page.
     MapEntry,
-    /// Records about the flash block in which the page lies, such as the valid pages. The block is found in the page's map entry, which
-    /// should have been prefetched before ([`CpuPrefetchHint::MapEntry`]).
+    /// Loads records about the flash block in which the page lies, such as its valid pages, into the cache of the computer's
+    /// processor. The page's map entry tells the block, and should have been loaded before ([`CpuPrefetchHint::MapEntry`]).
     BlockTables,
 }
 
@@ -86,9 +87,9 @@ pub struct Ssd {
 
 impl Ssd {
     /// Returns a filled SSD. `forced_by_controller` is true if the array's controller may force it to collect.
-    pub fn new(params: &SsdParams, seed: u64, member: MemberId, forced_by_controller: bool, shortcuts: ComputingShortcuts) -> Self {
+    pub fn new(params: &SsdParams, seed: u64, member: MemberId, forced_by_controller: bool, shortcuts: SimulationShortcuts) -> Self {
         let mut params = params.clone();
-        params.timing = params.timing.with_summary_spread_over_programs(&params.geometry);
+        params.timing = params.timing.with_summary_page_spread_over_programs(&params.geometry);
         if params.gc.collection_takes_no_time {
             // There is nothing to preempt, and nothing to do in idle time (rule 109).
             (params.gc.preemption, params.gc.idle_collection_after_ns) = (None, None);
@@ -159,12 +160,12 @@ impl Ssd {
         pages
     }
 
-    /// Returns the counts since the end of the warm-up.
+    /// Returns the counters of the member since the end of the warm-up, such as pages read, pages programmed and blocks erased.
     pub fn counters(&self) -> &MemberCounters {
         &self.parts.counters
     }
 
-    /// Returns the counts of superpages and superblocks, if the member has any.
+    /// Returns the counters that only drives with superblocks keep; `None` if the member has pools of blocks instead.
     pub fn superblock_counters(&self) -> Option<&SuperblockCounters> {
         self.dies.takes_superpages().then_some(&self.parts.drive_counters)
     }
@@ -181,44 +182,48 @@ impl Ssd {
     }
 
     /// Returns the mapping by reference.
-    pub fn space(&self) -> Mapping<&Pools, &Superblocks> {
+    pub fn mapping(&self) -> Mapping<&Pools, &Superblocks> {
         self.space.as_ref()
     }
 
     /// Returns the mapping, for loading or copying a warm state.
-    pub fn space_mut(&mut self) -> Mapping<&mut Pools, &mut Superblocks> {
+    pub fn mapping_mut(&mut self) -> Mapping<&mut Pools, &mut Superblocks> {
         self.space.as_mut()
     }
 
-    /// Starts the record of the member's use over time. It must be called before the first operation.
+    /// Starts to record the utilisation of the member over time: its page operations, their response times, and the working time of
+    /// its dies. It must be called before the first operation.
     pub fn start_recording_utilisation(&mut self) {
         self.parts.usage = Some(Box::new(Usage::new()));
     }
 
-    /// Starts the measured time of the usage record at `now`. No operation so far has arrived later.
+    /// Starts the measured time in the record of the member's utilisation at `now`. No operation so far has arrived later.
     pub(crate) fn measure_usage_from(&mut self, now: TimeNs) {
         if let Some(usage) = &mut self.parts.usage {
             usage.begin(now);
         }
     }
 
-    /// Ends the measured time of the usage record at `now`.
+    /// Ends the measured time in the record of the member's utilisation at `now`.
     pub(crate) fn measure_usage_until(&mut self, now: TimeNs) {
         if let Some(usage) = &mut self.parts.usage {
             usage.end(now);
         }
     }
 
-    /// Returns the length of the intervals in the usage record, in nanoseconds. It is a microsecond, doubled until there are at most 400
-    /// intervals; 0 if nothing is recorded.
+    /// Returns the length of the intervals in the record of the member's utilisation (its page operations and the working time of its
+    /// dies), in nanoseconds. It starts at one microsecond, and doubles until at most 400 intervals cover the measured time. The
+    /// result is 0 if nothing is recorded.
     pub fn utilisation_interval_ns(&self) -> u64 {
         self.parts.usage.as_ref().map_or(0, |usage| usage.interval_ns())
     }
 
-    /// Returns the use of the member in each interval of the measured time, in a run that ended at `end_ns`.
+    /// Returns the utilisation of the member (its page operations and the working time of its dies) over time. There is one entry for
+    /// each of the first `count` intervals of the measured time. The run ended at `end_ns`. The list is empty if nothing is recorded.
     ///
-    /// There are `count` intervals of `interval_ns`, which is [`Ssd::utilisation_interval_ns`] or that several times doubled. The list is
-    /// empty if nothing is recorded.
+    /// The intervals of the result are `interval_ns` long: [`Ssd::utilisation_interval_ns`] times a power of two (1, 2, 4 and so on).
+    /// To this end, neighbouring recorded intervals are merged. Members may have recorded with different lengths, but their results
+    /// can thus have the same intervals.
     pub fn utilisation_over_time(&self, interval_ns: u64, count: usize, end_ns: TimeNs) -> Vec<UtilisationPoint> {
         let Some(usage) = &self.parts.usage else { return Vec::new() };
         usage.points(interval_ns, count, end_ns, self.dies(), self.dies.busy_periods(end_ns).into_iter())
@@ -308,8 +313,8 @@ impl Ssd {
     }
 
     /// Starts to measure idle time at the beginning of the run, at 0. A die that has had nothing to do for `idle_collection_after_ns`
-    /// begins to collect (rule 38). With superblocks, the whole drive must have been idle (rule 216). Without such a time in the
-    /// settings, nothing happens.
+    /// begins to collect (rule 38). A drive with superblocks begins when the whole drive has been idle for so long (rule 216). If
+    /// `idle_collection_after_ns` is not set, this method has no effect.
     pub fn start_idle_timers(&mut self, out: &mut Outbox) {
         self.act(out, |context| context.begin());
     }
@@ -416,10 +421,13 @@ impl Ssd {
         self.parts.agent.as_ref().map(Agent::turn_counters).unwrap_or_default()
     }
 
-    /// Asks the controller to let the member collect, if few blocks are free and it has not asked yet (rules 119 and 261). With the
-    /// scheme `windows`, each member has turns: windows of time in which it may collect and the others may not. A drive with superblocks
-    /// then does not ask, and may begin to collect in its turn. The caller must first process all other events of this nanosecond.
-    pub fn send_soft_request_if_due(&mut self, now: TimeNs, out: &mut Outbox) {
+    /// Sends a soft request if one is due: the member asks the controller to let it collect before it must (rules 119 and 261). A
+    /// request is due if few blocks are free and the member has not asked yet. The caller must first process all other events of this
+    /// nanosecond.
+    ///
+    /// With the scheme `windows`, a drive with superblocks never asks. Instead, it begins to collect if it has its turn (the time in
+    /// which this member may collect and the others may not).
+    pub fn request_collection_if_due(&mut self, now: TimeNs, out: &mut Outbox) {
         self.act(out, |context| {
             context.catch_up(now, job::NEVER);
             context.may_ask(now);

@@ -20,24 +20,25 @@ pub struct UnitsProgrammed {
     pub pages_moved: u64,
 }
 
-/// Everything that a call of an SSD causes elsewhere. The owner empties the lists after each call, and reuses them.
+/// Lists of events to schedule, ends of operations, collections and reports, which an SSD hands to its caller. Each call of a method
+/// of the SSD adds to these lists. The caller empties them after each call, and reuses them.
 #[derive(Debug, Clone, Default)]
 pub struct Outbox {
-    /// Wake-ups of the SSD, in the order in which they were scheduled.
+    /// Times at which the SSD must be called again, each with the reason, in the order in which they were scheduled.
     pub(crate) wakes: Vec<(TimeNs, SsdWake)>,
-    /// Ends of page operations.
+    /// Reports that page operations of the SSD have ended or will end, each with the time of the end.
     pub ends: Vec<OpEnd>,
-    /// Collections. Each is reported when its end is known.
+    /// Periods of garbage collection in the SSD, each with its start and end. A period is added to the list when its end is known.
     pub collections: Vec<GcInterval>,
-    /// Events in the member that the array's controller must know.
+    /// Reports of events in the SSD that the array's controller must know.
     pub(crate) notices: Vec<Notice>,
-    /// Reports of units that drives with superblocks have programmed, in order of time. A unit is the piece of data that the map
-    /// places.
+    /// Reports of programs in a drive with superblocks, in order of time. Each says how many mapping units (pieces of one page or
+    /// several) were programmed.
     pub programmed: Vec<UnitsProgrammed>,
 }
 
 impl Outbox {
-    /// Schedules a wake-up of the SSD at `at`.
+    /// Schedules a call of the SSD at the time `at`. The reason for the call is `wake`.
     #[inline]
     pub(super) fn wake(&mut self, at: TimeNs, wake: impl Into<SsdWake>) {
         self.wakes.push((at, wake.into()));

@@ -1,7 +1,8 @@
 //! A small SSD for tests that check every nanosecond. Blocks have four pages; a read takes 28 ns, a write 208 and an erase 1000.
 
 use super::{
-    Allocation, BlockingScope, CollectionProcedure, GcParams, PlaneChoice, PoolScope, RequestsThatCheckPools, SsdParams, VictimPolicy,
+    Allocation, CollectionBlockingScope, CollectionProcedure, GcParams, PlaneChoice, PoolScope, RequestsThatCheckPools, SsdParams,
+    VictimPolicy,
 };
 use crate::TimeNs;
 use crate::flash::{Geometry, Timing};
@@ -20,7 +21,7 @@ pub(crate) fn ssd(dies: u32, blocks: u32, reserved: u32) -> SsdParams {
             pages_per_block: 4,
             page_bytes: 4096,
             reserved_blocks_per_plane: reserved,
-            summary_page: false,
+            has_summary_page: false,
         },
         timing: Timing {
             page_read_ns: 20,
@@ -29,17 +30,17 @@ pub(crate) fn ssd(dies: u32, blocks: u32, reserved: u32) -> SsdParams {
             page_transfer_ns: 7,
             block_summary_transfer_ns: 0,
             command_overhead_ns: 1,
-            spreads_summary_over_programs: false,
+            spreads_summary_page_over_programs: false,
         },
         consecutive_pages_per_die: 1,
         allocation: Allocation::Static,
         plane_choice: PlaneChoice::Rotate,
         gc: GcParams {
-            procedure: CollectionProcedure::AsParametersSay,
+            procedure: CollectionProcedure::AsConfigured,
             pool: PoolScope::Plane,
-            blocking: BlockingScope::Die,
-            start_free_blocks: 1,
-            stop_free_blocks: 2,
+            blocking: CollectionBlockingScope::Die,
+            start_threshold_free_blocks: 1,
+            stop_threshold_free_blocks: 2,
             pool_check_trigger: RequestsThatCheckPools::EveryRequest,
             victim: VictimPolicy::default(),
             separate_open_block: false,

@@ -26,7 +26,8 @@ impl Ssd {
         self.space.make_steady(seed, self.parts.member.0, go_on)
     }
 
-    /// Ends a warm-up: closes the superpages that writes without simulated time have left open.
+    /// Ends a warm-up. Warm-up writes may have filled superpages (each the data of one program of a die) only in part. These
+    /// superpages are closed: their remaining places are padded, and count as invalid. An SSD with pools of blocks stays as it is.
     pub fn end_warm_up(&mut self) {
         self.space.end_warm_up();
     }

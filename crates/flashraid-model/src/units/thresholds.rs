@@ -41,7 +41,7 @@ fn write_blocks(blocks: u32) -> serde_json::Value {
 
 impl Quantity for StartThreshold {
     const NAME: &'static str = "start-threshold";
-    const ALLOWED_TEXT: &'static str = "a share of the blocks, such as 0.05 or \"5%\", or a number of blocks, such as \"30 blocks\"";
+    const ALLOWED_VALUES: &'static str = "a share of the blocks, such as 0.05 or \"5%\", or a number of blocks, such as \"30 blocks\"";
     const PATTERN: &'static str = r"^\s*([0-9]+(\.[0-9]+)?\s*%?|[0-9]+\s*blocks?)\s*$";
     const ALLOWED_NUMBERS: Option<NumberRange> = Fraction::ALLOWED_NUMBERS;
 
@@ -65,8 +65,9 @@ impl Quantity for StartThreshold {
 }
 
 impl StartThreshold {
-    /// Returns the threshold, in free blocks, for a pool of `pool_blocks` blocks.
-    pub fn free_blocks_in_pool_of(self, pool_blocks: u32) -> u32 {
+    /// Returns the number of free blocks at or below which garbage collection starts in a pool of `pool_blocks` blocks. A pool is the
+    /// blocks of a plane, or of a die, that share free blocks.
+    pub fn stop_free_blocks_in_pool_of(self, pool_blocks: u32) -> u32 {
         match self {
             Self::ShareOfPool(share) => share.floor_of(pool_blocks),
             Self::FreeBlocks(blocks) => blocks,
@@ -76,7 +77,7 @@ impl StartThreshold {
 
 impl Quantity for StopThreshold {
     const NAME: &'static str = "stop-threshold";
-    const ALLOWED_TEXT: &'static str = "\"start+1\" (or more above the start), a share of the blocks, such as 0.08 or \"8%\", or a number of blocks, such as \"30 blocks\"";
+    const ALLOWED_VALUES: &'static str = "\"start+1\" (or more above the start), a share of the blocks, such as 0.08 or \"8%\", or a number of blocks, such as \"30 blocks\"";
     const PATTERN: &'static str = r"^\s*(start\s*\+\s*[0-9]+|[0-9]+(\.[0-9]+)?\s*%?|[0-9]+\s*blocks?)\s*$";
     const ALLOWED_NUMBERS: Option<NumberRange> = Fraction::ALLOWED_NUMBERS;
 
@@ -108,8 +109,9 @@ impl Quantity for StopThreshold {
 }
 
 impl StopThreshold {
-    /// Returns the threshold, in free blocks, for a pool of `pool_blocks` blocks that starts collecting at `start` free blocks.
-    pub fn free_blocks_in_pool_of(self, pool_blocks: u32, start: u32) -> u32 {
+    /// Returns the number of free blocks at which garbage collection stops in a pool of `pool_blocks` blocks. Collection starts there
+    /// at `start` free blocks. A pool is the blocks of a plane, or of a die, that share free blocks.
+    pub fn stop_free_blocks_in_pool_of(self, pool_blocks: u32, start: u32) -> u32 {
         match self {
             Self::AboveStart(above) => start.saturating_add(above),
             Self::ShareOfPool(share) => share.floor_of(pool_blocks),

@@ -6,15 +6,15 @@ use flashraid_model::counts::Maximum;
 use flashraid_model::events::{GcInterval, TimeParts};
 use flashraid_model::ids::Lpn;
 use flashraid_model::request::{HostLoop, OpKind, Request};
-use flashraid_model::ssd::{ComputingShortcuts, MechanismCounters, MemberCounters, Ssd, UtilisationPoint};
+use flashraid_model::ssd::{MechanismCounters, MemberCounters, SimulationShortcuts, Ssd, UtilisationPoint};
 
 /// The outcome of a case by the model.
 pub(crate) fn fast(case: &Case) -> Outcome {
-    fast_with(case, ComputingShortcuts::default()).0
+    fast_with(case, SimulationShortcuts::default()).0
 }
 
 /// The same with or without the shortcuts, and how the members were used until the last request was done.
-pub(crate) fn fast_with(case: &Case, shortcuts: ComputingShortcuts) -> (Outcome, Vec<Vec<UtilisationPoint>>) {
+pub(crate) fn fast_with(case: &Case, shortcuts: SimulationShortcuts) -> (Outcome, Vec<Vec<UtilisationPoint>>) {
     // Some cases hand requests over many at a time, as many as their seed says, and some of these are served by several threads.
     let threads = case.seed as usize / 7 % 4;
     let setup = ArraySetup {
@@ -161,15 +161,15 @@ pub(crate) fn fast_with(case: &Case, shortcuts: ComputingShortcuts) -> (Outcome,
         PhysicalPage { die, plane, block, page }
     };
     let by_plane =
-        case.params.ssd.gc.blocking == flashraid_model::ssd::BlockingScope::Plane && !case.params.ssd.gc.collection_takes_no_time;
+        case.params.ssd.gc.blocking == flashraid_model::ssd::CollectionBlockingScope::Plane && !case.params.ssd.gc.collection_takes_no_time;
     let counts = array.counters(u64::MAX);
     let members = array.members().iter().enumerate().map(|(member, ssd)| {
         let slow = counts.slow.get(member).copied().unwrap_or_default();
         if let Some(drive) = outcome_of_drive(case, ssd, slow) {
             return drive;
         }
-        let pools = ssd.space().into_pools().expect("these members have pools");
-        let counts = ssd.space().erase_counts();
+        let pools = ssd.mapping().into_pools().expect("these members have pools");
+        let counts = ssd.mapping().erase_counts();
         let (dies, blocks) = (case.params.ssd.geometry.dies, case.params.ssd.geometry.blocks_per_plane);
         let mut block_erases = vec![0; counts.len()];
         for (index, &count) in counts.iter().enumerate() {
@@ -198,13 +198,13 @@ pub(crate) fn fast_with(case: &Case, shortcuts: ComputingShortcuts) -> (Outcome,
         gc_intervals: collections(cleans, by_plane),
         messages: counts.messages_sent_by_kind,
         uncoordinated_cleans: counts.uncoordinated_cleans.map(|cleans| (cleans.during_cycles, cleans.unanswered)),
-        turns: counts.turns.map(|turns| (turns.broken_contracts, turns.overruns)),
+        turns: counts.collection_turns.map(|turns| (turns.broken_contracts, turns.overruns)),
         host_port_counters: counts.host_port.map(|counters| (counters.waits, counters.wait_ns, counters.busy_ns)),
         cache_counters,
         stripe_counters: counts.stripes,
         plan_counters: counts.read_plan,
         hedge_counters: counts.hedged,
-        prediction_counters: counts.predicted,
+        prediction_counters: counts.read_predictions,
         requests: outcomes,
     };
     (outcome, usage)
@@ -212,10 +212,10 @@ pub(crate) fn fast_with(case: &Case, shortcuts: ComputingShortcuts) -> (Outcome,
 
 /// Returns the state and the counts of a drive with superblocks that are compared.
 fn outcome_of_drive(case: &Case, ssd: &Ssd, slow: SlowMemberCounters) -> Option<MemberOutcome> {
-    let space = ssd.space();
+    let space = ssd.mapping();
     let (media, of_drive, of_member) = (space.superblocks()?, ssd.superblock_counters()?, ssd.counters());
     let own = case.params.ssd.superblock.as_ref()?;
-    let units = case.params.ssd.exported_pages() / u64::from(own.unit_pages);
+    let units = case.params.ssd.exported_pages() / u64::from(own.pages_per_unit);
     let (stalls, retries) = (ssd.mechanism_counters().background, ssd.mechanism_counters().read_retry);
     let counts = [
         ("pages_read", of_member.host_pages_read),

@@ -1,10 +1,11 @@
 //! A tiny device with round figures, and loads written out by hand.
 
-use flashraid_model::array::{ArrayParams, Level, ReadPlan, WarmUp, WarmUpPattern};
+use flashraid_model::array::{ArrayParams, RaidLevel, ReadPlan, WarmUp, WarmUpPattern};
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::ssd::{
-    Allocation, BlockingScope, CollectionProcedure, GcParams, PlaneChoice, PoolScope, RequestsThatCheckPools, SsdParams, VictimPolicy,
+    Allocation, CollectionBlockingScope, CollectionProcedure, GcParams, PlaneChoice, PoolScope, RequestsThatCheckPools, SsdParams,
+    VictimPolicy,
 };
 
 use crate::outcome::Case;
@@ -24,7 +25,7 @@ pub(crate) fn one_plane() -> Case {
         pages_per_block: 4,
         page_bytes: PAGE_BYTES as u32,
         reserved_blocks_per_plane: 3,
-        summary_page: true,
+        has_summary_page: true,
     };
     let timing = Timing {
         page_read_ns: 20,
@@ -33,14 +34,14 @@ pub(crate) fn one_plane() -> Case {
         page_transfer_ns: 7,
         block_summary_transfer_ns: 3,
         command_overhead_ns: 1,
-        spreads_summary_over_programs: false,
+        spreads_summary_page_over_programs: false,
     };
     let gc = GcParams {
-        procedure: CollectionProcedure::AsParametersSay,
+        procedure: CollectionProcedure::AsConfigured,
         pool: PoolScope::Plane,
-        blocking: BlockingScope::Die,
-        start_free_blocks: 1,
-        stop_free_blocks: 2,
+        blocking: CollectionBlockingScope::Die,
+        start_threshold_free_blocks: 1,
+        stop_threshold_free_blocks: 2,
         pool_check_trigger: RequestsThatCheckPools::EveryRequest,
         victim: VictimPolicy::default(),
         separate_open_block: false,
@@ -65,7 +66,7 @@ pub(crate) fn one_plane() -> Case {
     };
     Case {
         params: ArrayParams {
-            level: Level::Single,
+            level: RaidLevel::Single,
             members: 1,
             stripe_unit_pages: 1,
             ssd,

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use flashraid_model::array::{CollectionKnowledge, HedgeAfter, Level, ReadPlan, ReadPlanParams, SlowMemberParams, WarmUpPattern};
+use flashraid_model::array::{CollectionKnowledge, HedgeAfter, RaidLevel, ReadPlan, ReadPlanParams, SlowMemberParams, WarmUpPattern};
 use flashraid_model::cache::CachePolicy;
 use flashraid_model::coordination::{ForcedWork, MessageKind, Notification, SchemePolicy};
 use flashraid_model::policy::PolicyList;
 use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::ssd::{
-    Allocation, BlockingScope, CollectionProcedure, FrontEndCounters, MemberCounters, PipeliningMode, PoolScope, VictimPolicy,
+    Allocation, CollectionBlockingScope, CollectionProcedure, FrontEndCounters, MemberCounters, PipeliningMode, PoolScope, VictimPolicy,
 };
 
 use crate::agreement::{CASES, seeds};
@@ -37,7 +37,7 @@ fn the_cases_reach_every_corner() {
         count("requests that met it", met);
         count("met on several members", outcome.requests.iter().any(|request| request.gc_members_met > 1));
         count("collections of several victims", outcome.gc_intervals.iter().any(|gc| gc.victims > 1));
-        count("one plane blocked", ssd.gc.blocking == BlockingScope::Plane && met);
+        count("one plane blocked", ssd.gc.blocking == CollectionBlockingScope::Plane && met);
         count("instantaneous", ssd.gc.collection_takes_no_time && collected);
         count("die-wide pool", ssd.gc.pool == PoolScope::Die && collected);
         let reference = ssd.gc.procedure == CollectionProcedure::ReferenceSimulatorWithoutCopyBack && collected;
@@ -50,15 +50,18 @@ fn the_cases_reach_every_corner() {
         count("last block left unsealed", !ssd.fill_seals_last_block && collected);
         count("channel", ssd.channel.is_some() && met);
         count("last block left unsealed", !ssd.fill_seals_last_block && collected);
-        count("dynamic, one plane blocked", ssd.allocation == Allocation::Dynamic && ssd.gc.blocking == BlockingScope::Plane && met);
+        count(
+            "dynamic, one plane blocked",
+            ssd.allocation == Allocation::Dynamic && ssd.gc.blocking == CollectionBlockingScope::Plane && met,
+        );
         count("half-duplex link", ssd.link.is_some_and(|link| !link.full_duplex));
         count("full-duplex link", ssd.link.is_some_and(|link| link.full_duplex));
         for name in VictimPolicy::NAMES {
             count(name, ssd.gc.victim.name() == *name && collected);
         }
         count("warm-up by the workload", case.warm_up.pattern == WarmUpPattern::Workload && collected);
-        count("raid1", case.params.level == Level::Raid1);
-        count("raid10", case.params.level == Level::Raid10);
+        count("raid1", case.params.level == RaidLevel::Raid1);
+        count("raid10", case.params.level == RaidLevel::Raid10);
         count("closed loop", case.host != HostLoop::Open && met);
     }
     assert_often_enough(&seen, CASES / 50);
@@ -92,7 +95,7 @@ fn the_cases_of_preemption_reach_every_corner() {
             preemption.is_some_and(|preemption| preemption.moves_requested_pages_first) && sum(|c| c.operations_served_from_move_register),
         );
         count("pipelined", sum(|c| c.pipelined_operations));
-        let joins = preemption.is_some_and(|preemption| preemption.pipeline == PipeliningMode::AlsoDuringSteps);
+        let joins = preemption.is_some_and(|preemption| preemption.pipeline == PipeliningMode::AlsoDuringCollectionSteps);
         count("pipelined with steps in flight", joins && sum(|c| c.pipelined_operations));
         count("suspended", sum(|c| c.suspensions));
         count("dropped", sum(|c| c.gc_pages_read_in_vain));
@@ -143,14 +146,14 @@ fn the_cases_of_coordination_reach_every_corner() {
         count("idle time over", is_sent(MessageKind::StopGc));
         count("soft limit without being asked", name == "proactive-soft-limit" && forced && !is_sent(MessageKind::GcRequest));
         count("one victim", coordination.forced_work == ForcedWork::OneVictim && forced);
-        count("up to a watermark", coordination.forced_work == ForcedWork::Watermark && several);
-        count("one victim, then up to a watermark", coordination.forced_work == ForcedWork::VictimAndWatermark && several);
+        count("up to a watermark", coordination.forced_work == ForcedWork::ToWatermark && several);
+        count("one victim, then up to a watermark", coordination.forced_work == ForcedWork::OneVictimThenWatermark && several);
         count("a victim of each pool", coordination.forced_work == ForcedWork::OneVictimPerPool && forced);
         count(
             "a victim of each pool, then up to a watermark",
             coordination.forced_work == ForcedWork::OneVictimPerPoolThenWatermark && several,
         );
-        count("no answer", !coordination.controller_answers_requests && is_sent(MessageKind::GcRequest));
+        count("no answer", !coordination.controller_answers_member_requests && is_sent(MessageKind::GcRequest));
         count("held back", coordination.request_to_cycle_delay_ns > 0 && forced);
         count("slow messages", coordination.message_latency_ns.iter().any(|&ns| ns > 0) && forced);
         let unaware = coordination.coordinated_members.len() < case.params.members;
@@ -159,7 +162,7 @@ fn the_cases_of_coordination_reach_every_corner() {
         count("forced and preempted", forced && sum(|c| c.preemptions));
         count("forced and suspended", forced && sum(|c| c.suspensions));
         count("closed loop", case.host != HostLoop::Open && forced);
-        let soft = coordination.notification == Notification::AtSoftThreshold && forced;
+        let soft = coordination.notification_mode == Notification::AtSoftThreshold && forced;
         count("soft", soft);
         count("soft and at idle", soft && coordination.begins_cycles_when_idle && coordination.request_to_cycle_delay_ns > 0);
         count("soft and slow messages", soft && coordination.message_latency_ns.iter().any(|&ns| ns > 0));
@@ -181,7 +184,7 @@ fn collects_in_turns(outcome: &Outcome) -> bool {
 /// Checks members that ask in time. If messages take no time and the controller answers, they collect only together (rule 121).
 fn check_uncoordinated(case: &Case, outcome: &Outcome) {
     let Some(coordination) = &case.params.coordination else { return };
-    if coordination.controller_answers_requests && coordination.message_latency_ns.iter().all(|&ns| ns == 0) {
+    if coordination.controller_answers_member_requests && coordination.message_latency_ns.iter().all(|&ns| ns == 0) {
         assert_eq!(outcome.uncoordinated_cleans.unwrap_or_default().1, 0, "seed {}", case.seed);
     }
 }
@@ -200,10 +203,10 @@ fn the_cases_of_parity_reach_every_corner() {
         let params = &case.params;
         let met = outcome.requests.iter().any(|request| request.gc_members_met > 0);
         let rebuilt = counters.rebuild_pages_written > 0;
-        let mirrors = matches!(params.level, Level::Raid1 | Level::Raid10);
-        count("raid4", params.level == Level::Raid4 && met);
-        count("raid5", params.level == Level::Raid5 && met);
-        count("raid6", params.level == Level::Raid6 && met);
+        let mirrors = matches!(params.level, RaidLevel::Raid1 | RaidLevel::Raid10);
+        count("raid4", params.level == RaidLevel::Raid4 && met);
+        count("raid5", params.level == RaidLevel::Raid5 && met);
+        count("raid6", params.level == RaidLevel::Raid6 && met);
         count("full-stripe writes", counters.full_stripe_writes > 0);
         count("reconstruct-writes", counters.reconstruct_writes > 0);
         count("read-modify-writes", counters.read_modify_writes > 0);
@@ -216,11 +219,11 @@ fn the_cases_of_parity_reach_every_corner() {
         count("rebuilt with parity", rebuilt && !mirrors);
         count("rebuilt mirrors", rebuilt && mirrors);
         let lost = counters.pages_lost > 0;
-        count("lost on raid4 and raid5", lost && matches!(params.level, Level::Raid4 | Level::Raid5));
+        count("lost on raid4 and raid5", lost && matches!(params.level, RaidLevel::Raid4 | RaidLevel::Raid5));
         count("lost on mirrors", lost && mirrors);
         let several = params.failures.len() > 1;
-        count("several failures on raid6", several && params.level == Level::Raid6 && counters.pages_reconstructed > 0);
-        count("several failures on raid10", several && params.level == Level::Raid10);
+        count("several failures on raid6", several && params.level == RaidLevel::Raid6 && counters.pages_reconstructed > 0);
+        count("several failures on raid10", several && params.level == RaidLevel::Raid10);
         let second = outcome.members.get(params.members as usize + 1).map(|spare| spare.counters.host_pages_written);
         count("rebuilt on a second spare", second.is_some_and(|pages| pages > 0));
         let spare = outcome.members.get(params.members as usize).map(|spare| spare.counters);
@@ -287,7 +290,7 @@ fn the_mixed_cases_reach_every_corner() {
             ("a cache", params.cache.is_some()),
             ("a limited host port", params.host_port.is_some()),
             ("a failure", !params.failures.is_empty()),
-            ("parity", matches!(params.level, Level::Raid4 | Level::Raid5 | Level::Raid6)),
+            ("parity", matches!(params.level, RaidLevel::Raid4 | RaidLevel::Raid5 | RaidLevel::Raid6)),
             ("channels", params.ssd.channel.is_some()),
             ("a link", params.ssd.link.is_some()),
             ("a scheme", params.coordination.is_some()),
@@ -369,10 +372,10 @@ fn pools_meet(case: &Case, outcome: &Outcome) -> Vec<(&'static str, bool)> {
 
 fn with_pools(case: &Case) -> Vec<(&'static str, bool)> {
     let ssd = &case.params.ssd;
-    let in_flight = ssd.gc.preemption.is_some_and(|preemption| preemption.pipeline == PipeliningMode::AlsoDuringSteps);
+    let in_flight = ssd.gc.preemption.is_some_and(|preemption| preemption.pipeline == PipeliningMode::AlsoDuringCollectionSteps);
     vec![
-        ("plane blocking", ssd.gc.blocking == BlockingScope::Plane),
-        ("plane blocking and channels", ssd.gc.blocking == BlockingScope::Plane && ssd.channel.is_some()),
+        ("plane blocking", ssd.gc.blocking == CollectionBlockingScope::Plane),
+        ("plane blocking and channels", ssd.gc.blocking == CollectionBlockingScope::Plane && ssd.channel.is_some()),
         ("dynamic allocation", ssd.allocation == Allocation::Dynamic),
         ("joining steps in flight", in_flight),
         ("blocks of many pages", ssd.geometry.pages_per_block > 64),
@@ -430,7 +433,8 @@ fn with_superblocks(case: &Case) -> Vec<(&'static str, bool)> {
 fn count_special(case: &Case, outcome: &Outcome, count: &mut dyn FnMut(&str, bool)) {
     let (params, ssd) = (&case.params, &case.params.ssd);
     let asked = outcome.messages.is_some_and(|sent| sent[MessageKind::GcRequest as usize] > 0);
-    let soft = params.coordination.as_ref().is_some_and(|coordination| coordination.notification == Notification::AtSoftThreshold) && asked;
+    let soft =
+        params.coordination.as_ref().is_some_and(|coordination| coordination.notification_mode == Notification::AtSoftThreshold) && asked;
     count("soft requests with a failure", soft && !params.failures.is_empty());
     let port = outcome.host_port_counters.unwrap_or_default();
     let collected = !outcome.gc_intervals.is_empty();
@@ -454,7 +458,7 @@ fn count_special(case: &Case, outcome: &Outcome, count: &mut dyn FnMut(&str, boo
     let sum = |figure: fn(&MemberCounters) -> u64| sum_of(outcome, figure);
     let dynamic = ssd.allocation == Allocation::Dynamic;
     check_uncoordinated(case, outcome);
-    count("soft requests with plane blocking", soft && ssd.gc.blocking == BlockingScope::Plane);
+    count("soft requests with plane blocking", soft && ssd.gc.blocking == CollectionBlockingScope::Plane);
     count("soft requests with dynamic allocation", soft && dynamic);
     count("idle", sum(|c| c.idle_cleans));
     count("idle collection with a scheme", params.coordination.is_some() && sum(|c| c.idle_cleans));
@@ -571,10 +575,10 @@ pub(crate) fn check_conservation(case: &Case, outcome: &Outcome) {
         case.requests.iter().filter(|request| request.kind == direction).map(pages).sum::<u64>()
     };
     let copies = match case.params.level {
-        Level::Single | Level::Raid0 => 1,
-        Level::Raid1 => u64::from(case.params.members),
-        Level::Raid10 => 2,
-        Level::Raid4 | Level::Raid5 | Level::Raid6 => 1,
+        RaidLevel::Single | RaidLevel::Raid0 => 1,
+        RaidLevel::Raid1 => u64::from(case.params.members),
+        RaidLevel::Raid10 => 2,
+        RaidLevel::Raid4 | RaidLevel::Raid5 | RaidLevel::Raid6 => 1,
     };
     if case.params.cache.is_some() {
         return;
@@ -627,16 +631,16 @@ fn the_cases_of_planned_reads_reach_every_corner() {
             let ReadPlanParams {
                 refusal_answer_ns: fast_fail_ns,
                 collection_knowledge: knowledge,
-                knows_remaining_time: knows_remaining,
+                knows_remaining_collection_time: knows_remaining,
                 ..
             } = case.params.read_plan_params;
-            let mirrors = matches!(case.params.level, Level::Raid1 | Level::Raid10);
+            let mirrors = matches!(case.params.level, RaidLevel::Raid1 | RaidLevel::Raid10);
             let (avoided, ssd) = (counts.stripe_reads_that_avoided_collection > 0, &case.params.ssd);
             count("parity", avoided && !mirrors);
-            count("two parities", avoided && case.params.level == Level::Raid6);
+            count("two parities", avoided && case.params.level == RaidLevel::Raid6);
             count("mirrors", avoided && mirrors);
             count("superblocks", avoided && ssd.superblock.is_some());
-            count("one plane blocked", avoided && ssd.gc.blocking == BlockingScope::Plane);
+            count("one plane blocked", avoided && ssd.gc.blocking == CollectionBlockingScope::Plane);
             count("dynamic", avoided && ssd.allocation == Allocation::Dynamic);
             count("preemption", avoided && ssd.gc.preemption.is_some());
             count("a cache", avoided && case.params.cache.is_some());
@@ -674,11 +678,11 @@ fn the_cases_of_predicted_reads_reach_every_corner() {
             let outcome = reference::simulate(&case);
             check_conservation(&case, &outcome);
             let Some(counts) = outcome.prediction_counters else { continue };
-            let mirrors = matches!(case.params.level, Level::Raid1 | Level::Raid10);
+            let mirrors = matches!(case.params.level, RaidLevel::Raid1 | RaidLevel::Raid10);
             let (elsewhere, ssd) = (counts.stripe_reads_made_elsewhere > 0, &case.params.ssd);
             let prediction = case.params.read_plan_params.prediction;
             count("parity", elsewhere && !mirrors);
-            count("two parities", elsewhere && case.params.level == Level::Raid6);
+            count("two parities", elsewhere && case.params.level == RaidLevel::Raid6);
             count("mirrors", elsewhere && mirrors);
             count("superblocks", elsewhere && ssd.superblock.is_some());
             count("preemption", elsewhere && ssd.gc.preemption.is_some());
@@ -718,7 +722,7 @@ fn the_cases_of_slow_members_reach_every_corner() {
             let ssd = &case.params.ssd;
             count("flash times", of(|slow| slow.factor > 1.0));
             count("added times", of(|slow| slow.add_ns > 0));
-            count("a share", of(|slow| slow.share < 1.0));
+            count("a share", of(|slow| slow.share_of_operations < 1.0));
             count("stalls", of(|slow| slow.stalls.is_some()));
             count("several times", late && case.params.slow.len() > 1);
             count("several members", outcome.members.iter().filter(|member| member.slow.late_answers > 0).count() > 1);
@@ -751,10 +755,10 @@ fn the_cases_of_hedged_reads_reach_every_corner() {
             let outcome = reference::simulate(&case);
             check_conservation(&case, &outcome);
             let Some(counts) = outcome.hedge_counters else { continue };
-            let mirrors = matches!(case.params.level, Level::Raid1 | Level::Raid10);
+            let mirrors = matches!(case.params.level, RaidLevel::Raid1 | RaidLevel::Raid10);
             let (hedged, won, ssd) = (counts.hedged_stripe_reads > 0, counts.stripe_reads_answered_by_hedge > 0, &case.params.ssd);
             count("parity", won && !mirrors);
-            count("two parities", won && case.params.level == Level::Raid6);
+            count("two parities", won && case.params.level == RaidLevel::Raid6);
             count("mirrors", won && mirrors);
             count("superblocks", won && ssd.superblock.is_some());
             count("preemption", won && ssd.gc.preemption.is_some());

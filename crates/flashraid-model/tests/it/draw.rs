@@ -1,7 +1,7 @@
 //! Random small arrays and loads, a function for each kind of case.
 
 use flashraid_model::array::{
-    CollectionKnowledge, HedgeAfter, Level, ReadPlan, ReadPlanParams, ReadPredictionParams, SlowMemberParams, StallParams, WarmUp,
+    CollectionKnowledge, HedgeAfter, RaidLevel, ReadPlan, ReadPlanParams, ReadPredictionParams, SlowMemberParams, StallParams, WarmUp,
     WarmUpPattern,
 };
 use flashraid_model::coordination::{Notification, SchemePolicy};
@@ -170,15 +170,15 @@ pub(crate) fn has_rule(scheme: &SchemePolicy) -> bool {
 /// Section 27 of the rules: reads are planned, in some arrays that have another way to their data. Caches of single members exclude it.
 fn plan_reads(case: &mut Case, draw: &mut Draw) {
     let params = &mut case.params;
-    let has_choice = !matches!(params.level, Level::Single | Level::Raid0);
+    let has_choice = !matches!(params.level, RaidLevel::Single | RaidLevel::Raid0);
     let has_member_caches = params.cache.is_some_and(|cache| cache.levels.member_caches.is_some());
     let plans = draw.chance(85) && has_choice && !has_member_caches;
     params.read_plan = if plans { ReadPlan::Avoid } else { ReadPlan::Home };
     params.read_plan_params = ReadPlanParams {
         refusal_answer_ns: [0, draw.between(1, 3_000), draw.between(3_001, 90_000)][draw.between(0, 2) as usize],
         collection_knowledge: if draw.chance(70) { CollectionKnowledge::PerDieOrPlane } else { CollectionKnowledge::PerMember },
-        plans_reads_before_writes: draw.chance(70),
-        knows_remaining_time: draw.chance(65),
+        plans_parity_reads_before_writes: draw.chance(70),
+        knows_remaining_collection_time: draw.chance(65),
         ..ReadPlanParams::default()
     };
     let shortest = params.ssd.timing.page_read_ns.max(1_000);
@@ -192,11 +192,11 @@ fn plan_reads(case: &mut Case, draw: &mut Draw) {
     }
     let clean_ns = params.ssd.timing.block_erase_ns.max(shortest);
     params.read_plan_params.prediction = ReadPredictionParams {
-        slow_ns: [0, draw.between(1, shortest), draw.between(1, 2 * clean_ns)][draw.between(0, 2) as usize],
+        slow_threshold_ns: [0, draw.between(1, shortest), draw.between(1, 2 * clean_ns)][draw.between(0, 2) as usize],
         false_accept: if draw.chance(50) { 0.0 } else { draw.between(1, 100) as f64 / 100.0 },
         false_reject: if draw.chance(50) { 0.0 } else { draw.between(1, 60) as f64 / 100.0 },
         cost_ns: [0, draw.between(1, 8_000)][draw.between(0, 1) as usize],
-        then_hedges: draw.chance(40),
+        also_hedges: draw.chance(40),
     };
     params.read_plan_params.abandons_waiting_reads = draw.chance(40);
     if plans && draw.chance(35) {
@@ -230,7 +230,7 @@ fn slow_down(case: &mut Case, draw: &mut Draw) {
             until_ns,
             factor: if draw.chance(70) { draw.between(1000, 20_000) as f64 / 1000.0 } else { 1.0 },
             add_ns: if is_stalled || draw.chance(60) { 0 } else { draw.between(1, 5 * operation_ns) },
-            share: if draw.chance(60) { draw.between(1, 100) as f64 / 100.0 } else { 1.0 },
+            share_of_operations: if draw.chance(60) { draw.between(1, 100) as f64 / 100.0 } else { 1.0 },
             stalls: is_stalled.then_some(StallParams { length_ns, every_ns }),
         });
         if until_ns == u64::MAX {
@@ -246,7 +246,7 @@ fn slow_down(case: &mut Case, draw: &mut Draw) {
 fn set_rules_by_seed(case: &mut Case) {
     let mut draw = Draw(rng::stream(case.seed, "agreement", 6));
     let gc = &mut case.params.ssd.gc;
-    case.params.ssd.timing.spreads_summary_over_programs = draw.chance(30) && case.params.ssd.superblock.is_none();
+    case.params.ssd.timing.spreads_summary_page_over_programs = draw.chance(30) && case.params.ssd.superblock.is_none();
     if gc.pool == PoolScope::Die && draw.chance(40) {
         gc.procedure = CollectionProcedure::ReferenceSimulatorWithoutCopyBack;
         (gc.victim, gc.separate_open_block, gc.copy_back) = (VictimPolicy::default(), false, false);
@@ -258,18 +258,18 @@ fn set_rules_by_seed(case: &mut Case) {
         && preemption.pipeline == PipeliningMode::AtPreemptionPoints
         && draw.chance(40)
     {
-        preemption.pipeline = PipeliningMode::AlsoDuringSteps;
+        preemption.pipeline = PipeliningMode::AlsoDuringCollectionSteps;
     }
     plan_reads(case, &mut Draw(rng::stream(case.seed, "agreement", 11)));
     slow_down(case, &mut Draw(rng::stream(case.seed, "agreement", 12)));
     let mut draw = Draw(rng::stream(case.seed, "agreement", 7));
     if let Some(coordination) = &mut case.params.coordination {
-        coordination.notification = if draw.chance(50) { Notification::AtSoftThreshold } else { Notification::AtStartThreshold };
+        coordination.notification_mode = if draw.chance(50) { Notification::AtSoftThreshold } else { Notification::AtStartThreshold };
         coordination.begins_cycles_when_idle = draw.chance(30);
         coordination.all_dies_of_forced_member_collect = draw.chance(75);
         // Without a delay a soft request begins a cycle at once.
         let delay_ns = draw.between(1_013, 5_000_000);
-        if coordination.notification == Notification::AtSoftThreshold && draw.chance(70) {
+        if coordination.notification_mode == Notification::AtSoftThreshold && draw.chance(70) {
             coordination.request_to_cycle_delay_ns = delay_ns;
         }
     }

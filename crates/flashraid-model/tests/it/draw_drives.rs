@@ -1,16 +1,16 @@
 //! Random small drives with superblocks, and loads for a single drive.
 
-use flashraid_model::array::{ArrayParams, Level, ReadPlan, WarmUp, WarmUpPattern};
+use flashraid_model::array::{ArrayParams, RaidLevel, ReadPlan, WarmUp, WarmUpPattern};
 use flashraid_model::coordination::{CoordinationParams, MESSAGE_KINDS, Notification, ReactiveInclusive};
 use flashraid_model::flash::{ChannelOrder, ChannelParams, Geometry, Timing};
 use flashraid_model::ids::MemberSet;
 use flashraid_model::request::{HostLoop, OpKind, Request};
-use flashraid_model::rng::{self, Stream};
+use flashraid_model::rng::{self, RandomStream};
 use flashraid_model::ssd::{
-    Allocation, BlockingScope, BufferParams, CollectionProcedure, FirmwareParams, GcParams, HostLinkParams, Mechanisms,
+    Allocation, BufferParams, CollectionBlockingScope, CollectionProcedure, FirmwareParams, GcParams, HostLinkParams, Mechanisms,
     OperationSuspensionParams, PipeliningMode, PlacementHandles, PlaneChoice, PlaneReadMode, PoolScope, Preemption, QueueParams,
-    RequestsThatCheckPools, SlcLimit, SlcParams, SsdParams, SuperblockCollectionParams, SuperblockParams, SuperblockSuspensionParams,
-    UpkeepParams, VictimPolicy,
+    RequestsThatCheckPools, SlcParams, SlcSuperblockLimit, SsdParams, SuperblockCollectionParams, SuperblockParams,
+    SuperblockSuspensionParams, UpkeepParams, VictimPolicy,
 };
 
 use crate::cases::PAGE_BYTES;
@@ -48,7 +48,7 @@ pub(crate) fn draw_drive_case(seed: u64) -> Case {
             let coordination = (!ssd.gc.collection_takes_no_time && draw.chance(30)).then(|| draw.coordination(&ssd));
             let (ssd, requests) = draw.queues(ssd, requests);
             let params = ArrayParams {
-                level: Level::Single,
+                level: RaidLevel::Single,
                 members: 1,
                 stripe_unit_pages: 1,
                 ssd,
@@ -173,7 +173,7 @@ fn slower(mut ssd: SsdParams, times: u64) -> SsdParams {
     ssd
 }
 
-struct DriveDraw(Stream);
+struct DriveDraw(RandomStream);
 
 impl DriveDraw {
     fn between(&mut self, min: u64, max: u64) -> u64 {
@@ -199,7 +199,7 @@ impl DriveDraw {
         let more = shape.open_superblocks_max() - 4 + own.collection.floor_free_superblocks - before.floor_free_superblocks;
         ssd.geometry.blocks_per_plane += more;
         ssd.geometry.reserved_blocks_per_plane += more;
-        (ssd.gc.start_free_blocks, ssd.gc.stop_free_blocks) =
+        (ssd.gc.start_threshold_free_blocks, ssd.gc.stop_threshold_free_blocks) =
             (own.collection.target_free_superblocks, own.collection.target_free_superblocks + 1);
         own.buffer.capacity_units = own.buffer.capacity_units.max(shape.buffer_units_min() + self.small(0, 3));
     }
@@ -217,8 +217,8 @@ impl DriveDraw {
     fn preemption(&mut self, ssd: &mut SsdParams) {
         if let Some(preemption) = &mut ssd.gc.preemption {
             preemption.serves_requests_from_move_register = self.chance(50);
-            preemption.pipeline =
-                [PipeliningMode::Off, PipeliningMode::AtPreemptionPoints, PipeliningMode::AlsoDuringSteps][self.between(0, 2) as usize];
+            preemption.pipeline = [PipeliningMode::Off, PipeliningMode::AtPreemptionPoints, PipeliningMode::AlsoDuringCollectionSteps]
+                [self.between(0, 2) as usize];
         }
     }
 
@@ -229,12 +229,12 @@ impl DriveDraw {
             return;
         }
         let room = if self.chance(50) {
-            SlcLimit::Superblocks(self.small(1, 6))
+            SlcSuperblockLimit::Superblocks(self.small(1, 6))
         } else {
-            SlcLimit::ShareOfFree { millionths: self.small(1, 1_000_000) }
+            SlcSuperblockLimit::ShareOfFree { millionths: self.small(1, 1_000_000) }
         };
         own.slc = Some(SlcParams { superblock_limit: room, program_ns: self.between(1, 3_000), read_ns: self.between(1, 300) });
-        let more = 2 + if let SlcLimit::Superblocks(superblocks) = room { superblocks } else { 0 };
+        let more = 2 + if let SlcSuperblockLimit::Superblocks(superblocks) = room { superblocks } else { 0 };
         ssd.geometry.blocks_per_plane += more;
         ssd.geometry.reserved_blocks_per_plane += more;
         // Frequent idle time lets more superblocks be folded.
@@ -244,7 +244,7 @@ impl DriveDraw {
     }
 
     fn ssd(&mut self) -> SsdParams {
-        let (planes, pages_per_cell, flash_page_units) = (self.small(1, 3), self.small(1, 3), self.small(1, 4));
+        let (planes, pages_per_cell, units_per_flash_page) = (self.small(1, 3), self.small(1, 3), self.small(1, 4));
         let unit_pages = if self.chance(60) { 1 } else { self.small(2, 4) };
         let (dies, rows, superblocks) = (self.small(1, 4), self.small(1, 6), self.small(14, 40));
         let floor = self.small(2, 3);
@@ -253,12 +253,12 @@ impl DriveDraw {
             dies,
             planes,
             blocks_per_plane: superblocks,
-            pages_per_block: rows * pages_per_cell * flash_page_units * unit_pages,
+            pages_per_block: rows * pages_per_cell * units_per_flash_page * unit_pages,
             page_bytes: PAGE_BYTES as u32,
             reserved_blocks_per_plane: self.small(u64::from(target) + 4, u64::from(superblocks) - 1),
-            summary_page: false,
+            has_summary_page: false,
         };
-        let superpage_units = planes * pages_per_cell * flash_page_units;
+        let superpage_units = planes * pages_per_cell * units_per_flash_page;
         let timing = Timing {
             page_read_ns: 0,
             page_program_ns: self.between(1, 9_000),
@@ -266,11 +266,11 @@ impl DriveDraw {
             page_transfer_ns: 0,
             block_summary_transfer_ns: 0,
             command_overhead_ns: 0,
-            spreads_summary_over_programs: false,
+            spreads_summary_page_over_programs: false,
         };
         let superblock = SuperblockParams {
-            unit_pages,
-            flash_page_units,
+            pages_per_unit: unit_pages,
+            units_per_flash_page,
             bits_per_cell: pages_per_cell,
             page_read_ns: (0..self.between(1, 3)).map(|_| self.between(1, 900)).collect(),
             unit_transfer_ns: if self.chance(20) { 0 } else { self.between(1, 70) },
@@ -308,19 +308,19 @@ impl DriveDraw {
             starts_empty: self.chance(20),
         };
         let preemption = Preemption {
-            poll_ns: 0,
-            hard_limit_over_start_threshold: 0.0,
+            poll_duration_ns: 0,
+            hard_limit_to_start_ratio: 0.0,
             pipeline: PipeliningMode::Off,
             serves_requests_from_move_register: false,
             moves_requested_pages_first: false,
             suspension: None,
         };
         let gc = GcParams {
-            procedure: CollectionProcedure::AsParametersSay,
+            procedure: CollectionProcedure::AsConfigured,
             pool: PoolScope::Plane,
-            blocking: BlockingScope::Die,
-            start_free_blocks: target,
-            stop_free_blocks: target + 1,
+            blocking: CollectionBlockingScope::Die,
+            start_threshold_free_blocks: target,
+            stop_threshold_free_blocks: target + 1,
             pool_check_trigger: RequestsThatCheckPools::EveryRequest,
             victim: VictimPolicy::default(),
             separate_open_block: false,
@@ -362,12 +362,12 @@ impl DriveDraw {
             scheme: ReactiveInclusive {}.into(),
             // The work follows from the latency, so that the other cases stay what they were.
             forced_work: FORCED_WORK[(latency_ns[0] % FORCED_WORK.len() as u64) as usize],
-            soft_threshold_free_blocks: ssd.gc.start_free_blocks + 1,
-            notification: Notification::AtStartThreshold,
+            soft_threshold_free_blocks: ssd.gc.start_threshold_free_blocks + 1,
+            notification_mode: Notification::AtStartThreshold,
             request_to_cycle_delay_ns: if self.chance(50) { 0 } else { self.between(1, 20_000) },
             begins_cycles_when_idle: false,
             all_dies_of_forced_member_collect: true,
-            controller_answers_requests: self.chance(85),
+            controller_answers_member_requests: self.chance(85),
             coordinated_members: MemberSet::single(0),
             message_latency_ns: latency_ns,
         }

@@ -1,16 +1,16 @@
 //! Random parts of arrays and loads, of which cases are put together.
 
-use flashraid_model::array::{ArrayParams, FailureParams, HostPortParams, Level, ReadPlan, RebuildParams, SpareState};
+use flashraid_model::array::{ArrayParams, FailureParams, HostPortParams, RaidLevel, ReadPlan, RebuildParams, SpareState};
 use flashraid_model::cache::{CacheLevels, CacheParams, CachePolicy, CapacityUnit};
 use flashraid_model::coordination::{CoordinationParams, ForcedWork, MESSAGE_KINDS, MessageKind, Notification, SchemePolicy};
 use flashraid_model::flash::{ChannelOrder, ChannelParams, Geometry, Timing};
 use flashraid_model::ids::MemberSet;
 use flashraid_model::policy::PolicyList;
 use flashraid_model::request::{OpKind, Request};
-use flashraid_model::rng::{self, Stream};
+use flashraid_model::rng::{self, RandomStream};
 use flashraid_model::ssd::{
-    Allocation, BlockingScope, BufferParams, CollectionProcedure, FirmwareParams, FrontEndParams, GcParams, HostLinkParams, PipeliningMode,
-    PlaneChoice, PoolScope, Preemption, QueueParams, RequestsThatCheckPools, SsdParams, Suspension, VictimPolicy,
+    Allocation, BufferParams, CollectionBlockingScope, CollectionProcedure, FirmwareParams, FrontEndParams, GcParams, HostLinkParams,
+    PipeliningMode, PlaneChoice, PoolScope, Preemption, QueueParams, RequestsThatCheckPools, SsdParams, Suspension, VictimPolicy,
 };
 
 use crate::cases::PAGE_BYTES;
@@ -19,13 +19,13 @@ use crate::outcome::Case;
 use crate::reference;
 
 /// Draws from a stream of random numbers.
-pub(crate) struct Draw(pub Stream);
+pub(crate) struct Draw(pub RandomStream);
 
 /// Works that a member can be forced to do.
 pub(crate) const FORCED_WORK: [ForcedWork; 5] = [
     ForcedWork::OneVictim,
-    ForcedWork::Watermark,
-    ForcedWork::VictimAndWatermark,
+    ForcedWork::ToWatermark,
+    ForcedWork::OneVictimThenWatermark,
     ForcedWork::OneVictimPerPool,
     ForcedWork::OneVictimPerPoolThenWatermark,
 ];
@@ -41,13 +41,13 @@ impl Draw {
     }
 
     pub(crate) fn array(&mut self) -> ArrayParams {
-        let level = [Level::Single, Level::Raid0, Level::Raid1, Level::Raid10][self.between(0, 3) as usize];
+        let level = [RaidLevel::Single, RaidLevel::Raid0, RaidLevel::Raid1, RaidLevel::Raid10][self.between(0, 3) as usize];
         let members = match level {
-            Level::Single => 1,
-            Level::Raid0 => self.between(1, 6),
-            Level::Raid1 => self.between(2, 6),
-            Level::Raid10 => 2 * self.between(1, 3),
-            Level::Raid4 | Level::Raid5 | Level::Raid6 => unreachable!("none of those drawn from"),
+            RaidLevel::Single => 1,
+            RaidLevel::Raid0 => self.between(1, 6),
+            RaidLevel::Raid1 => self.between(2, 6),
+            RaidLevel::Raid10 => 2 * self.between(1, 3),
+            RaidLevel::Raid4 | RaidLevel::Raid5 | RaidLevel::Raid6 => unreachable!("none of those drawn from"),
         };
         ArrayParams {
             level,
@@ -69,7 +69,8 @@ impl Draw {
         let planes = self.between(1, 4);
         let dynamic = self.chance(35);
         let pool = if self.chance(60) { PoolScope::Plane } else { PoolScope::Die };
-        let blocking = if pool == PoolScope::Plane && self.chance(40) { BlockingScope::Plane } else { BlockingScope::Die };
+        let blocking =
+            if pool == PoolScope::Plane && self.chance(40) { CollectionBlockingScope::Plane } else { CollectionBlockingScope::Die };
         let separate_open_block = self.chance(30);
         let planes_per_pool = if pool == PoolScope::Plane { 1 } else { planes };
         let start = self.between(1, 3 * planes_per_pool);
@@ -80,11 +81,11 @@ impl Draw {
         let reserved = least_reserved + self.between(0, 2);
         let blocks = self.between(6.max(reserved + 1), 24);
         let gc = GcParams {
-            procedure: CollectionProcedure::AsParametersSay,
+            procedure: CollectionProcedure::AsConfigured,
             pool,
             blocking,
-            start_free_blocks: start as u32,
-            stop_free_blocks: (start + self.between(1, 3)) as u32,
+            start_threshold_free_blocks: start as u32,
+            stop_threshold_free_blocks: (start + self.between(1, 3)) as u32,
             pool_check_trigger: if self.chance(70) { RequestsThatCheckPools::EveryRequest } else { RequestsThatCheckPools::OnlyWrites },
             victim: self.victim(),
             separate_open_block,
@@ -100,7 +101,7 @@ impl Draw {
             pages_per_block: self.between(4, 16) as u32,
             page_bytes: PAGE_BYTES as u32,
             reserved_blocks_per_plane: reserved as u32,
-            summary_page: self.chance(50),
+            has_summary_page: self.chance(50),
         };
         let channel = self.chance(30).then(|| ChannelParams {
             dies_per_channel: self.between(1, u64::from(geometry.dies)) as u32,
@@ -111,7 +112,7 @@ impl Draw {
                 ChannelOrder::ConsecutiveDies
             },
         });
-        let blocking = if channel.is_some() { BlockingScope::Die } else { blocking };
+        let blocking = if channel.is_some() { CollectionBlockingScope::Die } else { blocking };
         let link = self.chance(30).then(|| HostLinkParams { page_transfer_ns: self.between(4_001, 60_000), full_duplex: self.chance(50) });
         SsdParams {
             geometry,
@@ -135,7 +136,7 @@ impl Draw {
         if let Some(drive) = drive {
             params.ssd = drive.clone();
             if self.chance(50) && !drive.gc.collection_takes_no_time {
-                let target = u64::from(drive.gc.start_free_blocks);
+                let target = u64::from(drive.gc.start_threshold_free_blocks);
                 params.coordination = Some(self.coordination(u64::from(params.members), target));
             }
             return params;
@@ -145,7 +146,7 @@ impl Draw {
         }
         let ssd = &mut params.ssd;
         let by_plane = ssd.gc.pool == PoolScope::Plane && self.chance(60);
-        ssd.gc.blocking = if by_plane { BlockingScope::Plane } else { BlockingScope::Die };
+        ssd.gc.blocking = if by_plane { CollectionBlockingScope::Plane } else { CollectionBlockingScope::Die };
         if self.chance(70) {
             ssd.gc.preemption = self.preemption();
         }
@@ -154,7 +155,7 @@ impl Draw {
         }
         // The scheme `ideal` is one of its own.
         if self.chance(40) && !ssd.gc.collection_takes_no_time {
-            let start = u64::from(ssd.gc.start_free_blocks);
+            let start = u64::from(ssd.gc.start_threshold_free_blocks);
             params.coordination = Some(self.coordination(u64::from(params.members), start));
         }
         params
@@ -162,18 +163,18 @@ impl Draw {
 
     /// Few blocks of up to 512 pages in a small array.
     pub(crate) fn make_blocks_large(&mut self, params: &mut ArrayParams) {
-        params.level = [Level::Single, Level::Raid0, Level::Raid1][self.between(0, 2) as usize];
-        params.members = if params.level == Level::Single { 1 } else { 2 };
+        params.level = [RaidLevel::Single, RaidLevel::Raid0, RaidLevel::Raid1][self.between(0, 2) as usize];
+        params.members = if params.level == RaidLevel::Single { 1 } else { 2 };
         let SsdParams { geometry, gc, .. } = &mut params.ssd;
         geometry.dies = geometry.dies.min(2);
         geometry.planes = geometry.planes.min(2);
         let most_pages = if self.chance(30) { 512 } else { 160 };
         geometry.pages_per_block = self.between(65, most_pages) as u32;
         let planes_per_pool = if gc.pool == PoolScope::Plane { 1 } else { geometry.planes };
-        gc.start_free_blocks = self.between(1, 2) as u32;
-        gc.stop_free_blocks = gc.start_free_blocks + 1;
+        gc.start_threshold_free_blocks = self.between(1, 2) as u32;
+        gc.stop_threshold_free_blocks = gc.start_threshold_free_blocks + 1;
         // What the least that never runs dry needs at most (rule 16).
-        geometry.reserved_blocks_per_plane = (gc.start_free_blocks + 5).div_ceil(planes_per_pool);
+        geometry.reserved_blocks_per_plane = (gc.start_threshold_free_blocks + 5).div_ceil(planes_per_pool);
         geometry.blocks_per_plane = geometry.reserved_blocks_per_plane + self.between(2, 4) as u32;
     }
 
@@ -264,7 +265,7 @@ impl Draw {
         let ssd = &mut case.params.ssd;
         ssd.channel = None;
         ssd.allocation = Allocation::Static;
-        ssd.gc.blocking = BlockingScope::Die;
+        ssd.gc.blocking = CollectionBlockingScope::Die;
         ssd.gc.collection_takes_no_time = false;
         ssd.gc.preemption = self.preemption();
         let with_idle = ssd.gc.preemption.is_none() || self.chance(30);
@@ -285,8 +286,8 @@ impl Draw {
             suspensions_max: self.between(1, 4) as u32,
         });
         self.chance(90).then(|| Preemption {
-            poll_ns: if self.chance(80) { self.between(401, 900) } else { 0 },
-            hard_limit_over_start_threshold: if self.chance(30) { 0.0 } else { self.between(1, 100) as f64 / 100.0 },
+            poll_duration_ns: if self.chance(80) { self.between(401, 900) } else { 0 },
+            hard_limit_to_start_ratio: if self.chance(30) { 0.0 } else { self.between(1, 100) as f64 / 100.0 },
             pipeline: if self.chance(50) { PipeliningMode::AtPreemptionPoints } else { PipeliningMode::Off },
             serves_requests_from_move_register: merge,
             moves_requested_pages_first: merge && self.chance(70),
@@ -320,7 +321,7 @@ impl Draw {
         if self.chance(50) {
             ssd.gc.preemption = None;
         }
-        let start = u64::from(ssd.gc.start_free_blocks);
+        let start = u64::from(ssd.gc.start_threshold_free_blocks);
         case.params.coordination = Some(self.coordination(u64::from(case.params.members), start));
     }
 
@@ -344,11 +345,11 @@ impl Draw {
             scheme,
             forced_work: FORCED_WORK[self.between(0, FORCED_WORK.len() as u64 - 1) as usize],
             soft_threshold_free_blocks: (start + self.between(1, 4)) as u32,
-            notification: Notification::AtStartThreshold,
+            notification_mode: Notification::AtStartThreshold,
             request_to_cycle_delay_ns: if self.chance(30) { self.between(1_009, 3_000_000) } else { 0 },
             begins_cycles_when_idle: false,
             all_dies_of_forced_member_collect: true,
-            controller_answers_requests: self.chance(90),
+            controller_answers_member_requests: self.chance(90),
             coordinated_members: MemberSet(if self.chance(70) { all } else { u128::from(self.between(0, all as u64)) }),
             message_latency_ns: latency_ns,
         }
@@ -358,11 +359,11 @@ impl Draw {
     pub(crate) fn make_stripes(&mut self, case: &mut Case) {
         let params = &mut case.params;
         let (level, members) = match self.between(0, 9) {
-            0 | 1 => (Level::Raid4, self.between(3, 6)),
-            2..=4 => (Level::Raid5, self.between(3, 6)),
-            5..=7 => (Level::Raid6, self.between(4, 7)),
-            8 => (Level::Raid1, self.between(2, 4)),
-            _ => (Level::Raid10, 2 * self.between(1, 3)),
+            0 | 1 => (RaidLevel::Raid4, self.between(3, 6)),
+            2..=4 => (RaidLevel::Raid5, self.between(3, 6)),
+            5..=7 => (RaidLevel::Raid6, self.between(4, 7)),
+            8 => (RaidLevel::Raid1, self.between(2, 4)),
+            _ => (RaidLevel::Raid10, 2 * self.between(1, 3)),
         };
         (params.level, params.members) = (level, members as u32);
         if let Some(coordination) = &mut params.coordination {
@@ -375,7 +376,7 @@ impl Draw {
             request.length_bytes = request.length_bytes.min(array_bytes - request.offset_bytes);
             request.stays_on_one_member &= reference::fits_one_member(params, request);
         }
-        let mirrors = matches!(level, Level::Raid1 | Level::Raid10);
+        let mirrors = matches!(level, RaidLevel::Raid1 | RaidLevel::Raid10);
         if mirrors || self.chance(60) {
             let (quicker, earlier) = (self.between(0, 8), self.between(0, 4));
             let last_ns = case.requests.iter().map(|request| request.arrival_ns).max().unwrap_or(0);
@@ -436,7 +437,7 @@ impl Draw {
             destage_start_fill: if self.chance(20) { high } else { high * self.between(0, 1000) as f64 / 1000.0 },
             destage_full_speed_fill: high,
             destages_in_flight_max: if self.chance(60) { 1 } else { self.between(2, 6) as u32 },
-            sync_timeout_ns: 10_007 << self.between(0, 12),
+            common_destage_timeout_ns: 10_007 << self.between(0, 12),
             nvm_page_read_ns: if memory > 0 { self.between(1, 5_000) } else { 0 },
             nvm_page_write_ns: if memory > 1 { self.between(1, 60_000) } else { 0 },
             // The room follows from the sizes, so that the other cases stay what they were.
@@ -468,7 +469,7 @@ impl Draw {
             page_transfer_ns: if channels || self.chance(70) { self.between(5_003, 120_000) } else { 0 },
             block_summary_transfer_ns: if channels || self.chance(70) { self.between(1_009, 20_000) } else { 0 },
             command_overhead_ns: if self.chance(50) { self.between(501, 9_000) } else { 0 },
-            spreads_summary_over_programs: false,
+            spreads_summary_page_over_programs: false,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Compares runs with collection that takes no time. If all programs pay for summaries, no request ends later with it (rule 138).
 
-use flashraid_model::array::Level;
+use flashraid_model::array::RaidLevel;
 use flashraid_model::request::HostLoop;
 use flashraid_model::ssd::Allocation;
 
@@ -14,14 +14,14 @@ use crate::reference;
 fn draw_in_domain(seed: u64) -> Case {
     let mut case = [draw_case, draw_interruptible_case, draw_coordinated_case, draw_mixed_pools_case][seed as usize % 4](seed);
     let params = &mut case.params;
-    params.level = Level::Raid0;
+    params.level = RaidLevel::Raid0;
     params.failures.clear();
     (params.rebuild, params.cache, params.host_port) = (None, None, None);
     (params.ssd.allocation, params.ssd.channel, params.ssd.link) = (Allocation::Static, None, None);
     (params.ssd.gc.preemption, params.ssd.gc.collection_takes_no_time) = (None, false);
     params.ssd.mechanisms = Default::default();
-    params.ssd.geometry.summary_page = true;
-    params.ssd.timing.spreads_summary_over_programs = true;
+    params.ssd.geometry.has_summary_page = true;
+    params.ssd.timing.spreads_summary_page_over_programs = true;
     case.host = HostLoop::Open;
     // Summaries and another level leave less room than the case was drawn for.
     let capacity_bytes = case.params.layout().exported_pages() * u64::from(case.params.ssd.geometry.page_bytes);
@@ -62,7 +62,7 @@ fn some_requests_end_earlier_than_under_ideal_where_single_programs_pay() {
     let violations: usize = (0..400)
         .map(|seed| {
             let mut case = draw_in_domain(seed);
-            case.params.ssd.timing.spreads_summary_over_programs = false;
+            case.params.ssd.timing.spreads_summary_page_over_programs = false;
             compare(&case)[0]
         })
         .sum();

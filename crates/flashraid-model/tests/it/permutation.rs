@@ -1,7 +1,7 @@
 //! Nothing depends on how members are numbered (rule 42): a case and the same case with its members renumbered have the same outcome.
 
 use flashraid_model::coordination::{ReactiveInclusive, SchemePolicy};
-use flashraid_model::placement::Level;
+use flashraid_model::placement::RaidLevel;
 use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::rng;
 use flashraid_model::ssd::VictimPolicy;
@@ -20,7 +20,7 @@ fn draw(seed: u64) -> Case {
     let mut case = draw_coordinated_case(seed);
     let mut stream = rng::stream(seed, "permutation", 0);
     let params = &mut case.params;
-    params.level = Level::Raid0;
+    params.level = RaidLevel::Raid0;
     params.members = 2 + rng::below(&mut stream, 5) as u32;
     params.stripe_unit_pages = 1;
     params.ssd.gc.victim = VictimPolicy::default();
@@ -36,11 +36,11 @@ fn draw(seed: u64) -> Case {
         round(&mut link.page_transfer_ns);
     }
     if let Some(preemption) = &mut params.ssd.gc.preemption {
-        preemption.poll_ns = 0;
+        preemption.poll_duration_ns = 0;
     }
     // A draw depends on the number of the member.
     params.slow.retain(|slow| slow.member < params.members);
-    params.slow.iter_mut().for_each(|slow| slow.share = 1.0);
+    params.slow.iter_mut().for_each(|slow| slow.share_of_operations = 1.0);
     let coordination = params.coordination.as_mut().expect("the case is coordinated");
     coordination.coordinated_members.0 &= (1 << params.members) - 1;
     coordination.message_latency_ns.iter_mut().for_each(round);

@@ -3,10 +3,10 @@
 use flashraid_model::array::{CollectionKnowledge, HedgeAfter, HostPortParams, ReadPlan, RebuildParams, WarmUp, WarmUpPattern};
 use flashraid_model::cache::CacheParams;
 use flashraid_model::coordination::{CoordinationParams, ForcedWork, MESSAGE_KINDS, Notification, ReactiveInclusive};
-use flashraid_model::placement::Level;
+use flashraid_model::placement::RaidLevel;
 use flashraid_model::request::HostLoop;
 use flashraid_model::ssd::{
-    Allocation, BlockingScope, CollectionProcedure, FirmwareParams, FrontEndParams, Mechanisms, PipeliningMode, PlacementHandles,
+    Allocation, CollectionBlockingScope, CollectionProcedure, FirmwareParams, FrontEndParams, Mechanisms, PipeliningMode, PlacementHandles,
     PlaneChoice, PoolScope, Preemption, RequestsThatCheckPools, SsdParams, SuperblockParams, UpkeepParams, VictimPolicy,
 };
 
@@ -80,18 +80,18 @@ fn has_room(ssd: &SsdParams) -> bool {
     let planes_per_pool = if ssd.gc.pool == PoolScope::Plane { 1 } else { ssd.geometry.planes };
     let more = [ssd.gc.separate_open_block, ssd.allocation == Allocation::Dynamic, !ssd.fill_seals_last_block];
     let more = more.into_iter().filter(|&needs_one| needs_one).count() as u32;
-    planes_per_pool * ssd.geometry.reserved_blocks_per_plane >= ssd.gc.start_free_blocks + 2 + more
+    planes_per_pool * ssd.geometry.reserved_blocks_per_plane >= ssd.gc.start_threshold_free_blocks + 2 + more
 }
 
 /// Returns true if the level suits the members and survives the failure, and if writes find room.
 fn is_possible(case: &Case) -> bool {
     let least = match case.params.level {
-        Level::Single | Level::Raid0 => 1,
-        Level::Raid1 | Level::Raid10 => 2,
-        Level::Raid4 | Level::Raid5 => 3,
-        Level::Raid6 => 4,
+        RaidLevel::Single | RaidLevel::Raid0 => 1,
+        RaidLevel::Raid1 | RaidLevel::Raid10 => 2,
+        RaidLevel::Raid4 | RaidLevel::Raid5 => 3,
+        RaidLevel::Raid6 => 4,
     };
-    let redundant = !matches!(case.params.level, Level::Single | Level::Raid0);
+    let redundant = !matches!(case.params.level, RaidLevel::Single | RaidLevel::Raid0);
     let survives = case.params.failures.iter().all(|failure| redundant && failure.member < case.params.members);
     if let Some(own) = &case.params.ssd.superblock {
         let shape = own.shape(&case.params.ssd.geometry);
@@ -103,7 +103,7 @@ fn is_possible(case: &Case) -> bool {
     let fits = case.requests.iter().all(|request| !request.stays_on_one_member || reference::fits_one_member(&case.params, request));
     fits && (case.params.ssd.superblock.is_some() || has_room(&case.params.ssd))
         && case.params.members >= least
-        && (case.params.level != Level::Raid10 || case.params.members.is_multiple_of(2))
+        && (case.params.level != RaidLevel::Raid10 || case.params.members.is_multiple_of(2))
         && survives
 }
 
@@ -142,13 +142,13 @@ const SIMPLER: [fn(&mut Case); 104] = [
     |case| case.params.read_plan_params.refusal_answer_ns = 0,
     |case| case.params.read_plan_params.after = HedgeAfter::Time(1000),
     |case| case.params.read_plan_params.abandons_waiting_reads = false,
-    |case| case.params.read_plan_params.prediction.then_hedges = false,
+    |case| case.params.read_plan_params.prediction.also_hedges = false,
     |case| case.params.read_plan_params.prediction.cost_ns = 0,
-    |case| case.params.read_plan_params.prediction.slow_ns = 0,
+    |case| case.params.read_plan_params.prediction.slow_threshold_ns = 0,
     |case| case.params.read_plan_params.prediction.false_accept = 0.0,
     |case| case.params.read_plan_params.prediction.false_reject = 0.0,
-    |case| case.params.read_plan_params.plans_reads_before_writes = false,
-    |case| case.params.read_plan_params.knows_remaining_time = true,
+    |case| case.params.read_plan_params.plans_parity_reads_before_writes = false,
+    |case| case.params.read_plan_params.knows_remaining_collection_time = true,
     |case| case.params.read_plan_params.collection_knowledge = CollectionKnowledge::PerDieOrPlane,
     |case| superblock(case, |own| own.queues = None),
     |case| superblock(case, |own| own.slc = None),
@@ -180,10 +180,10 @@ const SIMPLER: [fn(&mut Case); 104] = [
     |case| cache(case, |cache| cache.write_group_cache_pages = cache.write_group_cache_pages.min(1)),
     |case| cache(case, |cache| cache.member_cache_pages = cache.member_cache_pages.min(1)),
     |case| cache(case, |cache| cache.member_cache_pages = cache.member_cache_pages.min(4)),
-    |case| cache(case, |cache| cache.sync_timeout_ns = 10_000_000),
+    |case| cache(case, |cache| cache.common_destage_timeout_ns = 10_000_000),
     |case| case.params.slow.clear(),
     |case| case.params.slow.truncate(1),
-    |case| case.params.slow.iter_mut().for_each(|slow| slow.share = 1.0),
+    |case| case.params.slow.iter_mut().for_each(|slow| slow.share_of_operations = 1.0),
     |case| case.params.slow.iter_mut().for_each(|slow| slow.stalls = None),
     |case| case.params.slow.iter_mut().for_each(|slow| (slow.factor, slow.add_ns) = (1.0, slow.add_ns.max(1))),
     |case| case.params.failures.clear(),
@@ -196,7 +196,7 @@ const SIMPLER: [fn(&mut Case); 104] = [
     |case| case.params.coordination = None,
     |case| coordination(case, |coordination| coordination.message_latency_ns = [0; MESSAGE_KINDS]),
     |case| coordination(case, |coordination| coordination.request_to_cycle_delay_ns = 0),
-    |case| coordination(case, |coordination| coordination.notification = Notification::AtStartThreshold),
+    |case| coordination(case, |coordination| coordination.notification_mode = Notification::AtStartThreshold),
     |case| coordination(case, |coordination| coordination.begins_cycles_when_idle = false),
     |case| coordination(case, |coordination| coordination.all_dies_of_forced_member_collect = true),
     |case| coordination(case, |coordination| coordination.coordinated_members.0 = u128::MAX),
@@ -204,7 +204,7 @@ const SIMPLER: [fn(&mut Case); 104] = [
     |case| coordination(case, |coordination| coordination.scheme = ReactiveInclusive {}.into()),
     |case| case.params.members = 1,
     |case| {
-        case.params.level = Level::Single;
+        case.params.level = RaidLevel::Single;
         case.params.members = 1;
     },
     |case| case.params.stripe_unit_pages = 1,
@@ -214,8 +214,8 @@ const SIMPLER: [fn(&mut Case); 104] = [
     |case| case.params.ssd.consecutive_pages_per_die = 1,
     |case| case.params.ssd.plane_choice = PlaneChoice::Rotate,
     |case| case.params.ssd.fill_seals_last_block = true,
-    |case| case.params.ssd.gc.blocking = BlockingScope::Die,
-    |case| case.params.ssd.gc.procedure = CollectionProcedure::AsParametersSay,
+    |case| case.params.ssd.gc.blocking = CollectionBlockingScope::Die,
+    |case| case.params.ssd.gc.procedure = CollectionProcedure::AsConfigured,
     |case| case.params.ssd.gc.pool_check_trigger = RequestsThatCheckPools::EveryRequest,
     |case| case.params.ssd.gc.victim = VictimPolicy::default(),
     |case| case.params.ssd.gc.separate_open_block = false,
@@ -223,14 +223,14 @@ const SIMPLER: [fn(&mut Case); 104] = [
     |case| case.params.ssd.gc.collection_takes_no_time = false,
     |case| case.params.ssd.gc.preemption = None,
     |case| case.params.ssd.gc.idle_collection_after_ns = None,
-    |case| case.params.ssd.gc.stop_free_blocks = case.params.ssd.gc.start_free_blocks + 1,
+    |case| case.params.ssd.gc.stop_threshold_free_blocks = case.params.ssd.gc.start_threshold_free_blocks + 1,
     |case| preemption(case, |preemption| preemption.suspension = None),
     |case| preemption(case, |preemption| preemption.pipeline = PipeliningMode::Off),
     |case| preemption(case, |preemption| preemption.moves_requested_pages_first = false),
     |case| preemption(case, |preemption| preemption.serves_requests_from_move_register = preemption.moves_requested_pages_first),
-    |case| preemption(case, |preemption| preemption.hard_limit_over_start_threshold = 0.0),
-    |case| preemption(case, |preemption| preemption.poll_ns = 0),
-    |case| preemption(case, |preemption| preemption.poll_ns = 600),
+    |case| preemption(case, |preemption| preemption.hard_limit_to_start_ratio = 0.0),
+    |case| preemption(case, |preemption| preemption.poll_duration_ns = 0),
+    |case| preemption(case, |preemption| preemption.poll_duration_ns = 600),
     |case| case.requests.iter_mut().for_each(|request| request.high_priority = false),
     |case| case.requests.iter_mut().for_each(|request| request.stays_on_one_member = false),
     |case| case.requests.iter_mut().for_each(|request| request.stream = 0),
@@ -242,8 +242,8 @@ const SIMPLER: [fn(&mut Case); 104] = [
             case.params.ssd.timing.page_transfer_ns = 0;
         }
     },
-    |case| case.params.ssd.timing.spreads_summary_over_programs = false,
-    |case| case.params.ssd.geometry.summary_page = false,
+    |case| case.params.ssd.timing.spreads_summary_page_over_programs = false,
+    |case| case.params.ssd.geometry.has_summary_page = false,
     |case| case.params.ssd.timing.command_overhead_ns = 0,
     |case| case.params.ssd.geometry.dies = 1,
     |case| case.params.ssd.geometry.planes = 1,

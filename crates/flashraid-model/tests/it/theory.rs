@@ -2,7 +2,7 @@
 //! serves both the reference and the model.
 
 use flashraid_model::flash::{Geometry, Timing};
-use flashraid_model::placement::Level;
+use flashraid_model::placement::RaidLevel;
 use flashraid_model::request::{OpKind, Request};
 use flashraid_model::rng;
 use flashraid_model::space::victim::{Fifo, Greedy};
@@ -76,7 +76,7 @@ fn idle_latencies(simulate: Simulate) {
         page_transfer_ns: 105_600,
         block_summary_transfer_ns: 13_200,
         command_overhead_ns: 0,
-        spreads_summary_over_programs: false,
+        spreads_summary_page_over_programs: false,
     };
     let ms = |number: u64| number * 1_000_000;
     let case = case.read(ms(0), 0, 1).read(ms(10), 0, 2).read(ms(20), 0, 3).write(ms(30), 0, 2).write(ms(40), 0, 3).write(ms(50), 1, 1);
@@ -161,7 +161,7 @@ fn uniform_writes(victim: VictimPolicy, blocks: u32, reserved_percent: u32) -> C
         blocks_per_plane: blocks,
         pages_per_block: 64,
         reserved_blocks_per_plane: blocks * reserved_percent / 100,
-        summary_page: false,
+        has_summary_page: false,
         ..ssd.geometry
     };
     ssd.gc.pool = PoolScope::Die;
@@ -213,9 +213,9 @@ fn raid0_of_one_member(simulate: Simulate, cases: u64) {
         case.params.members = 1;
         let pages = reference::array_pages(&case.params) * PAGE_BYTES;
         case.requests.retain(|request| request.offset_bytes + request.length_bytes <= pages);
-        case.params.level = Level::Single;
+        case.params.level = RaidLevel::Single;
         let single = simulate(&case);
-        case.params.level = Level::Raid0;
+        case.params.level = RaidLevel::Raid0;
         assert_eq!(single.first_difference(&simulate(&case)), None, "case {seed}");
     }
 }

@@ -7,7 +7,7 @@ use crate::synthetic::arrivals::{Bursts, Closed, MarkovModulated};
 use crate::synthetic::sizes::{Exponential, ExponentialMean, Neighbours};
 use crate::synthetic::{AddressSpec, ArrivalSpec, MemberSkew, SizeSpec, SyntheticSpec};
 use crate::units::Fraction;
-use crate::{Granularity, WorkloadSpec};
+use crate::{AddressGranularity, WorkloadSpec};
 
 pub(super) fn find(stem: &str, numbers: &[u64]) -> Found {
     let workload = match (stem, numbers) {
@@ -82,7 +82,7 @@ fn hpc(source: &'static str, read_fraction: f64, kind: HpcKind) -> NamedWorkload
     }
     let size = SizeSpec::from(Exponential {
         mean: MeanSize { bytes: HPC_KIB * KIB as f64 },
-        grain: Granularity::Bytes(4 * KIB),
+        grain: AddressGranularity::Bytes(4 * KIB),
         mean_is: ExponentialMean::AfterRounding,
     });
     NamedWorkload {
@@ -179,7 +179,7 @@ fn bandwidth(stem: &str, numbers: &[u64]) -> Result<NamedWorkload, String> {
         _ => 1.87 * 1024.0,
     };
     let read_fraction = 1.0 - write_percent as f64 / 100.0;
-    let size = SizeSpec::from(Neighbours { mean: MeanSize { bytes: mean_kib * KIB as f64 }, grain: Granularity::Sector });
+    let size = SizeSpec::from(Neighbours { mean: MeanSize { bytes: mean_kib * KIB as f64 }, grain: AddressGranularity::Sector });
     Ok(NamedWorkload {
         name: String::new(),
         statistics_source: "GGC Table 2",

@@ -1,7 +1,7 @@
 //! The synthetic workload of PGC, Table III. Its real workloads are in `ggc`, because GGC repeats them.
 
 use super::{Found, GENERATOR_FOOTPRINT, KIB, NamedWorkload, PublishedFigures, synthetic};
-use crate::Granularity;
+use crate::AddressGranularity;
 use crate::quantities::{MeanSize, RequestGap};
 use crate::synthetic::AddressSpec;
 use crate::synthetic::arrivals::Poisson;
@@ -11,8 +11,11 @@ pub(super) fn find(stem: &str, numbers: &[u64]) -> Found {
     if (stem, numbers) != ("pgc-synthetic", &[]) {
         return None;
     }
-    let size =
-        Exponential { mean: MeanSize { bytes: 32.0 * KIB as f64 }, grain: Granularity::Page, mean_is: ExponentialMean::BeforeRounding };
+    let size = Exponential {
+        mean: MeanSize { bytes: 32.0 * KIB as f64 },
+        grain: AddressGranularity::Page,
+        mean_is: ExponentialMean::BeforeRounding,
+    };
     let address = AddressSpec {
         sequential_fraction: 0.4,
         sequential_repeats_size_and_kind: true,

@@ -130,7 +130,7 @@ fn refused(line: usize, reason: impl Into<String>) -> ImportError {
 
 /// Returns a size in bytes as fio reads it, or `None` if the text is no size. Without a unit it counts bytes, and k, m, g and t are powers
 /// of 1024. The option `kb_base` is ignored.
-pub fn size_bytes(text: &str) -> Option<u64> {
+pub fn parse_size_bytes(text: &str) -> Option<u64> {
     let text = text.trim().to_ascii_lowercase();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let number: u64 = text[..digits].parse().ok()?;
@@ -181,20 +181,20 @@ fn stream(name: &str, options: &[(usize, String, String)], notes: &mut Vec<Strin
     let mut job = Job { direction: "read".to_owned(), read_percent: 50, depth: 1, jobs: 1, ..Job::default() };
     for (line, key, value) in options {
         let number = |what: &str| value.parse::<u64>().map_err(|_| refused(*line, format!("{key}={value}: {what} is expected")));
-        let size = || size_bytes(value).ok_or_else(|| refused(*line, format!("{key}={value}: a size such as 4k is expected")));
+        let size = || parse_size_bytes(value).ok_or_else(|| refused(*line, format!("{key}={value}: a size such as 4k is expected")));
         let time = || duration(value).ok_or_else(|| refused(*line, format!("{key}={value}: a time such as 30s is expected")));
         match key.as_str() {
             "rw" | "readwrite" => job.direction.clone_from(value),
             "rwmixread" => job.read_percent = number("a share in percent")?.min(100),
             "rwmixwrite" => job.read_percent = 100 - number("a share in percent")?.min(100),
             "bs" | "blocksize" => {
-                job.sizes = directions(value, |text| size_bytes(text).map(|bytes| bytes.to_string()))
+                job.sizes = directions(value, |text| parse_size_bytes(text).map(|bytes| bytes.to_string()))
                     .ok_or_else(|| refused(*line, format!("{key}={value}: sizes such as 4k or 4k,64k are expected")))?
             }
             "bsrange" | "blocksize_range" => {
                 let range = |text: &str| {
                     let (min, max) = text.split_once('-')?;
-                    let (min, max) = (size_bytes(min)?, size_bytes(max)?);
+                    let (min, max) = (parse_size_bytes(min)?, parse_size_bytes(max)?);
                     if min == 0 || max < min {
                         return None;
                     }
@@ -267,9 +267,9 @@ fn split_sizes(value: &str) -> Option<String> {
     let parts: Option<Vec<(u64, Option<u64>)>> = value
         .split(':')
         .map(|part| match part.split_once('/') {
-            Some((size, "")) => Some((size_bytes(size)?, None)),
-            Some((size, percent)) => Some((size_bytes(size)?, Some(percent.trim_end_matches('%').parse().ok()?))),
-            None => Some((size_bytes(part)?, None)),
+            Some((size, "")) => Some((parse_size_bytes(size)?, None)),
+            Some((size, percent)) => Some((parse_size_bytes(size)?, Some(percent.trim_end_matches('%').parse().ok()?))),
+            None => Some((parse_size_bytes(part)?, None)),
         })
         .collect();
     let parts = parts?;

@@ -6,11 +6,11 @@ mod fio;
 mod mqsim;
 pub mod xml;
 
-pub use fio::size_bytes as fio_size_bytes;
+pub use fio::parse_size_bytes as fio_size_bytes;
 
 /// An imported workload as text, with notes for the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Imported {
+pub struct ImportedWorkload {
     /// Text of a `[workload]` table in TOML. The notes for the user (field `notes`) stand above the table as comments.
     pub toml: String,
     /// Notes for the user: the assumptions that the import made, and the settings of the other program that it left out.
@@ -33,11 +33,14 @@ pub enum ImportError {
     WholeFile(String),
 }
 
-/// Imports a workload. If there are several, `part` chooses a job of fio, or a scenario of MQSim by its number from 1.
+/// Imports a workload from the text of a fio job file or of an MQSim workload definition. `part` chooses a job of fio by its name, or
+/// a scenario of MQSim by its number from 1. With `None`, several jobs of fio become one mix of streams, and several scenarios of
+/// MQSim are refused.
 ///
 /// # Errors
-/// Returns an error if the text is in neither format, or asks for requests that cannot be expressed.
-pub fn import(text: &str, part: Option<&str>) -> Result<Imported, ImportError> {
+/// Returns an error if the text is neither a fio job file nor an MQSim workload definition, or lacks the chosen part. The same holds
+/// for a text that asks for requests that cannot be expressed.
+pub fn import(text: &str, part: Option<&str>) -> Result<ImportedWorkload, ImportError> {
     let start = text.trim_start_matches('\u{feff}').trim_start();
     let (streams, mut notes) = if start.starts_with('<') { mqsim::streams(text, part)? } else { fio::streams(text, part)? };
     notes.dedup();
@@ -60,7 +63,7 @@ pub fn import(text: &str, part: Option<&str>) -> Result<Imported, ImportError> {
             format!("{comments}[workload]\nkind = \"mix\"\n{streams}")
         }
     };
-    Ok(Imported { toml, notes })
+    Ok(ImportedWorkload { toml, notes })
 }
 
 /// One stream of requests.

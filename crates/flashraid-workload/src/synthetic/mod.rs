@@ -13,7 +13,7 @@ use self::arrivals::{ArrivalGenerator, NEVER};
 use self::sizes::SizeGenerator;
 use super::{AddressSpace, HostLoop, OpKind, Request, Source, SourceError, SpecProblem};
 use crate::quantities::RequestGap;
-use flashraid_model::rng::{self, Stream};
+use flashraid_model::rng::{self, RandomStream};
 
 pub use self::addresses::{AddressDistribution, AddressSpec, Footprint, MemberSkew};
 pub use self::arrivals::ArrivalSpec;
@@ -34,8 +34,9 @@ pub struct SyntheticSpec {
     pub addresses: AddressSpec,
     /// Share of writes that must not wait for garbage collection, 0 to 1.
     pub high_priority_fraction: f64,
-    /// Greatest gap before a sequential request, which starts where the one before ended. Such gaps are uniform from 0, as in DiskSim's
-    /// generator. With `None`, they are drawn like the gaps before other requests.
+    /// Longest time between the arrivals of a sequential request and of the request before it. A sequential request starts at the
+    /// address where the one before ended. Such times are drawn uniformly from 0, as in DiskSim's generator. With `None`, they are
+    /// drawn like the times before other requests.
     pub sequential_gap: Option<RequestGap>,
 }
 
@@ -59,14 +60,15 @@ impl SyntheticSpec {
         Self { read_size, write_size, ..self }
     }
 
-    /// Returns a workload with the same requests in the same order, but from a host that waits for each request and has no high-priority
-    /// ones.
+    /// Returns a workload with the same requests in the same order, but without their arrival times and high priorities. The host
+    /// sends each request when the one before is done.
     #[must_use]
     pub fn without_arrival_times(&self) -> Self {
         Self { arrivals: arrivals::Closed::with_depth(1).into(), sequential_gap: None, high_priority_fraction: 0.0, ..self.clone() }
     }
 
-    /// Returns all problems of the settings on `space`. The list is empty if the workload can be generated.
+    /// Returns all problems of these settings for a workload on the address space `space`. The list is empty if the workload can be
+    /// generated.
     pub fn problems(&self, space: &AddressSpace) -> Vec<SpecProblem> {
         let mut problems = Vec::new();
         for (key, share) in [("read_fraction", self.read_fraction), ("high_priority_fraction", self.high_priority_fraction)] {
@@ -96,7 +98,7 @@ fn check_share(problems: &mut Vec<SpecProblem>, key: &str, share: f64) {
     }
 }
 
-/// The generator of a [`SyntheticSpec`]. It never ends.
+/// Generator of the requests that a [`SyntheticSpec`] describes. It never runs out of requests.
 pub struct SyntheticSource {
     arrivals: ArrivalGenerator,
     directions: Chance,
@@ -115,7 +117,8 @@ pub struct SyntheticSource {
 const BATCH: usize = 256;
 
 impl SyntheticSource {
-    /// Returns a generator for a specification that has no problems on `space`.
+    /// Returns a generator of the requests that `spec` describes. `spec` must have no problems on the address space `space` (see
+    /// [`SyntheticSpec::problems`]).
     pub fn new(spec: &SyntheticSpec, seed: u64, space: &AddressSpace) -> Self {
         debug_assert!(spec.problems(space).is_empty());
         Self {
@@ -203,7 +206,7 @@ impl Source for SyntheticSource {
 
 /// Random draws for a property that each request has with a given probability.
 struct Chance {
-    stream: Stream,
+    stream: RandomStream,
     probability: f64,
 }
 

@@ -14,15 +14,15 @@ const ALIGNMENT_BYTES: u64 = 1 << 20;
 /// Maximum size of the address space for devices laid end to end: 4 EiB, so that no address overflows.
 const MAX_END_BYTES: u64 = 1 << 62;
 
-/// Layout of the devices in the address space.
+/// Layout of the devices of a trace in the address space of the array.
 pub(crate) enum Layout {
-    /// All devices share the same addresses.
+    /// All devices of the trace share the same addresses of the array.
     SharedAddresses,
-    /// Devices lie end to end.
+    /// The devices of the trace lie one after another in the address space of the array.
     EndToEnd {
-        /// Address at which each device begins.
+        /// Address in the array's address space at which each device of the trace begins, in bytes, by the number of the device.
         base_bytes: BTreeMap<u32, u64>,
-        /// Address after the end of the last device.
+        /// Address in the array's address space after the end of the last device of the trace, in bytes.
         end_bytes: u64,
     },
 }

@@ -85,8 +85,8 @@ impl Filter {
         self.records.place()
     }
 
-    pub(crate) fn closing_remark(&self) -> Option<String> {
-        self.records.closing_remark()
+    pub(crate) fn note_at_end(&self) -> Option<String> {
+        self.records.note_at_end()
     }
 
     pub(crate) fn device_label(&self, device: u32) -> String {

@@ -28,7 +28,8 @@ const REPEAT_NS: u64 = 2_000_000;
 /// Share of repeated requests from which on a note mentions them.
 const REPEATED_SHARE: f64 = 0.05;
 
-/// Number of bytes in the pages of which footprints consist.
+/// Number of bytes in a page, the unit in which the footprint of a trace is counted. The footprint is the data in all distinct pages
+/// that the trace reads or writes.
 pub const PAGE_BYTES: u64 = 4096;
 
 /// Statistics of a trace.
@@ -81,7 +82,8 @@ pub struct TraceInfo {
     pub repeats: Option<u64>,
     /// Requests and lines that were left out.
     pub skipped: SkippedRecords,
-    /// Guesses that were made, and the settings that override them.
+    /// Notes about what was guessed when the trace was read, such as its unit of time, and about the settings that override the
+    /// guesses.
     pub notes: Vec<String>,
 }
 
@@ -226,7 +228,7 @@ fn info_of(spec: &TraceSpec, origin: &Origin) -> Result<TraceInfo, SourceError> 
         backwards: clock.backwards(),
         skipped: records.skipped(),
         repeats: facts.has_times.then_some(repeated),
-        notes: facts.notes.iter().cloned().chain(records.closing_remark()).chain(repeats_note).chain(burst).collect(),
+        notes: facts.notes.iter().cloned().chain(records.note_at_end()).chain(repeats_note).chain(burst).collect(),
     })
 }
 

@@ -120,7 +120,7 @@ impl TraceReader {
         self.records.filter().facts()
     }
 
-    /// Returns the counts of everything left out so far.
+    /// Returns the numbers of requests and lines of the trace that were left out so far, each with its reason.
     #[must_use]
     pub fn records_skipped(&self) -> SkippedRecords {
         self.records.filter().skipped()

@@ -80,11 +80,11 @@ impl Records {
         };
         if !parser.tells_direction() {
             match spec.only_direction {
-                Some(direction) => parser.assume(direction),
+                Some(direction) => parser.assume_kind(direction),
                 None => notes.push("directions: there is no op column, so all requests are reads; direction overrules it".to_owned()),
             }
         }
-        notes.extend(parser.opening_remark());
+        notes.extend(parser.note_at_start());
         let time_ns = match times {
             Times::In(unit) => unit.ns(),
             Times::None => 0,
@@ -158,8 +158,8 @@ impl Records {
     }
 
     /// Returns a note for the user, to be shown when the trace has been read.
-    pub(crate) fn closing_remark(&self) -> Option<String> {
-        self.parser.closing_remark()
+    pub(crate) fn note_at_end(&self) -> Option<String> {
+        self.parser.note_at_end()
     }
 
     /// Returns the name of a device in the trace.

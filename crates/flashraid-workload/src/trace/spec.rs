@@ -21,13 +21,13 @@ pub struct TraceSpec {
     pub time_unit: Option<TimeUnit>,
     /// Number of bytes in a sector, from 1 to 2^30, in place of the format's own. It is an error for formats that count bytes.
     pub sector_bytes: Option<u32>,
-    /// Treatment of several devices.
+    /// Places that the devices of the trace get in the address space of the array, if the trace has several.
     pub devices: DevicePlacement,
     /// Method by which requests are put in order of time.
     pub reorder: ReorderMethod,
     /// True to leave bad lines out and count them, false to stop at the first one.
     pub skip_bad_lines: bool,
-    /// Longest time between two equal requests, in nanoseconds, after which the second one still counts as a repeat and is dropped. Equal
+    /// Longest time between two equal requests, in nanoseconds, at which the second one is taken for a repeat and dropped. Equal
     /// requests have the same device, address, length and direction. Some recorders record each request at two layers.
     pub drop_repeats_within_ns: Option<u64>,
     /// Treatment of discards (blkparse, fio iologs, libCacheSim CSV).
@@ -67,16 +67,17 @@ pub enum DiscardPolicy {
     Ignore,
 }
 
-/// Treatment of the devices of a trace, each of which has its own addresses.
+/// Placement of the devices of a trace in the address space of the array. In the trace, each device has its own addresses from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DevicePlacement {
-    /// Laid end to end in order of their numbers, each rounded up to 1 MiB. This needs a pass over the whole file before the first request.
+    /// Places the devices of the trace one after another, in order of their numbers. The length of each device is rounded up to a
+    /// multiple of 1 MiB. This needs a pass over the whole file before the first request.
     #[default]
     Concat,
-    /// The devices overlap: every device begins at address 0 of the array.
+    /// Lets the devices of the trace overlap: every device begins at address 0 of the array.
     Fold,
-    /// Only these devices, laid end to end in this order.
+    /// Uses only the devices of the trace with these numbers, and places them one after another in this order.
     List(Vec<u32>),
 }
 

@@ -17,7 +17,7 @@ pub struct DeviceExtent {
     pub device: u32,
     /// Name of the device in the trace.
     pub label: String,
-    /// Number of its requests.
+    /// Number of requests of the device in the trace.
     pub requests: u64,
     /// Address at which the device begins in the address space of the requests.
     pub base_bytes: u64,

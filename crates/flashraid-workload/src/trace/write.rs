@@ -10,7 +10,7 @@ use super::formats::{Format, Line, Writing};
 use super::open_trace;
 use super::record::TraceRecord;
 use super::spec::TraceSpec;
-use crate::files::NewFile;
+use crate::files::ReplacementFile;
 use crate::{OpKind, SourceError};
 
 /// Number of formats that can be written.
@@ -70,7 +70,8 @@ pub struct TraceWriter<W: Write> {
 }
 
 impl<W: Write> TraceWriter<W> {
-    /// Begins a trace of `format` in `output`, which should be buffered. `devices` are the devices that will occur; fio names them first.
+    /// Begins a trace of `format` in `output`, which should be buffered. `devices` are the numbers of all devices that will occur. A
+    /// trace in a format of fio begins with a list of its devices.
     ///
     /// # Errors
     /// Returns `InvalidInput` for a format that is not in [`WRITABLE_FORMATS`], otherwise the error of `output`.
@@ -205,7 +206,7 @@ pub fn write_trace_records(
     mut next: impl FnMut() -> Result<Option<TraceRecord>, SourceError>,
 ) -> Result<TraceWriteSummary, SourceError> {
     let failed = |source| SourceError::Io { context: format!("can't write {}", path.display()), source };
-    let file = NewFile::create_temporary(path).map_err(failed)?;
+    let file = ReplacementFile::create_temporary(path).map_err(failed)?;
     let mut handle = file.open_temporary().map_err(failed)?;
     let compressor = CompressingWriter::new(Compression::detect_from_name(path), &mut handle).map_err(failed)?;
     let mut writer = TraceWriter::new(BufWriter::with_capacity(1 << 16, compressor), format, devices).map_err(failed)?;

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{GcCheck, theory};
 use crate::config::{HandleIsolation, ScaleBy, Scenario, SlcMode};
 use flashraid_model::array::ArrayParams;
-use flashraid_model::ssd::{PlaneReadMode, QueueParams, SlcLimit, SsdParams, SuperblockParams, SuperblockShape};
+use flashraid_model::ssd::{PlaneReadMode, QueueParams, SlcSuperblockLimit, SsdParams, SuperblockParams, SuperblockShape};
 use flashraid_workload::SourceSpec;
 
 /// Number of superpages per die in a superblock from which throughput hardly depends on how many dies may program at a time.
@@ -13,14 +13,17 @@ use flashraid_workload::SourceSpec;
 /// With four superpages, the throughput was erratic: with 113, 114 and 115 dies allowed, 103, 114 and 98 programmed.
 const ROWS_ENOUGH: u32 = 8;
 
-/// A drive with superblocks, as it is simulated.
+/// Results of checking a scenario whose members have superblocks: sizes of one such drive as it is simulated, after any scaling by
+/// `ssd.scale`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DriveCheck {
-    /// Factor by which the simulated drive is smaller than the full-size one. It divides the superpages that a superblock has on each die
-    /// or, with `scale_by = "width"`, the number of dies and all else that sets the throughput.
+    /// Factor by which the simulated drive is smaller than the full-size one. It divides the number of superpages that a superblock
+    /// has on each die. With `ssd.scale_by = "width"`, it instead divides the numbers of dies, channels, cores and commands in
+    /// progress, the buffer size and the link rate.
     pub scale: u32,
-    /// The value `width` if the simulated drive is smaller because it has fewer dies, channels and cores, and a slower link. It is left
-    /// out if superblocks are smaller instead (`scale_by = "space"`), or if the drive has its full size.
+    /// The value `width` if the drive is simulated at a fraction of its full size, with fewer dies, channels and cores and a slower
+    /// link. It is left out if the drive is made smaller by smaller superblocks instead (`ssd.scale_by = "space"`). The same holds for
+    /// a drive that is simulated at full size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale_by: Option<ScaleBy>,
     /// Number of superblocks in the drive.
@@ -30,7 +33,8 @@ pub struct DriveCheck {
     /// Number of bytes of parity in all superblocks; left out without parity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parity_bytes: Option<u64>,
-    /// Results about placement handles; left out if there are none.
+    /// Results about placement handles, by which writes say which data belong together: their number, and the superblocks that they
+    /// need. Left out without `ssd.placement_handles`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placement: Option<PlacementCheck>,
     /// Number of rows of a superblock. A row is one superpage of every die.
@@ -39,10 +43,10 @@ pub struct DriveCheck {
     pub superpage_bytes: u64,
     /// Capacity of the write buffer, in bytes.
     pub buffer_bytes: u64,
-    /// Submission queues; left out without `ssd.queues`.
+    /// Number of submission queues, and limits on the commands that are fetched from them; left out without `ssd.queues`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queues: Option<QueuesCheck>,
-    /// Superblocks with one bit per cell; left out without `ssd.slc`.
+    /// Number and capacity of the superblocks with one bit per cell; left out without `ssd.slc`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slc: Option<SlcCheck>,
     /// Number of bytes that the host can write in one burst until writes must wait for free superblocks. In the meantime, free superblocks
@@ -63,7 +67,8 @@ pub struct PlacementCheck {
     pub handles: u32,
     /// Time for which data of different placement handles stay in different superblocks: until collection moves them, or for ever.
     pub isolation: HandleIsolation,
-    /// Number of handles that writes of the workload use.
+    /// Number of placement handles that writes of the workload use: one for each stream of a mix, at most `handles`. It is 1 for other
+    /// workloads, and behind a write cache.
     pub handles_used: u32,
     /// Maximum number of superblocks that may be open at the same time, for the host and for collection.
     pub open_superblocks_max: u32,
@@ -83,16 +88,17 @@ fn placement_check(scenario: &Scenario, shape: &SuperblockShape) -> Option<Place
     })
 }
 
-/// The submission queues of a drive.
+/// Results of the check about the submission queues of a drive: their number, how many the workload uses, and limits on fetched
+/// commands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct QueuesCheck {
-    /// Number of submission queues.
+    /// Number of submission queues of the drive.
     pub queues: u32,
-    /// Number of queues that the streams of the workload use.
+    /// Number of submission queues that the streams of the workload use.
     pub used: u32,
-    /// Number of commands that are fetched from a queue in one turn.
+    /// Maximum number of commands that the drive fetches from a submission queue in one turn of that queue.
     pub burst: u32,
-    /// Maximum number of commands in progress at a time, from all queues together.
+    /// Maximum number of commands that the drive has in progress at a time, from all submission queues together.
     pub commands: u32,
 }
 
@@ -101,29 +107,30 @@ pub struct QueuesCheck {
 pub struct SlcCheck {
     /// Rule that decides how many superblocks may hold one bit per cell.
     pub mode: SlcMode,
-    /// Maximum number of superblocks that hold one bit per cell at the same time. In the mode `dynamic`, this limit depends on the
-    /// number of free superblocks. The value is then the limit after long idle time: `target` + `span` superblocks are free, and no
-    /// superblock holds one bit per cell yet.
+    /// Maximum number of superblocks that hold one bit per cell at the same time. With `ssd.slc.mode = "dynamic"`, this limit depends
+    /// on the number of free superblocks. The value is then the limit after a long idle time. By then, `ssd.superblock.target` +
+    /// `ssd.superblock.span` superblocks are free, and none holds one bit per cell.
     pub superblocks: u32,
-    /// Number of bytes that fit into the superblocks with one bit per cell of the simulated drive.
+    /// Number of bytes of data that the simulated drive can hold in its superblocks with one bit per cell.
     pub bytes: u64,
-    /// Number of bytes that fit into the superblocks with one bit per cell of the real drive. The simulated drive is smaller if
+    /// Number of bytes of data that the real drive can hold in its superblocks with one bit per cell. The simulated drive is smaller if
     /// `ssd.scale` is above 1.
     pub bytes_unscaled: u64,
 }
 
-/// Queues, cores and buffer before the dies of a device without superblocks.
+/// Results of the check about the front of a drive without superblocks (the parts in front of its dies): queues, cores and write
+/// buffer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FrontEndCheck {
-    /// Capacity of the write buffer, in bytes; left out if there is none.
+    /// Capacity of the drive's write buffer, in bytes; left out if the drive has no write buffer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer_bytes: Option<u64>,
-    /// True if the buffer survives a loss of power, or if there is none.
+    /// True if the drive's write buffer keeps its data when power is lost. It is also true if the drive has no write buffer.
     pub is_protected: bool,
-    /// Submission queues; left out without `ssd.queues`.
+    /// Number of submission queues, and limits on the commands that are fetched from them; left out without `ssd.queues`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queues: Option<QueuesCheck>,
-    /// Number of cores of the controller.
+    /// Number of processor cores of the drive's controller.
     pub cores: u32,
 }
 
@@ -147,7 +154,7 @@ pub(super) fn drive_check(scenario: &Scenario) -> Option<DriveCheck> {
     let ssd = &scenario.array.ssd;
     let superblock = ssd.superblock.as_ref()?;
     let shape = superblock.shape(&ssd.geometry);
-    let unit_bytes = u64::from(superblock.unit_pages) * u64::from(ssd.geometry.page_bytes);
+    let unit_bytes = u64::from(superblock.pages_per_unit) * u64::from(ssd.geometry.page_bytes);
     let superblock_bytes = u64::from(shape.superblock_units()) * unit_bytes;
     let burst_superblocks = superblock.collection.target_free_superblocks + superblock.collection.superblocks_below_target_to_double_pace
         - superblock.collection.floor_free_superblocks;
@@ -244,7 +251,7 @@ pub(super) fn memory_bytes(shape: &SuperblockShape) -> u64 {
 /// one bit per cell hold recent data.
 pub(super) fn alpha(ssd: &SsdParams, superblock: &SuperblockParams) -> f64 {
     let shape = superblock.shape(&ssd.geometry);
-    let set_aside = if let Some(SlcLimit::Superblocks(superblocks)) = shape.slc_room { superblocks } else { 0 };
+    let set_aside = if let Some(SlcSuperblockLimit::Superblocks(superblocks)) = shape.slc_room { superblocks } else { 0 };
     let holding = f64::from(shape.superblocks)
         - f64::from(superblock.collection.target_free_superblocks)
         - f64::from(shape.streams()) / 2.0
@@ -269,7 +276,7 @@ pub(super) fn gc_check(ssd: &SsdParams, superblock: &SuperblockParams) -> GcChec
     let (of_data, write_amplification_is) =
         theory::expected_write_amplification(ssd.gc.victim.write_amplification_theory(), shape.data_units(), alpha);
     let (moved, parity) = (1.0 - 1.0 / of_data, parity_share(&shape));
-    // A die has the share of one row in each superpage.
+    // A row is one superpage of each die.
     let superpage_ns = (programs_ns(ssd, superblock) + reads_ns(superblock)) as f64 + parity * programs_ns(ssd, superblock) as f64;
     let rows = f64::from(shape.data_superpages()) / f64::from(shape.dies);
     let clean_ns = rows * moved * superpage_ns + ssd.timing.block_erase_ns as f64;
@@ -280,7 +287,7 @@ pub(super) fn gc_check(ssd: &SsdParams, superblock: &SuperblockParams) -> GcChec
         write_amplification: of_data * (1.0 + parity),
         write_amplification_is,
         write_amplification_oldest_first: theory::oldest_first_write_amplification(alpha) * (1.0 + parity),
-        pages_moved_per_clean: f64::from(shape.data_units()) * f64::from(superblock.unit_pages) * moved,
+        pages_moved_per_clean: f64::from(shape.data_units()) * f64::from(superblock.pages_per_unit) * moved,
         clean_us: if ssd.gc.collection_takes_no_time { 0.0 } else { clean_ns / 1000.0 },
     }
 }
@@ -311,7 +318,7 @@ pub(super) fn die_ns_per_page(ssd: &SsdParams, superblock: &SuperblockParams, gc
     let types = superblock.page_read_ns.len() as f64;
     let read = superblock.page_read_ns.iter().sum::<u64>() as f64 / types + superblock.unit_transfer_ns as f64;
     let planes = if superblock.plane_reads == PlaneReadMode::EachPlaneIndependently { f64::from(ssd.geometry.planes) } else { 1.0 };
-    let pages = f64::from(superpage_units(ssd, superblock)) * f64::from(superblock.unit_pages);
+    let pages = f64::from(superpage_units(ssd, superblock)) * f64::from(superblock.pages_per_unit);
     let program = programs_ns(ssd, superblock) as f64 / pages;
     let parity = parity_share(&superblock.shape(&ssd.geometry));
     let program = program * (1.0 + parity);

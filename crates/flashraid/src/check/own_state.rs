@@ -12,7 +12,7 @@
 use crate::config::{Scenario, workload_address_space};
 use crate::file_hashes::traces;
 use flashraid_driver::overwrite_untimed;
-use flashraid_model::array::{Array, ArrayParams, ArraySetup, Level, WarmUpPattern};
+use flashraid_model::array::{Array, ArrayParams, ArraySetup, RaidLevel, WarmUpPattern};
 use flashraid_model::flash::ChannelParams;
 use flashraid_model::rng;
 use flashraid_model::ssd::{SsdParams, SuperblockParams};
@@ -96,7 +96,7 @@ fn by_writing(scenario: &Scenario, superblock: &SuperblockParams) -> Option<f64>
     let pages = (space.capacity_bytes / space.page_bytes) as f64;
     let mut overwrite = |overwrites: f64| {
         let pages = overwrite_untimed(&mut array, &mut *source, (overwrites * pages) as u64, &mut |_| true).ok()?;
-        Some((pages, array.members()[0].space().wear().mean * f64::from(shape.superblocks)))
+        Some((pages, array.members()[0].mapping().wear().mean * f64::from(shape.superblocks)))
     };
     let (_, erases_before) = overwrite(OVERWRITES_BEFORE)?;
     let (pages_written, erases) = overwrite(OVERWRITES_COUNTED)?;
@@ -114,16 +114,16 @@ fn by_writing(scenario: &Scenario, superblock: &SuperblockParams) -> Option<f64>
 /// Parity of the array, which is written more often than data, changes write amplification by at most 2 %.
 fn smaller(array: &ArrayParams, superblock: &SuperblockParams) -> ArrayParams {
     let spare = superblock.shape(&array.ssd.geometry).spare_superblocks();
-    let row_units = superblock.bits_per_cell * superblock.flash_page_units;
+    let row_units = superblock.bits_per_cell * superblock.units_per_flash_page;
     let rows = SUPERBLOCK_UNITS.div_ceil(row_units);
     let mut smaller = array.clone();
-    (smaller.level, smaller.members) = (Level::Single, 1);
+    (smaller.level, smaller.members) = (RaidLevel::Single, 1);
     smaller.slow.clear();
     (smaller.failures, smaller.rebuild, smaller.cache, smaller.host_port, smaller.coordination) = (Vec::new(), None, None, None, None);
     let ssd = &mut smaller.ssd;
     let geometry = &mut ssd.geometry;
     (geometry.dies, geometry.planes, geometry.reserved_blocks_per_plane) = (1, 1, spare);
-    geometry.pages_per_block = rows * row_units * superblock.unit_pages;
+    geometry.pages_per_block = rows * row_units * superblock.pages_per_unit;
     ssd.channel = ssd.channel.map(|_| ChannelParams::consecutive(1));
     // Data with one bit per cell are moved out of there in any case.
     ssd.superblock = Some(SuperblockParams { has_parity_superpages: false, slc: None, dies_programming_max: 1, ..superblock.clone() });

@@ -5,9 +5,9 @@
 
 use flashraid_model::space::victim::WriteAmplificationTheory;
 
-/// Returns the prediction for a victim policy and blocks of `pages` pages: the write amplification, and its relation to the policy
-/// (`exact` or `at least`). `alpha`, which is above 1, is the number of all pages in blocks that hold data, divided by the number of
-/// pages of user data.
+/// Returns the write amplification that theory predicts for a victim policy with blocks of `pages` pages, and `exact` or `at least`.
+/// With `exact`, the policy has the predicted value. With `at least`, the policy has this value or a higher one. `alpha` is the number
+/// of pages (valid or not) in all blocks except free ones, divided by the number of pages of user data. It is above 1.
 pub fn expected_write_amplification(of_policy: WriteAmplificationTheory, pages: u32, alpha: f64) -> (f64, &'static str) {
     match of_policy {
         WriteAmplificationTheory::Greedy => (greedy_write_amplification(pages, alpha), "exact"),
@@ -17,20 +17,27 @@ pub fn expected_write_amplification(of_policy: WriteAmplificationTheory, pages: 
     }
 }
 
-/// Returns the write amplification of greedy collection with blocks of `pages` pages. `alpha`, which is above 1, is the number of pages in
-/// all blocks divided by the number of pages of user data in them.
+/// Returns the write amplification of greedy collection (of the block with the fewest valid pages) under uniformly random writes.
+/// Blocks have `pages` pages. `alpha` is the number of pages (valid or not) in all blocks except free ones, divided by the number of
+/// pages of user data. It is above 1.
 ///
-/// It is the mean-field fixed point (Desnoyers, ACM TOS 2014; Van Houdt, SIGMETRICS 2013, d → ∞). Let there be `U` pages of user data, and
-/// `f` victims for each page that the host writes. Blocks begin with `pages` valid pages, and each valid page becomes invalid at the same
-/// rate. Hence `f·U/j` blocks have `j` valid pages.
+/// The theory is that of very many blocks (Desnoyers, ACM TOS 2014). Van Houdt, SIGMETRICS 2013, chooses the best of `d` random
+/// blocks; greedy collection is the limit of large `d`. Let there be `U` pages of user data, and `f` victims for each page that the
+/// host writes.
 ///
-/// This holds for each `j` above a level `m`. Blocks that come down to `m` valid pages are collected at once, except for a share `s`, which
-/// is collected with `m − 1`. All valid pages together are `U`, which gives `f = 1 / (pages − m + s)`. All blocks together have `alpha·U`
-/// pages, which gives
+/// Victims are erased and filled again, so that `f` blocks with `pages` valid pages are added for each page that the host writes. A
+/// write makes each valid page invalid with probability `1/U`. So a block with `j` valid pages loses one with probability `j/U`. In
+/// equilibrium, `f` blocks come down from `j` to `j − 1` valid pages for each write. Hence `f·U/j` blocks have `j` valid pages.
 ///
-/// `alpha = pages · (H(pages) − H(m) + s/m) / (pages − m + s)` with the harmonic numbers `H`,
+/// This holds for each `j` above a level `m`. A share `1 − s` of the blocks that come down to `m` valid pages is collected at once.
+/// The share `s` stays until another page becomes invalid, and is collected with `m − 1` valid pages. Hence `f·s·U/m` blocks have `m`
+/// valid pages.
 ///
-/// which is solved for `m` and `s`. Write amplification is `pages · f`.
+/// All valid pages together are `U`, which gives `f = 1 / (pages − m + s)`. All blocks together have `alpha·U` pages, which gives
+///
+/// `alpha = pages · (H(pages) − H(m) + s/m) / (pages − m + s)` with the harmonic numbers `H`.
+///
+/// The function solves this equation for `m` and `s`. Write amplification is `pages · f`.
 pub fn greedy_write_amplification(pages: u32, alpha: f64) -> f64 {
     let b = f64::from(pages);
     let mut harmonic = 0.0;
@@ -48,9 +55,9 @@ pub fn greedy_write_amplification(pages: u32, alpha: f64) -> f64 {
     1.0
 }
 
-/// Returns the write amplification of collecting the block that was written first, with blocks of any size. It is the limit of greedy
-/// collection for large blocks. `alpha`, which is above 1, is the number of all pages in blocks that hold data, divided by the number
-/// of pages of user data.
+/// Returns the write amplification of collecting the block that was written first, under uniformly random writes. It is the limit of
+/// greedy collection for large blocks, and the same for blocks of any size. `alpha` is the number of pages (valid or not) in all
+/// blocks except free ones, divided by the number of pages of user data. It is above 1.
 ///
 /// The formula of Desnoyers, SYSTOR 2012, is `alpha / (alpha + W(−alpha·e^−alpha))` with Lambert's function `W`. Here, its equation
 /// `alpha = −ln(1 − r) / r` is solved by bisection, where `r` is the share of invalid pages in a victim.
@@ -67,16 +74,20 @@ pub fn oldest_first_write_amplification(alpha: f64) -> f64 {
     1.0 / min.max(f64::MIN_POSITIVE)
 }
 
-/// Returns the write amplification of collecting a random block among those with invalid pages. Blocks have `pages` pages. `alpha`,
-/// which is above 1, is the number of all pages in blocks that hold data, divided by the number of pages of user data.
+/// Returns the write amplification of collecting a random block among those with invalid pages, under uniformly random writes. Blocks
+/// have `pages` pages. `alpha` is the number of pages (valid or not) in all blocks except free ones, divided by the number of pages of
+/// user data. It is above 1.
 ///
-/// Let `f` be the number of victims for each page that the host writes. While the host writes a page, `f` blocks are filled on average.
-/// A filled block is fully valid until one of its pages is overwritten. In equilibrium, `f` fully valid blocks lose their first valid
-/// page while the host writes a page. Fully valid blocks therefore hold a share `f` of the user pages, and are a share `f/alpha` of the
-/// blocks.
+/// Let `f` be the number of victims for each page that the host writes; write amplification is `pages · f`. For each page that the
+/// host writes, `f` blocks are filled on average. A filled block is fully valid until one of its pages is overwritten. In equilibrium,
+/// `f` fully valid blocks lose their first valid page for each write.
+///
+/// All user pages are equally likely to be overwritten. So the share of user pages that lie in fully valid blocks is `f` as well.
+/// These blocks are a share `f/alpha` of all blocks.
 ///
 /// A victim is as full as the mean of all blocks that are not fully valid: it has `valid = pages · (1 − f) / (alpha − f)` valid pages.
-/// With `f · (pages − valid) = 1`, this gives the closed form.
+/// Each victim frees `pages − valid` pages, and one page is needed for each write: `f · (pages − valid) = 1`. The solution is
+/// `pages · f = alpha · pages / (pages · (alpha − 1) + 1)`.
 pub fn random_write_amplification(pages: u32, alpha: f64) -> f64 {
     let b = f64::from(pages);
     alpha * b / (b * (alpha - 1.0) + 1.0)

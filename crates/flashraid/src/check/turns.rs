@@ -14,13 +14,16 @@ pub struct PermissionCheck {
     /// Number of free blocks at or below which a member asks the controller for permission to collect. One pool of blocks (of a plane
     /// or of a die) with so few is enough. In drives with superblocks, the value is a number of superblocks.
     pub ask_at_free_blocks: u32,
-    /// Number of members among which only `together` have permission to collect at a time: those of a mirror set, or all members.
+    /// Number of members that share one limit on permissions to collect: those of a mirror set, or all members. At most `together` of
+    /// them (the next field) may have permission at the same time.
     pub scope_members: u32,
-    /// Number of members that may have permission to collect at the same time, of every `scope_members` members.
+    /// Maximum number of members that may have permission to collect at the same time, among `scope_members` members that share this
+    /// limit.
     pub together: u32,
-    /// Share of the time that the dies of the busiest member need for collection, multiplied by `scope_members` and divided by
-    /// `together`. Above 1, permission for `together` members at a time is not enough, so that some members must collect without
-    /// permission. It is `None` for a closed loop.
+    /// Demand for permission to collect, divided by the controller's supply. The demand is the share of simulated time that a die of
+    /// the busiest member needs for collection on average. The supply is `together` / `scope_members`, because so many of the members
+    /// that share the limit may collect at a time. Above 1, some members must collect without permission. The value is `None` for a
+    /// closed loop.
     pub load: Option<f64>,
     /// True if the pools of blocks begin the run with `ssd.gc.start` free blocks. Members must then collect at once, without permission
     /// of the controller.
@@ -40,9 +43,9 @@ pub struct TurnsCheck {
     /// Length of the last part of a turn to collect, in milliseconds. In this part, the collection of no further victim block begins,
     /// so that collection can end within the turn.
     pub buffer_ms: f64,
-    /// Longest turn to collect, in milliseconds, with which a member's free blocks last while all other members have their turns. With
-    /// longer turns, members must collect outside of their turns. It is `None` for a closed loop, and for a workload that writes
-    /// nothing.
+    /// Maximum length that a turn to collect (the time in which only one member may collect) should have, in milliseconds. While the
+    /// other members have turns of this length, a member has just enough free blocks for the host's writes. With longer turns, members
+    /// must collect outside of their turns. The value is `None` for a closed loop, and for a workload that writes nothing.
     pub window_max_ms: Option<f64>,
     /// Minimum length that a turn to collect (the time in which only one member may collect) should have, in milliseconds. It is the
     /// time to collect one average victim block, plus `buffer_ms` (the last part of a turn, in which no collection begins). In drives
@@ -95,11 +98,11 @@ pub(super) fn turns_check(array: &ArrayParams, gc: &GcCheck, workload: Option<&W
             let shape = superblock.shape(&ssd.geometry);
             let superblocks = clean_free_blocks.saturating_sub(superblock.collection.floor_free_superblocks);
             let units = f64::from(superblocks) * f64::from(shape.data_units());
-            (units * f64::from(superblock.unit_pages) / dies, None)
+            (units * f64::from(superblock.pages_per_unit) / dies, None)
         }
         None => {
             let pools_per_die = f64::from(ssd.geometry.planes * ssd.geometry.blocks_per_plane) / f64::from(pools.blocks);
-            let blocks = clean_free_blocks.saturating_sub(pools.start_free_blocks);
+            let blocks = clean_free_blocks.saturating_sub(pools.start_threshold_free_blocks);
             let cleans = (ms(window) - ms(buffer)) / (gc.clean_us / 1000.0);
             (pools_per_die * f64::from(blocks) * data_pages, Some((data_pages - gc.pages_moved_per_clean) * (cleans.floor() + 1.0)))
         }

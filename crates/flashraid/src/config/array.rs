@@ -15,7 +15,8 @@ pub struct ArrayConfig {
     pub preset: Option<String>,
     /// RAID level, which decides how addresses spread over the members.
     pub level: Level,
-    /// Number of members. By default, it is 1 for `single`, 2 for `raid1`, and otherwise 8 for data and those for parity.
+    /// Number of members. By default, it is 1 for `single`, 2 for `raid1`, 8 for `raid0` and `raid10`, 9 for `raid4` and `raid5`, and
+    /// 10 for `raid6`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 128))]
     pub members: Option<u32>,
@@ -31,7 +32,8 @@ pub struct ArrayConfig {
     /// Rebuilding of failed members on spares. Without this table, the array stays degraded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rebuild: Option<RebuildConfig>,
-    /// Limits of the array's controller towards the host. Without this table, there are none.
+    /// Limits of the array's controller on host requests: how many it serves at a time, and its bandwidth. Without this table, there
+    /// are no limits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub controller: Option<ControllerConfig>,
 }
@@ -51,7 +53,8 @@ impl Default for ArrayConfig {
     }
 }
 
-/// Limits of an array's controller, whatever its members could do.
+/// Limits of an array's controller on host requests: how many it serves at a time, and its bandwidth. They hold even if the members
+/// could serve more.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
@@ -91,7 +94,7 @@ impl FailureList {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct FailureConfig {
-    /// Number of the member, from 0.
+    /// Number of the member that fails, from 0.
     #[schemars(range(min = 0, max = 127))]
     pub member: u32,
     /// Simulated time of the failure, from the start of the run. The member does not fail if the last request is done before.
@@ -103,14 +106,14 @@ pub struct FailureConfig {
 #[serde(untagged)]
 pub enum SlowList {
     /// One period of time in which a member is slow.
-    One(SlowConfig),
+    One(SlowMemberConfig),
     /// Several periods of time in which members are slow. Periods of the same member do not overlap.
-    Several(#[schemars(length(min = 1))] Vec<SlowConfig>),
+    Several(#[schemars(length(min = 1))] Vec<SlowMemberConfig>),
 }
 
 impl SlowList {
     /// Returns all periods in which members are slow, with their keys.
-    pub(super) fn with_keys(&self) -> Vec<(String, &SlowConfig)> {
+    pub(super) fn with_keys(&self) -> Vec<(String, &SlowMemberConfig)> {
         match self {
             Self::One(slow) => vec![("array.slow".to_owned(), slow)],
             Self::Several(list) => list.iter().enumerate().map(|(at, slow)| (format!("array.slow[{at}]"), slow)).collect(),
@@ -122,7 +125,7 @@ impl SlowList {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
-pub struct SlowConfig {
+pub struct SlowMemberConfig {
     /// Number of the member, from 0.
     #[schemars(range(min = 0, max = 127))]
     pub member: u32,
@@ -140,7 +143,8 @@ pub struct SlowConfig {
     /// Time that is added to each slow operation.
     #[serde(default = "no_time")]
     pub add: Duration,
-    /// Share of operations that are slow by `factor` and `add`; above 0.
+    /// Share of the operations sent to the member that are slow; above 0. The flash time of a slow operation is multiplied by the key
+    /// `factor`, and the time in the key `add` is added.
     #[serde(default = "all_operations")]
     pub share: Fraction,
     /// Length of a stall, in which the member gives no answer. By default, there are no stalls.
@@ -178,7 +182,8 @@ pub struct RebuildConfig {
     /// Number of spares. As many failed members are rebuilt as there are spares; earlier failures come first.
     #[schemars(range(min = 1, max = 127))]
     pub spares: u32,
-    /// State of the spares when a failed member is rebuilt on them.
+    /// Use of the spares before a failed member is rebuilt on them. They have been filled and overwritten like the members (`"warm"`),
+    /// or only filled once (`"fresh"`).
     pub spare: Spare,
     /// True to continue rebuilding to its end after the last request, false to end it with the load.
     pub finish: bool,
@@ -191,7 +196,7 @@ impl Default for RebuildConfig {
     }
 }
 
-/// State of a spare when a failed member is rebuilt on it.
+/// Use of a spare before a failed member is rebuilt on it: filled and overwritten like the members, or only filled once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spare {

@@ -18,13 +18,15 @@ use flashraid_workload::units::{Duration, Fraction, Size};
 pub struct CacheConfig {
     /// The policy, with its parameters.
     pub policy: CachePolicy,
-    /// Keys that apply to every cache policy, and in the same way to each cache of the array.
+    /// Configuration keys that apply to every cache policy. The array has one cache or several, depending on the policy, and the same
+    /// values apply to each of them.
     pub common: CommonCacheKeys,
     /// Other policies whose parameters the user also set.
     pub(super) others: Vec<CachePolicy>,
 }
 
-/// Keys that apply to every cache policy, and in the same way to each cache of the array.
+/// Configuration keys that apply to every cache policy. The array has one cache or several, depending on the policy, and the same
+/// values apply to each of them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
@@ -35,23 +37,27 @@ pub struct CommonCacheKeys {
     /// Unit in which the capacity of a cache is counted. By default `"pages"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub room: Option<CacheCapacityUnit>,
-    /// Share of a cache's capacity above which the cache destages (writes its pages to the members, or to their caches). By default 0
+    /// Lower threshold of destaging, as a share of a cache's capacity. The cache destages while its pages take up more than this
+    /// share. Destaging writes cached pages to the members, or from a first-level cache to the caches of the members. By default 0
     /// with every policy, as in the paper LAWC; the paper WOW uses 80 %.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub low: Option<Fraction>,
-    /// Share of a cache's capacity from which on the cache destages at the full rate. The rate rises linearly from `low`. By default, it
-    /// equals `low` with every policy; the paper WOW uses 90 %.
+    /// Upper threshold of destaging, as a share of a cache's capacity. The cache destages (writes cached pages out) at the full rate
+    /// when its pages take up this share or more. The rate rises linearly from the share in `low` to this one. By default, it equals
+    /// `low` with every policy; the paper WOW uses 90 %.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub high: Option<Fraction>,
-    /// Maximum number of destages that each cache has in progress at a time. A destage writes pages of a cache to the members, or to
-    /// their caches. By default 1, as in the paper LAWC; the paper WOW uses up to 20.
+    /// Maximum number of destages that each cache has in progress at a time. A destage writes cached pages to the members, or from a
+    /// first-level cache to the caches of the members. By default 1, as in the paper LAWC; the paper WOW uses up to 20.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1024))]
     pub in_flight: Option<u32>,
-    /// Time that the memory of the cache takes to read a page. By default 125 ns (phase-change memory, LAWC Table 2).
+    /// Time that the memory of the cache takes to read a page. By default 125 ns (phase-change memory, Table 2 of the paper on
+    /// layout-aware write caches, LAWC).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nvm_read: Option<Duration>,
-    /// Time that the memory of the cache takes to write a page. By default 1 µs (phase-change memory, LAWC Table 2).
+    /// Time that the memory of the cache takes to write a page. By default 1 µs (phase-change memory, Table 2 of the paper on
+    /// layout-aware write caches, LAWC).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nvm_write: Option<Duration>,
 }
@@ -60,13 +66,14 @@ pub struct CommonCacheKeys {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CacheCapacityUnit {
-    /// Counts pages. A write that is larger than the room that is left enters piece by piece.
+    /// Counts the pages in a cache. A write that is larger than the room that is left enters the cache piece by piece.
     Pages,
-    /// Counts pages. If there is room for one page, all pages of a write in the same stripe enter together, even beyond `size` (LAWC 2.1).
-    /// (In a member's cache, it is the strip instead of the stripe.)
+    /// Counts the pages in a cache, but lets a write exceed the cache's size. If there is room for one page, all pages of the write in
+    /// the same stripe enter the cache together. A member's cache takes the pages in the same strip together. Section 2.1 of the paper
+    /// LAWC, on layout-aware write caches, describes this.
     Whole,
-    /// Counts the stripes with cached pages, however many pages they have. The number of pages in `size` is the maximum number of stripes.
-    /// (In a member's cache, it is strips.)
+    /// Counts the stripes (in a member's cache, the strips) with pages in a cache, however many pages of each are cached. A cache
+    /// whose size is that of n pages may hold pages of n stripes or strips. The caches of the array divide `size` among them.
     Entries,
 }
 

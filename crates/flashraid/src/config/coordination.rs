@@ -16,26 +16,27 @@ use flashraid_workload::units::{Duration, StopThreshold};
 /// Coordination of the members' garbage collection.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CoordinationConfig {
-    /// The scheme, with its parameters.
+    /// The coordination scheme, with its parameters. It decides which members collect garbage at what time.
     pub scheme: SchemePolicy,
-    /// Keys that apply to every scheme with a controller.
+    /// Keys that apply to every scheme in which a controller of the array decides which members collect garbage, and when.
     pub protocol: ProtocolConfig,
     /// Other schemes whose parameters the user also set.
     pub(super) others: Vec<SchemePolicy>,
 }
 
-/// Keys that apply to every scheme with a controller.
+/// Keys that apply to every scheme in which a controller of the array decides which members collect garbage, and when.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct ProtocolConfig {
     /// Amount of garbage collection that each die does when the controller forces its member to collect, or permits it.
     pub force_until: ForceUntil,
-    /// True if all dies of a member collect when the controller forces the member to collect. False if only those dies do in which a pool
-    /// of blocks has `t_soft` free blocks or fewer.
+    /// True if all dies of a member collect when the controller forces the member to collect. False if only dies that are short of
+    /// free blocks collect. Such a die has a pool of blocks with at most as many free blocks as the key `t_soft` says.
     pub across_dies: bool,
-    /// Situation in which a member asks the controller to force members to collect: after it began to collect by itself, or
-    /// before it must. The scheme decides which members are then forced. By default `"soft"` if `delay` is above 0, otherwise `"at-start"`.
+    /// Moment at which a member asks the controller to force members to collect together. With `"at-start"`, the member asks when it
+    /// begins to collect by itself. With `"soft"`, it asks earlier, before it must collect. The scheme decides which members are then
+    /// forced. By default `"soft"` if the waiting time of the controller (the key `delay`) is above 0, otherwise `"at-start"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notify: Option<NotifyConfig>,
     /// Number of free blocks at or below which a pool of blocks (of a plane or die) counts as low. With the schemes `reactive-selective`
@@ -46,19 +47,19 @@ pub struct ProtocolConfig {
     /// members can ask. With `notify = "soft"`, the controller forces members earlier if an asking member would otherwise have to
     /// collect by itself.
     pub delay: Duration,
-    /// True if the controller does not wait for the time `delay` when the array is idle. Once a member has asked for forced collection
-    /// and no host request is outstanding, members are forced to collect at once. The scheme decides which members. Only with
-    /// `notify = "soft"`.
+    /// True if the controller does not wait when the array is idle. Otherwise, after a member has asked for forced collection, the
+    /// controller waits for the time in the key `delay`. With true, it forces members to collect as soon as no host request is
+    /// outstanding. The scheme decides which members. Only with `notify = "soft"`.
     pub at_idle: bool,
     /// Answer of the controller to a member that asks for forced collection: it forces the members that the scheme chooses, or ignores all
     /// messages.
     pub answer: ControllerAnswer,
-    /// Numbers of the GGC-aware members, which exchange messages with the controller. The others collect by themselves. By default, all
-    /// members are GGC-aware.
+    /// List of the members (counted from 0) that exchange messages with the controller of globally coordinated garbage collection
+    /// (GGC). Other members collect by themselves. By default, all members exchange messages with the controller.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub ggc_aware: Option<Vec<u32>>,
-    /// Time that each kind of message takes.
+    /// Latency of each kind of message between the controller and a member.
     pub latency: LatencyConfig,
 }
 
@@ -120,7 +121,8 @@ impl JsonSchema for CoordinationConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ForceUntil {
-    /// Collect one victim block in each die, whatever the number of free blocks. A drive with superblocks collects as with `watermark`.
+    /// Collect one victim block in each die, whatever the number of free blocks. A drive with superblocks instead collects until it
+    /// has as many free superblocks as the sum of the keys `ssd.superblock.target` and `ssd.superblock.span`.
     OneVictim,
     /// Collect one victim block in each pool of blocks (of a plane or of a die), whatever the number of free blocks. A drive with
     /// superblocks frees one superblock.
@@ -135,8 +137,8 @@ pub enum ForceUntil {
     Watermark,
 }
 
-/// Situation in which a member asks the controller to force members to collect: after it began to collect by itself, or before it
-/// must. The scheme decides which members are then forced.
+/// Moment at which a member asks the controller to force members to collect together. The member asks when it begins to collect by
+/// itself, or earlier, before it must collect. The scheme decides which members are then forced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NotifyConfig {
@@ -161,24 +163,25 @@ pub enum ControllerAnswer {
     Never,
 }
 
-/// Time that each kind of message takes.
+/// Latency of each kind of message between the controller and a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct LatencyConfig {
-    /// Time that the message takes by which a member asks the controller to force members to collect. With `scheme = "stagger"`, the
-    /// member asks for permission to collect instead.
+    /// Latency of the message with which a member asks the controller to force members to collect. With `scheme = "stagger"`, the
+    /// member asks for permission to collect instead, or announces that it collects without permission.
     pub gc_request: Duration,
-    /// Time that the message takes by which a member registers with the controller. A registered member is among those that the
-    /// controller forces to collect next (see `t_soft`).
+    /// Latency of the message with which a member registers with the controller, because a pool of blocks has only `t_soft` free
+    /// blocks left. When the controller next forces members to collect, it forces all that have registered. Only the schemes
+    /// `reactive-selective` and `proactive-idle` use this message.
     pub participate: Duration,
     /// Time that a message from the controller to a member takes. The message forces the member to collect, gives or denies it permission
     /// to collect, or ends a collection because idle time has ended.
     pub force_gc: Duration,
     /// Time that each of two messages takes: the controller's question for a member's state, and the member's answer.
     pub gc_state: Duration,
-    /// Time that the message takes by which a member reports the end of its collection. Either it has collected as much as it was told
-    /// to, or a collection without permission has ended.
+    /// Latency of the message with which a member reports the end of its collection. The member has then collected as much as the
+    /// controller told it to. With `scheme = "stagger"`, the message may also report the end of a collection without permission.
     pub gc_done: Duration,
 }
 

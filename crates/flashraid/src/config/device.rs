@@ -72,10 +72,12 @@ pub struct SsdConfig {
     /// Controller of the device. Without this table, its work takes no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub firmware: Option<FirmwareConfig>,
-    /// Suspension of programs and erases by reads, with superblocks and `gc.preemption = "suspend"`.
+    /// Times and limits with which reads interrupt (suspend) programs and erases in a drive with superblocks. They apply only with
+    /// `gc.preemption = "suspend"`. Without this table, suspension has its default times and limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension: Option<SuspensionConfig>,
-    /// Placement handles of a drive with superblocks.
+    /// Placement handles of a drive with superblocks. A placement handle is a label of a write, as in Flexible Data Placement (FDP) of
+    /// NVMe. Writes with different handles go to different superblocks. Without this table, all writes have the same handle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement_handles: Option<PlacementHandlesConfig>,
     /// Superblocks that hold one bit per cell for a time. Without this table there are none.
@@ -86,13 +88,13 @@ pub struct SsdConfig {
     #[serde(flatten)]
     pub mechanisms: Mechanisms,
     /// Factor by which the simulated drive is smaller than the real one, so that its state fits into memory. Each superblock has fewer
-    /// superpages on each die, and erases take less time. The numbers of superblocks and dies, the buffer, and the share of spare area
-    /// stay. Free superblocks hold less, so that they absorb shorter bursts of writes. With `scale_by = "width"`, the drive has fewer
-    /// dies instead. Needs `ssd.superblock`.
+    /// pages on each die. Erases become shorter in proportion, so that they remain the same share of the work. The numbers of
+    /// superblocks and dies, the buffer, and the share of spare area stay. Free superblocks hold less, so that they absorb shorter
+    /// bursts of writes. With `scale_by = "width"`, the drive has fewer dies instead. Needs `ssd.superblock`.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1, max = 65_536))]
     pub scale: u32,
-    /// Dimension of the drive that `scale` divides: the number of superpages of a superblock on each die, or the number of dies.
+    /// Dimension of the drive that `scale` divides: the number of pages of a superblock on each die, or the number of dies.
     #[serde(default, skip_serializing_if = "ScaleBy::is_default")]
     pub scale_by: ScaleBy,
     /// Treatment of a write of zeroes that the host asks for without sending data (NVMe's Write Zeroes; `WZ` of blkparse).
@@ -110,16 +112,18 @@ pub struct SsdConfig {
     pub warm_up: WarmUpConfig,
 }
 
-/// Dimension in which a scaled drive is smaller.
+/// Dimension of the drive that `ssd.scale` divides: the number of pages of a superblock on each die, or the number of dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScaleBy {
-    /// Fewer superpages of each superblock on each die. Throughput and latencies stay, but free superblocks hold less, so that they
-    /// absorb shorter bursts of writes.
+    /// Divides the number of pages of each superblock on each die by `ssd.scale`. Throughput and latencies stay. Free superblocks hold
+    /// less, so that they absorb shorter bursts of writes.
     #[default]
     Space,
-    /// Fewer dies, channels, cores, programs at a time and commands in work; these numbers must be multiples of `scale`. Buffer size and
-    /// link rate are divided, too. Operations take the same time, but throughput is lower, and the load should be lower, too.
+    /// Divides the numbers of dies, channels and processor cores by `ssd.scale`. The limits on simultaneous program operations of dies
+    /// (`superblock.programs_at_once`) and on commands (`queues.commands`) are divided, too. These numbers must be multiples of
+    /// `ssd.scale`. Buffer size and link rate are divided as well. Flash operations take the same time, but throughput is lower, and
+    /// the workload's load should be lower, too.
     Width,
 }
 
@@ -133,10 +137,11 @@ impl ScaleBy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WriteZeroes {
-    /// Treated as any other write.
+    /// Treats a write of zeroes as any other write.
     #[default]
     Write,
-    /// Whole units of the map (in arrays with parity, whole stripes) are trimmed, and the rest is written.
+    /// Trims the part of the request that covers whole units of the drive's mapping table (in arrays with parity, whole stripes). The
+    /// rest of the request, before and after this part, is written.
     Deallocate,
 }
 
@@ -178,7 +183,8 @@ pub(super) fn filled_in_by_preset(schema: &mut Schema) {
 #[schemars(transform = filled_in_by_preset)]
 #[non_exhaustive]
 pub struct GeometryConfig {
-    /// Number of dies. A die serves one command at a time. (The papers say element or package.)
+    /// Number of dies in each SSD. A die serves one command at a time. (The papers that the simulator follows call it an element or a
+    /// package.)
     #[schemars(range(min = 1, max = 65_536))]
     pub dies: u32,
     /// Number of planes in a die.
@@ -218,11 +224,13 @@ pub struct TimingConfig {
     pub command_overhead: Duration,
 }
 
-/// Summary page at the end of each block (it describes the block), and the programs to which the time to write it is added.
+/// Choice of a summary page: the last page of each block, which describes the block and holds no data. The time to write it is added
+/// to the program operation that fills the block, or spread over all program operations of the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum BlockSummaryPage {
-    /// No summary page (`false`), or one that is written after the program that fills the block (`true`).
+    /// No summary page (`false`), or one at the end of each block (`true`). A summary page describes the other pages of its block. It
+    /// is written right after the last of these has been programmed.
     Plain(bool),
     /// A summary page at the end of each block, which describes the block. The time to write it is divided equally among the programs of
     /// the block's data pages.
@@ -358,7 +366,7 @@ pub enum Duplex {
 
 impl Quantity for LinkRate {
     const NAME: &'static str = "link-rate";
-    const ALLOWED_TEXT: &'static str =
+    const ALLOWED_VALUES: &'static str =
         "\"off\", a rate such as \"300MB/s\" (half duplex), or a table such as { rate = \"3.2GB/s\", duplex = \"full\" }";
     const PATTERN: &'static str = r"^\s*(off|[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMGT]B|[KMGT]iB)/s)\s*$";
     const ALLOWED_NUMBERS: Option<NumberRange> = None;
@@ -406,7 +414,10 @@ pub struct WarmUpConfig {
     /// `pattern = "steady"`, it must be 0.
     #[schemars(range(min = 0.0, max = 1_000.0))]
     pub overwrites: f64,
-    /// Addresses of the overwrites. Drives with superblocks use `"steady"` if `pattern`, `overwrites`, `start` and `load` are all left out.
+    /// Addresses that the warm-up overwrites: random ones (`"random"`, the default) or those that the workload writes (`"workload"`).
+    /// With `"steady"`, nothing is overwritten: the drive is put directly into the steady state of random writes. Drives with
+    /// superblocks do so by default. Such a drive has the default `"random"` if `overwrites`, `start`, or `load` (the file with a
+    /// saved state) is set.
     pub pattern: WarmUpPattern,
     /// Pages that hold data before the overwrites.
     #[serde(skip_serializing_if = "Start::is_default")]
@@ -425,17 +436,17 @@ impl Default for WarmUpConfig {
     }
 }
 
-/// Addresses of the overwrites of the warm-up.
+/// Addresses that the warm-up of a drive overwrites.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WarmUpPattern {
-    /// Uniform over the exported pages.
+    /// Overwrites addresses drawn uniformly from all pages that the drive offers to the host.
     #[default]
     Random,
-    /// The write addresses of the workload itself.
+    /// Overwrites the addresses that the workload itself writes.
     Workload,
-    /// No overwrites: the drive is put into the steady state of uniform random writes in one pass, which is faster. Needs `ssd.superblock`,
-    /// and is the default there.
+    /// Overwrites nothing: the drive is put into the steady state of uniform random writes in one pass, which is faster. Needs
+    /// `ssd.superblock`, and is the default there.
     Steady,
 }
 

@@ -22,7 +22,8 @@ pub struct GcConfig {
     pub stop: StopThreshold,
     /// Kinds of host requests before which a die checks if one of its pools of blocks has so few free blocks that collection must start.
     pub trigger: Trigger,
-    /// Scope of a pool of blocks: the plane or die whose blocks share free blocks, open blocks, and the thresholds `start` and `stop`.
+    /// Scope of a pool of blocks: a plane, or a whole die. All blocks of a pool have their free blocks in common, and the open blocks
+    /// that are being written. The thresholds `start` and `stop` of garbage collection count the free blocks of a pool.
     pub pool: BlockPoolScope,
     /// The blocking scope of a collection: the part that serves no request during the collection.
     pub blocking: Blocking,
@@ -32,21 +33,26 @@ pub struct GcConfig {
     pub copy_back: bool,
     /// Points of a collection at which requests may interrupt it.
     pub preemption: Preemption,
-    /// T_hard of PGC, as a share of `start`: with fewer free blocks, requests that consume free blocks wait. Needs preemption. Not with
-    /// superblocks.
+    /// Number of free blocks of a pool below which host writes that need a free page wait while a block is collected. It is a share of
+    /// the number in the key `start`, at which collection starts. The paper on preemptive collection (PGC) calls it T_hard. Needs a
+    /// `preemption` other than `"none"`. Applies only to drives without superblocks.
     pub t_hard: Fraction,
-    /// Overlap of requests with the steps of a collection. Requests that may be served between two steps overlap with the next step, if
-    /// they and the step are all reads or all writes. With `"in-flight"`, requests that arrive during a step may overlap with it, too.
-    /// Needs preemption; with superblocks also `superblock.cache_read`.
+    /// Overlap of host requests with a step of a collection: the read or program of a page that is moved. With `true`, requests that
+    /// wait when a step begins may overlap with it. All requests that the die may serve then must be of the step's kind: reads for a
+    /// read, writes for a program. Otherwise none overlaps. With `"in-flight"`, requests of the step's kind that arrive during the
+    /// step may overlap, too. Needs a `preemption` other than `"none"`. In drives with superblocks, only reads overlap, and
+    /// `superblock.cache_read = true` and `superblock.plane_reads = "independent"` are needed, too.
     pub pipeline: Pipeline,
-    /// True to serve a request with the copy of its page that collection has read and not yet programmed. A read gets this copy, and a
-    /// write replaces it. The copy is in the page register of the die. With superblocks, it is in the controller, and only reads use it.
-    /// Needs preemption.
+    /// True if host requests use the copy of a page that collection has read and not yet programmed. A read gets its data from this
+    /// copy, and a write replaces the data in it. The copy is in the page register of the die. In drives with superblocks, the copy is
+    /// in the controller, and only reads use it. Needs a `preemption` other than `"none"`.
     pub merge: bool,
-    /// True to move a page first if a waiting request needs it. Needs preemption and `merge`. Not with superblocks.
+    /// True if collection moves a page earlier than others of its block because a waiting request reads or writes it. The request is
+    /// then served with the copy of the page that collection has read (as the key `merge` says). Needs `merge = true`. Applies only to
+    /// drives without superblocks.
     pub reorder: bool,
-    /// Time that a die takes, between two steps of a collection, to look for waiting requests in its queue. Needs preemption. Not with
-    /// superblocks.
+    /// Time that a die takes, between two steps of a collection, to look for waiting requests in its queue. Needs a `preemption` other
+    /// than `"none"`. Applies only to drives without superblocks.
     pub poll: Duration,
     /// Time from the suspension of a program or erase until the read that interrupts it begins, in nanoseconds. Needs
     /// `preemption = "suspend"`.
@@ -89,32 +95,36 @@ impl Default for GcConfig {
     }
 }
 
-/// Host requests that overlap with steps of a collection. A step is a read or a program of a page that collection moves.
+/// Choice of the host requests that may overlap with a step of a collection. They are none, those that wait when the step begins, or
+/// also those that arrive during it. A step is a read or a program of a page that collection moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Pipeline {
-    /// No overlap (`false`), or overlap of a step with the requests that wait when it begins (`true`). A step is a read or a program of
-    /// a page that collection moves. Requests overlap only if all that may be served then are of the step's kind: reads before a read,
-    /// writes before a program. With superblocks, only reads overlap.
+    /// No overlap (`false`), or overlap of a step of a collection with host requests that wait when the step begins (`true`). A step
+    /// is a read or a program of a page that collection moves. All requests that the die may serve then must be of the step's kind:
+    /// reads for a read, writes for a program. Otherwise none overlaps. In drives with superblocks, only reads overlap.
     Plain(bool),
-    /// Overlap of a step with requests that wait when it begins, and with requests that arrive during it (`"in-flight"`). A step is a
-    /// read or a program of a page that collection moves. Reads overlap only with a read, and writes only with a program.
+    /// Overlap that is chosen by a name; `"in-flight"` is the only one. Host requests may then overlap with a step of a collection if
+    /// they wait when the step begins, or if they arrive during it. A step is a read or a program of a page that collection moves.
+    /// Reads overlap only with a read, and writes only with a program.
     Named(NamedPipeline),
 }
 
-/// Values of `pipeline` that are names rather than true or false. The only one, `"in-flight"`, lets host requests also overlap with a
-/// step of a collection during which they arrive. A step is a read or a program of a page that collection moves.
+/// Values of the key `pipeline` that are names rather than true or false. The only one is `"in-flight"`. Host requests may then
+/// overlap with a step of a collection if they wait when the step begins, or if they arrive during it. A step is a read or a program
+/// of a page that collection moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NamedPipeline {
-    /// Reads that arrive while collection reads a page overlap with that read, and writes that arrive while it programs a page overlap
-    /// with that program. Requests that wait before such a step overlap with it, too, if they all are reads like the step, or writes like
-    /// the step.
+    /// Lets host requests overlap with a step of a collection if they wait when the step begins, or if they arrive during it. A step
+    /// is a read or a program of a page that collection moves. Reads overlap only with a read, and writes only with a program. Waiting
+    /// requests overlap only if all that the die may serve when the step begins are of its kind. In drives with superblocks, only
+    /// reads overlap.
     InFlight,
 }
 
 impl Pipeline {
-    /// Returns true if any requests overlap with steps of a collection.
+    /// Returns true if the setting allows host requests to overlap with steps of a collection.
     pub fn is_on(self) -> bool {
         self != Self::Plain(false)
     }
@@ -124,7 +134,7 @@ impl Pipeline {
         match self {
             Self::Plain(false) => ssd::PipeliningMode::Off,
             Self::Plain(true) => ssd::PipeliningMode::AtPreemptionPoints,
-            Self::Named(NamedPipeline::InFlight) => ssd::PipeliningMode::AlsoDuringSteps,
+            Self::Named(NamedPipeline::InFlight) => ssd::PipeliningMode::AlsoDuringCollectionSteps,
         }
     }
 }
@@ -138,9 +148,10 @@ pub(super) const REFERENCE_NO_COPY_BACK: &str = "reference-no-copy-back";
 pub enum Procedure {
     /// Finds victims and free blocks as the other keys of `ssd.gc` say.
     AsSet,
-    /// Follows the DiskSim SSD extension with copy-back disabled. Each die has one pool of blocks. When collection begins in the pool, its
-    /// blocks are listed in a table, those with the fewest valid pages first. Victims are taken from the table in order. Free blocks are
-    /// searched plane by plane. As in DiskSim, a moved page is transferred out of the die and back only if it changes planes.
+    /// Follows the SSD extension of DiskSim with its setting copy-back disabled. Each die has one pool of blocks. When collection
+    /// begins in the pool, its blocks are listed in a table, those with the fewest valid pages first. Victims are taken from the table
+    /// in order. The die looks for the next free block to write plane by plane. A moved page is transferred out of the die and back
+    /// only if it changes planes, as in DiskSim.
     ReferenceNoCopyBack,
 }
 
@@ -156,7 +167,7 @@ pub enum IdleTimeBeforeCollection {
 
 impl Quantity for IdleTimeBeforeCollection {
     const NAME: &'static str = "idle-time";
-    const ALLOWED_TEXT: &'static str = "\"off\", or a duration with a unit, such as \"10ms\"";
+    const ALLOWED_VALUES: &'static str = "\"off\", or a duration with a unit, such as \"10ms\"";
     const PATTERN: &'static str = r"^\s*(off|[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d))\s*$";
     const ALLOWED_NUMBERS: Option<NumberRange> = None;
 
@@ -176,13 +187,16 @@ impl Quantity for IdleTimeBeforeCollection {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trigger {
-    /// The die checks its free blocks before it serves any request of the host.
+    /// Makes a die check its pools of blocks before it serves any request of the host. Collection starts if a pool has only `start`
+    /// free blocks or fewer.
     Request,
-    /// The die checks its free blocks only before it serves a write.
+    /// Makes a die check its pools of blocks only before it serves a write of the host. Collection starts if a pool has only `start`
+    /// free blocks or fewer.
     Write,
 }
 
-/// Scope of a pool of blocks: the plane or die whose blocks share free blocks, open blocks, and the thresholds `start` and `stop`.
+/// Scope of a pool of blocks: a plane, or a whole die. All blocks of a pool have their free blocks in common, and the open blocks that
+/// are being written. The thresholds `start` and `stop` of garbage collection count the free blocks of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BlockPoolScope {
@@ -206,8 +220,9 @@ pub enum Blocking {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preemption {
-    /// Never: once a victim block is chosen, its collection runs to its end. With superblocks, only the reads of one superpage run to
-    /// their end.
+    /// Lets no request interrupt the collection of a victim block: once the block is chosen, its collection runs to its end. Drives
+    /// with superblocks are an exception, because they serve host requests between the parts of a collection. A part is all reads of
+    /// one superpage (the data that one program of a die writes), one such program, or one die's erase.
     None,
     /// Requests may be served between two steps of the collection. The steps are page reads, page programs and the erase (section III of
     /// the paper on preemptive collection, PGC).

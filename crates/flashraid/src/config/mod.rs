@@ -159,7 +159,8 @@ pub struct WarmStateFiles {
     pub load_from: Option<PathBuf>,
 }
 
-/// Reads a configuration file. `sets` are pairs of a key and a value in the order of the command line, and `seed` replaces the file's.
+/// Reads a configuration file. `sets` are pairs of a key and its new value, which replaces the file's, as `--set` does; later pairs replace
+/// earlier ones. `seed`, if given, replaces the file's seed.
 ///
 /// # Errors
 /// Returns all problems of the configuration.
@@ -218,7 +219,8 @@ pub(crate) fn check_setting(key: &str, value: &str) -> Result<(), Problems> {
     }
 }
 
-/// Reads the text of a file called `name`, like [`load_scenario`]. Relative paths in it are relative to the folder of `name`.
+/// Reads a configuration from a text. Relative paths in the text are relative to the folder of the file `name`, which need not exist.
+/// `sets` are pairs of a key and its new value, which replaces the text's, as `--set` does. `seed`, if given, replaces the text's seed.
 ///
 /// # Errors
 /// Returns all problems of the configuration.
@@ -293,8 +295,9 @@ fn bound_integers(schema: &mut serde_json::Value) {
     }
 }
 
-/// Returns the types of quantities that the keys of a configuration hold, such as sizes and durations. Each type has the name that the
-/// schema uses as `format`, and the allowed texts, as the end of the sentence "this must be …".
+/// Returns the types of quantities that configuration keys hold, such as sizes and durations, each as a pair of texts. The first text
+/// is the name of the type, which the schema uses as `format`. The second one says which texts are allowed for a value; it completes
+/// the sentence "this must be …".
 pub fn quantity_types_and_allowed_texts() -> impl Iterator<Item = (&'static str, &'static str)> {
     quantities::CHECKERS.iter().map(|checker| (checker.name, checker.allowed))
 }

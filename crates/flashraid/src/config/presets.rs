@@ -6,11 +6,11 @@ use flashraid_workload::catalogue;
 /// Subject that a preset (a named, built-in part of a configuration) describes: an SSD, an array or a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PresetKind {
-    /// One SSD, for `ssd.preset`.
+    /// A preset that describes one SSD. The configuration key `ssd.preset` chooses it by its name.
     Device,
-    /// An array, for `array.preset`.
+    /// A preset that describes an array. The configuration key `array.preset` chooses it by its name.
     Array,
-    /// A workload, for `workload.preset`.
+    /// A preset that describes a workload. The configuration key `workload.preset` chooses it by its name.
     Workload,
 }
 

@@ -6,7 +6,8 @@ use std::ops::Range;
 /// A text of a configuration: a file, an option of the command line, or a preset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceText {
-    /// Path of the file, `--set`, or `preset NAME`.
+    /// Name of the place from which the text comes. It is the path of a configuration file, `--set` for an option of the command line,
+    /// or `preset NAME` for a preset.
     pub name: String,
     /// The whole text of the source.
     pub text: String,
@@ -49,9 +50,9 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// Returns the allowed values, if the message states them.
+    /// Returns the part of the message that says which values are allowed, if there is one. Examples are "at least 1ns" and "1 to 8".
     ///
-    /// They are the end of "`key` is X, but must be Y" or of "`key` is X, but Y is allowed".
+    /// This part is Y in messages such as "`key` is X, but must be Y" and "`key` is X, but Y is allowed".
     pub fn allowed_values(&self) -> Option<&str> {
         let (_, rest) = self.message.split_once(", but ").or_else(|| self.message.split_once(", which must be "))?;
         let rest = rest.strip_prefix("must be ").unwrap_or(rest);
@@ -63,13 +64,14 @@ impl Problem {
 /// All problems of a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Problems {
-    /// Texts in which problems may lie: configuration files, options of the command line, and presets. `source_index` of a problem's
-    /// place counts in this list.
+    /// Texts in which problems may lie: configuration files, options of the command line, and presets. The `source_index` in the place
+    /// of a problem is an index into this list.
     pub sources: Vec<SourceText>,
     /// The problems, in the order of their places: source by source as in `sources`, and from top to bottom in each. Problems without a
     /// place come last. In an [`Error::Config`](crate::Error::Config), the list has at least one problem.
     pub list: Vec<Problem>,
-    /// True if a file could not be read, false if its contents are wrong.
+    /// True if a configuration file could not be read for a reason that is not the user's mistake, such as a failing disk. False if
+    /// the user must mend all problems. Examples are a wrong path, a file that is not text, and a wrong value.
     pub has_unreadable_file: bool,
 }
 

@@ -4,8 +4,8 @@ use super::device::LinkRate;
 use super::gc::IdleTimeBeforeCollection;
 use super::read::HedgeDelay;
 use super::workload::{RequestsOrTime, TraceReorder};
-use flashraid_model::coordination::{Together, TurnBuffer};
-use flashraid_workload::Granularity;
+use flashraid_model::coordination::{Together, TurnEndMargin};
+use flashraid_workload::AddressGranularity;
 use flashraid_workload::quantities::{MeanSize, RequestGap};
 use flashraid_workload::quantity_impls;
 use flashraid_workload::synthetic::Footprint;
@@ -21,7 +21,7 @@ pub(super) struct Checker {
 }
 
 const fn checker<Q: Quantity>() -> Checker {
-    Checker { name: Q::NAME, allowed: Q::ALLOWED_TEXT, check: |text| Q::parse(text).map(drop) }
+    Checker { name: Q::NAME, allowed: Q::ALLOWED_VALUES, check: |text| Q::parse(text).map(drop) }
 }
 
 /// Every quantity that a configuration can hold.
@@ -37,10 +37,10 @@ pub(super) const CHECKERS: &[Checker] = &[
     checker::<IdleTimeBeforeCollection>(),
     checker::<HedgeDelay>(),
     checker::<Together>(),
-    checker::<TurnBuffer>(),
+    checker::<TurnEndMargin>(),
     checker::<Footprint>(),
     checker::<RequestGap>(),
-    checker::<Granularity>(),
+    checker::<AddressGranularity>(),
     checker::<MeanSize>(),
     checker::<RequestsOrTime>(),
     checker::<TraceReorder>(),

@@ -27,30 +27,33 @@ pub struct ReadConfig {
     /// Read plan: the way the array chooses which members a read is served from, if there is a choice. With mirrors, it chooses a copy.
     /// With parity, it may reconstruct pages from the rest of their stripe instead of reading them.
     pub plan: Plan,
-    /// Time that a member takes to refuse a read that would wait for collection. The host then reads the rest of the stripe, or another
-    /// copy. If a member refuses one of these reads, too, the time counts twice, and the read that the host then makes may wait. Only
-    /// with `plan = "avoid"`.
+    /// Time that a member takes to refuse a read that would wait for its collection. The host then reads the rest of the stripe, or
+    /// another copy, from other members. If one of these is collecting as well, the host loses this time twice. No further read is
+    /// refused then: reads wait for collection if they must. Only with `plan = "avoid"`.
     pub fast_fail: Duration,
-    /// Knowledge of the host about collection. Only with `plan = "avoid"`.
+    /// Knowledge of the host about which parts of the array collect garbage at the moment: dies or planes, members, or only whose turn
+    /// it is. The host uses it to read elsewhere. Only with `plan = "avoid"` (reads avoid members that collect).
     pub knowledge: Knowledge,
-    /// True to avoid collecting members also in the reads that precede a parity write. Such reads take either the old data and parity, or
-    /// the rest of the stripe. Only with `plan = "avoid"`.
+    /// True to avoid collecting members also in the reads that an array with parity makes before a write. For the new parity, the
+    /// array reads either the old data and parity, or the rest of the stripe. With true, it takes whichever of the two is delayed less
+    /// by collection. Only with `plan = "avoid"` (reads avoid members that collect).
     pub pre_reads: bool,
     /// Knowledge of the host about how long collection will last. Only with `plan = "avoid"`.
     pub remaining: RemainingTimeKnowledge,
     /// Time after which a read that has not ended is also read elsewhere: from another copy, or from the rest of the stripe. It is a
     /// duration, or `"p95"` for the 95th percentile of the durations of the member's last reads. Only with `plan = "hedge"`, or with
-    /// `then_hedge`.
+    /// `plan = "predict"` and `then_hedge`.
     pub after: HedgeDelay,
-    /// Number of last reads of a member from whose durations the host takes the 95th percentile. Until so many have ended, no read of the
-    /// member is also read elsewhere (from another copy, or from the rest of the stripe). Only with `after = "p95"`, and `plan = "hedge"`
-    /// or `then_hedge`.
+    /// Number of a member's last reads that count for `after = "p95"`. With this value, a read is also made elsewhere if it takes
+    /// longer than the 95th percentile of the durations of these reads. Until this many reads of the member have ended, none of its
+    /// reads is also made elsewhere. The key has no effect if `after` is a duration.
     #[schemars(range(min = 1, max = 65_536))]
     pub learn: u32,
-    /// Treatment of reads that nobody needs any more, because another answer was first. Only with `plan = "hedge"`, or with `then_hedge`.
+    /// Treatment of unneeded reads. A read becomes unneeded if it was also made elsewhere, and the answer from there came first. Only
+    /// with `plan = "hedge"`, or with `plan = "predict"` and `then_hedge`.
     pub cancel: Cancel,
-    /// Wait in the member above which a read counts as slow: the time from the prediction until the die would begin the read. Only with
-    /// `plan = "predict"`.
+    /// Wait above which a read counts as slow. Before each read, the host predicts if it will be slow. The wait is the time from this
+    /// prediction until the die of the member would begin the read. Only with `plan = "predict"`.
     pub slow: Duration,
     /// Probability that a slow read is predicted to be fast. Only with `plan = "predict"`.
     pub false_accept: Fraction,
@@ -58,8 +61,8 @@ pub struct ReadConfig {
     pub false_reject: Fraction,
     /// Time that a prediction takes before each read. Only with `plan = "predict"`.
     pub cost: Duration,
-    /// True to read once more, from another copy or from the rest of the stripe, if a read has not ended after the time `after`. This is
-    /// done as with `plan = "hedge"`, whatever was predicted. Only with `plan = "predict"`.
+    /// True to read again, from another copy or from the rest of the stripe, if a read has not ended after the time `after`. This applies
+    /// to reads that were predicted to be fast and to those that were predicted to be slow. Only with `plan = "predict"`.
     pub then_hedge: bool,
 }
 
@@ -86,15 +89,15 @@ impl Default for ReadConfig {
 /// Time after which a read that has not ended is also read elsewhere: from another copy, or from the rest of the stripe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HedgeDelay {
-    /// The 95th percentile of the durations of the member's last reads.
+    /// Makes a read elsewhere, too, if it has not ended after the 95th percentile of the durations of the member's last reads.
     P95OfReads,
-    /// The same time for all reads.
+    /// Makes a read elsewhere, too, if it has not ended after this time, which is the same for all reads.
     Time(Duration),
 }
 
 impl Quantity for HedgeDelay {
     const NAME: &'static str = "time-until-late";
-    const ALLOWED_TEXT: &'static str = "\"p95\", or a duration with a unit, such as \"1ms\"";
+    const ALLOWED_VALUES: &'static str = "\"p95\", or a duration with a unit, such as \"1ms\"";
     const PATTERN: &'static str = r"^\s*(p95|[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d))\s*$";
     const ALLOWED_NUMBERS: Option<NumberRange> = None;
 
@@ -110,13 +113,15 @@ impl Quantity for HedgeDelay {
     }
 }
 
-/// Treatment of reads that nobody needs any more, because another answer was first.
+/// Treatment of unneeded reads. A read becomes unneeded if it was also made elsewhere, and the answer from there came first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cancel {
-    /// Reads that nobody needs any more are all served to their end.
+    /// Serves unneeded reads to their end. A read becomes unneeded if it was also made elsewhere, and the answer from there came
+    /// first.
     Never,
-    /// Reads that nobody needs any more are dropped if they still wait in the queue of their die. The others are served to their end.
+    /// Drops unneeded reads that still wait in the queue of their die. A read becomes unneeded if it was also made elsewhere, and the
+    /// answer from there came first. Unneeded reads that have left the queue, or have not reached it, are served to their end.
     Queued,
 }
 
@@ -163,19 +168,19 @@ impl ReadConfig {
                 Knowledge::Member => array::CollectionKnowledge::PerMember,
                 Knowledge::Turn => array::CollectionKnowledge::Turns,
             },
-            plans_reads_before_writes: self.pre_reads,
-            knows_remaining_time: self.remaining == RemainingTimeKnowledge::Known,
+            plans_parity_reads_before_writes: self.pre_reads,
+            knows_remaining_collection_time: self.remaining == RemainingTimeKnowledge::Known,
             after: match self.after {
                 HedgeDelay::P95OfReads => HedgeAfter::P95OfReads { reads_observed: self.learn },
                 HedgeDelay::Time(time) => HedgeAfter::Time(time.ns),
             },
             abandons_waiting_reads: self.cancel == Cancel::Queued,
             prediction: ReadPredictionParams {
-                slow_ns: self.slow.ns,
+                slow_threshold_ns: self.slow.ns,
                 false_accept: self.false_accept.0,
                 false_reject: self.false_reject.0,
                 cost_ns: self.cost.ns,
-                then_hedges: self.then_hedge,
+                also_hedges: self.then_hedge,
             },
         }
     }
@@ -227,7 +232,7 @@ pub(super) fn without_effect(config: &Config, array: &array::ArrayParams, is_wri
     for (works, needs, keys) in [
         (plan.considers_member_state(), "plan = \"avoid\"", &["fast_fail", "knowledge", "pre_reads", "remaining"][..]),
         (plan.predicts(), "plan = \"predict\"", &["slow", "false_accept", "false_reject", "cost", "then_hedge"]),
-        (config.read.hedges(), "plan = \"hedge\"", &["after", "learn", "cancel"]),
+        (config.read.hedges(), "plan = \"hedge\" (or \"predict\" with read.then_hedge = true)", &["after", "learn", "cancel"]),
         (!config.read.hedges() || config.read.after == HedgeDelay::P95OfReads, "after = \"p95\"", &["learn"]),
     ] {
         let keys = keys.iter().map(|key| format!("read.{key}")).filter(|key| !works && is_written(key));
@@ -241,7 +246,7 @@ pub(super) fn without_effect(config: &Config, array: &array::ArrayParams, is_wri
         let level = config.array.level.name();
         warnings.push(format!("read.plan = \"{name}\" has no effect with level \"{level}\", where each page lies in one place only"));
     } else if plan.considers_member_state() && array.ssd.gc.collection_takes_no_time {
-        warnings.push(format!("read.plan = \"{name}\" has nothing to go round with coordination.scheme = \"ideal\""));
+        warnings.push(format!("read.plan = \"{name}\" has no effect with coordination.scheme = \"ideal\", where collection takes no time"));
     }
     warnings
 }
@@ -310,8 +315,8 @@ mod tests {
         let expected = ReadPlanParams {
             refusal_answer_ns: 3000,
             collection_knowledge: array::CollectionKnowledge::PerMember,
-            plans_reads_before_writes: false,
-            knows_remaining_time: false,
+            plans_parity_reads_before_writes: false,
+            knows_remaining_collection_time: false,
             ..ReadPlanParams::default()
         };
         assert_eq!(array.read_plan_params, expected);
@@ -341,7 +346,8 @@ mod tests {
         };
         assert_eq!(of_prediction(""), Ok(ReadPredictionParams::default()));
         let keys = "slow = \"2ms\"\nfalse_accept = 0.1\nfalse_reject = \"20%\"\ncost = \"0s\"\nthen_hedge = true\n";
-        let prediction = ReadPredictionParams { slow_ns: 2_000_000, false_accept: 0.1, false_reject: 0.2, cost_ns: 0, then_hedges: true };
+        let prediction =
+            ReadPredictionParams { slow_threshold_ns: 2_000_000, false_accept: 0.1, false_reject: 0.2, cost_ns: 0, also_hedges: true };
         assert_eq!(of_prediction(keys), Ok(prediction));
         assert!(of_prediction("false_accept = 1.5\n").is_err());
         assert!(of_prediction("cost = \"2h\"\n").is_err_and(|text| text.contains("at most 1h")));
@@ -364,10 +370,10 @@ mod tests {
         assert!(warns(hedge, "read.fast_fail has no effect without read.plan = \"avoid\""));
         assert!(warns("[read]\nfalse_accept = 0.1\n", "read.false_accept has no effect without read.plan = \"predict\""));
         let predict = "[array]\nlevel = \"raid5\"\nmembers = 3\n[read]\nplan = \"predict\"\nafter = \"1ms\"\n";
-        assert!(warns(predict, "read.after has no effect without read.plan = \"hedge\""));
+        assert!(warns(predict, "read.after has no effect without read.plan = \"hedge\" (or \"predict\" with read.then_hedge = true)"));
         assert!(!warns(&format!("{predict}then_hedge = true\n"), "no effect"));
         let ideal = "[array]\nlevel = \"raid5\"\nmembers = 3\n[read]\nplan = \"avoid\"\n[coordination]\nscheme = \"ideal\"\n";
-        assert!(warns(ideal, "nothing to go round"));
+        assert!(warns(ideal, "no effect with coordination.scheme = \"ideal\""));
     }
 
     #[test]

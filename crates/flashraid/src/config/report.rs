@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use flashraid_workload::units::Duration;
 
-/// Settings of the measurements, and their resolution.
+/// Settings of the report. They set the intervals of time in which it measures, its timeline, and the part of the run that the
+/// statistics leave out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
@@ -14,8 +15,8 @@ pub struct ReportConfig {
     pub bandwidth_interval: Duration,
     /// Length of a time slice. All members that collect during the same slice count as collecting together.
     pub gc_slice: Duration,
-    /// Window of simulated time whose requests, collections and destages of the write cache the report lists one by one, as its timeline.
-    /// By default, there is no timeline.
+    /// Window of simulated time for which the report has a timeline. The timeline lists the requests, collections, and destages of the
+    /// write cache that overlap with the window. By default, there is no timeline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeline: Option<TimelineConfig>,
     /// Number of requests at the beginning that the statistics leave out.
@@ -39,8 +40,8 @@ impl Default for ReportConfig {
     }
 }
 
-/// Window of simulated time. The report lists what overlaps with the window one by one, as its timeline. These are requests, collections,
-/// and destages of the write cache, at most 200,000 of each.
+/// Window of simulated time for which the report has a timeline. The timeline is a list of all requests, collections, and destages of
+/// the write cache that overlap with the window. It has at most 200,000 entries of each kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]

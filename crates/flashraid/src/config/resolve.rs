@@ -82,7 +82,7 @@ pub(super) fn resolve(mut config: Config, tree: &Tree, written: &Tree, problems:
 /// It is `None` if writes of zeroes deallocate nothing.
 fn deallocated_bytes(array: &ArrayParams) -> Option<u64> {
     let space = workload_address_space(array);
-    let unit_bytes = array.ssd.superblock.as_ref().map_or(1, |superblock| u64::from(superblock.unit_pages)) * space.page_bytes;
+    let unit_bytes = array.ssd.superblock.as_ref().map_or(1, |superblock| u64::from(superblock.pages_per_unit)) * space.page_bytes;
     if space.stripe_unit_bytes.is_multiple_of(unit_bytes) {
         return Some(if space.stripe_shape.parity_strips > 0 { space.stripe_bytes() } else { unit_bytes });
     }
@@ -113,10 +113,10 @@ fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String>
     let gc = &array.ssd.gc;
     let pool_reserved = geometry.reserved_blocks_per_plane * if gc.pool == ssd::PoolScope::Die { geometry.planes } else { 1 };
     // One reserved block is always open.
-    if gc.stop_free_blocks > pool_reserved - 1 {
+    if gc.stop_threshold_free_blocks > pool_reserved - 1 {
         let text = format!(
             "ssd.gc.stop is {} free blocks, but a pool has at most {} when nothing is left to collect, so that collections end only when there is no more garbage",
-            gc.stop_free_blocks,
+            gc.stop_threshold_free_blocks,
             pool_reserved - 1
         );
         warnings.push(text);
@@ -199,7 +199,7 @@ fn without_effect(config: &Config) -> Vec<String> {
         set.map(|(key, _)| format!("ssd.gc.{key} has no effect without {needed}")).collect()
     };
     let mut warnings = Vec::new();
-    if config.coordination.scheme.collects_in_no_time() {
+    if config.coordination.scheme.collection_takes_no_time() {
         // Collection that takes no time cannot be preempted (rule 109).
         let of_time = [
             ("blocking", gc.blocking != default.blocking),
@@ -359,7 +359,7 @@ impl Resolver<'_> {
             pages_per_block: written.pages,
             page_bytes: page_bytes as u32,
             reserved_blocks_per_plane: reserved,
-            summary_page: config.ssd.summary_page.is_there(),
+            has_summary_page: config.ssd.summary_page.is_there(),
         })
     }
 
@@ -399,9 +399,9 @@ impl Resolver<'_> {
             page_program_ns: written.page_program.ns,
             block_erase_ns: written.block_erase.ns,
             page_transfer_ns: allowed_ns(page_transfer_ns),
-            block_summary_transfer_ns: if geometry.summary_page { allowed_ns(transfer_ns(1)) } else { 0 },
+            block_summary_transfer_ns: if geometry.has_summary_page { allowed_ns(transfer_ns(1)) } else { 0 },
             command_overhead_ns: written.command_overhead.ns,
-            spreads_summary_over_programs: config.ssd.summary_page.spreads_time_over_programs(),
+            spreads_summary_page_over_programs: config.ssd.summary_page.spreads_time_over_programs(),
         }
     }
 
@@ -418,7 +418,7 @@ impl Resolver<'_> {
         let mut page_ns = u128::from(t.page_read_ns) + 2 * u128::from(t.page_program_ns) + u128::from(t.command_overhead_ns);
         page_ns += 2 * u128::from(t.page_transfer_ns) + u128::from(t.block_summary_transfer_ns);
         if let Some(preemption) = ssd.gc.preemption {
-            page_ns += 2 * u128::from(preemption.poll_ns);
+            page_ns += 2 * u128::from(preemption.poll_duration_ns);
             if let Some(suspension) = preemption.suspension {
                 page_ns += (u128::from(suspension.suspend_ns) + u128::from(suspension.resume_ns)) * u128::from(suspension.suspensions_max);
             }
@@ -442,9 +442,9 @@ impl Resolver<'_> {
         let pool_blocks = planes_per_pool * geometry.blocks_per_plane;
         let pool_reserved = planes_per_pool * geometry.reserved_blocks_per_plane;
         let pool = if written.pool == BlockPoolScope::Die { "a die" } else { "a plane" };
-        let start = written.start.free_blocks_in_pool_of(pool_blocks);
+        let start = written.start.stop_free_blocks_in_pool_of(pool_blocks);
         let procedure = written.procedure;
-        let stop = written.stop.free_blocks_in_pool_of(pool_blocks, start);
+        let stop = written.stop.stop_free_blocks_in_pool_of(pool_blocks, start);
         // A pool could run out of free blocks with a smaller value (rule 16). `geometry` has made sure that 1 is possible.
         let (working, why) = working_blocks(config);
         let start_max = pool_reserved - working;
@@ -485,7 +485,7 @@ impl Resolver<'_> {
         };
         GcParams {
             procedure: match procedure {
-                Procedure::AsSet => ssd::CollectionProcedure::AsParametersSay,
+                Procedure::AsSet => ssd::CollectionProcedure::AsConfigured,
                 Procedure::ReferenceNoCopyBack => ssd::CollectionProcedure::ReferenceSimulatorWithoutCopyBack,
             },
             pool: match written.pool {
@@ -493,11 +493,11 @@ impl Resolver<'_> {
                 BlockPoolScope::Die => ssd::PoolScope::Die,
             },
             blocking: match written.blocking {
-                Blocking::Die => ssd::BlockingScope::Die,
-                Blocking::Plane => ssd::BlockingScope::Plane,
+                Blocking::Die => ssd::CollectionBlockingScope::Die,
+                Blocking::Plane => ssd::CollectionBlockingScope::Plane,
             },
-            start_free_blocks: start,
-            stop_free_blocks: stop,
+            start_threshold_free_blocks: start,
+            stop_threshold_free_blocks: stop,
             pool_check_trigger: match written.trigger {
                 Trigger::Request => ssd::RequestsThatCheckPools::EveryRequest,
                 Trigger::Write => ssd::RequestsThatCheckPools::OnlyWrites,
@@ -505,10 +505,10 @@ impl Resolver<'_> {
             victim: self.victim(config),
             separate_open_block: written.separate_open_block,
             copy_back: written.copy_back,
-            collection_takes_no_time: config.coordination.scheme.collects_in_no_time(),
+            collection_takes_no_time: config.coordination.scheme.collection_takes_no_time(),
             preemption: (written.preemption != Preemption::None).then(|| ssd::Preemption {
-                poll_ns: written.poll.ns,
-                hard_limit_over_start_threshold: written.t_hard.0,
+                poll_duration_ns: written.poll.ns,
+                hard_limit_to_start_ratio: written.t_hard.0,
                 pipeline: written.pipeline.resolved(),
                 serves_requests_from_move_register: written.merge,
                 moves_requested_pages_first: written.reorder,
@@ -618,13 +618,13 @@ impl Resolver<'_> {
             self.problem("array.stripe_unit", message, None);
         }
         let level = match level {
-            Level::Single => array::Level::Single,
-            Level::Raid0 => array::Level::Raid0,
-            Level::Raid1 => array::Level::Raid1,
-            Level::Raid10 => array::Level::Raid10,
-            Level::Raid4 => array::Level::Raid4,
-            Level::Raid5 => array::Level::Raid5,
-            Level::Raid6 => array::Level::Raid6,
+            Level::Single => array::RaidLevel::Single,
+            Level::Raid0 => array::RaidLevel::Raid0,
+            Level::Raid1 => array::RaidLevel::Raid1,
+            Level::Raid10 => array::RaidLevel::Raid10,
+            Level::Raid4 => array::RaidLevel::Raid4,
+            Level::Raid5 => array::RaidLevel::Raid5,
+            Level::Raid6 => array::RaidLevel::Raid6,
         };
         let failures = self.failures(config, level, members);
         let slow = self.slow_members(config, members);

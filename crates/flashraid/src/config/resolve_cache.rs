@@ -102,7 +102,7 @@ impl Resolver<'_> {
             destage_start_fill: low,
             destage_full_speed_fill: high,
             destages_in_flight_max: in_flight,
-            sync_timeout_ns: policy.sync_timeout().ns,
+            common_destage_timeout_ns: policy.sync_timeout().ns,
             nvm_page_read_ns: nvm_read.ns,
             nvm_page_write_ns: nvm_write.ns,
         })

@@ -14,16 +14,16 @@ use flashraid_workload::units::Duration;
 pub(super) fn without_effect(written: &CoordinationConfig) -> Vec<String> {
     let (protocol, default) = (&written.protocol, ProtocolConfig::default());
     let coordinated = written.scheme.has_coordinating_controller();
-    let has_cycles = written.scheme.has_cycles();
-    let is_soft = has_cycles && protocol.notify() == NotifyConfig::Soft;
-    let t_soft_is_used = written.scheme.uses_registration() || is_soft || (has_cycles && !protocol.across_dies);
+    let forces_in_cycles = written.scheme.forces_in_cycles();
+    let is_soft = forces_in_cycles && protocol.notify() == NotifyConfig::Soft;
+    let t_soft_is_used = written.scheme.members_register_with_controller() || is_soft || (forces_in_cycles && !protocol.across_dies);
     let of_protocol = [
         ("force_until", coordinated, protocol.force_until != default.force_until),
-        ("across_dies", has_cycles, protocol.across_dies != default.across_dies),
-        ("notify", has_cycles, protocol.notify.is_some()),
+        ("across_dies", forces_in_cycles, protocol.across_dies != default.across_dies),
+        ("notify", forces_in_cycles, protocol.notify.is_some()),
         ("t_soft", t_soft_is_used, protocol.t_soft != default.t_soft),
-        ("delay", has_cycles, protocol.delay != default.delay),
-        ("at_idle", has_cycles, protocol.at_idle != default.at_idle),
+        ("delay", forces_in_cycles, protocol.delay != default.delay),
+        ("at_idle", forces_in_cycles, protocol.at_idle != default.at_idle),
         ("answer", coordinated, protocol.answer != default.answer),
         ("ggc_aware", coordinated, protocol.ggc_aware != default.ggc_aware),
         ("latency", coordinated, protocol.latency != default.latency),
@@ -36,7 +36,7 @@ pub(super) fn without_effect(written: &CoordinationConfig) -> Vec<String> {
 pub(super) fn contradictions(config: &Config) -> Vec<String> {
     let CoordinationConfig { scheme, protocol, .. } = &config.coordination;
     let mut warnings = Vec::new();
-    if !scheme.has_cycles() {
+    if !scheme.forces_in_cycles() {
         return warnings;
     }
     if protocol.at_idle && protocol.notify() == NotifyConfig::AtStart {
@@ -78,20 +78,20 @@ impl Resolver<'_> {
             forced_work: match protocol.force_until {
                 ForceUntil::PoolVictims => ForcedWork::OneVictimPerPool,
                 ForceUntil::PoolVictimsAndWatermark => ForcedWork::OneVictimPerPoolThenWatermark,
-                ForceUntil::VictimAndWatermark => ForcedWork::VictimAndWatermark,
+                ForceUntil::VictimAndWatermark => ForcedWork::OneVictimThenWatermark,
                 ForceUntil::OneVictim => ForcedWork::OneVictim,
-                ForceUntil::Watermark => ForcedWork::Watermark,
+                ForceUntil::Watermark => ForcedWork::ToWatermark,
             },
-            soft_threshold_free_blocks: protocol.t_soft.free_blocks_in_pool_of(pools.blocks, pools.start_free_blocks),
-            notification: match protocol.notify() {
-                _ if !scheme.has_cycles() => Notification::AtStartThreshold,
+            soft_threshold_free_blocks: protocol.t_soft.stop_free_blocks_in_pool_of(pools.blocks, pools.start_threshold_free_blocks),
+            notification_mode: match protocol.notify() {
+                _ if !scheme.forces_in_cycles() => Notification::AtStartThreshold,
                 NotifyConfig::AtStart => Notification::AtStartThreshold,
                 NotifyConfig::Soft => Notification::AtSoftThreshold,
             },
             request_to_cycle_delay_ns: protocol.delay.ns,
             begins_cycles_when_idle: protocol.at_idle,
             all_dies_of_forced_member_collect: protocol.across_dies,
-            controller_answers_requests: protocol.answer == ControllerAnswer::Prompt,
+            controller_answers_member_requests: protocol.answer == ControllerAnswer::Prompt,
             coordinated_members: ggc_aware,
             message_latency_ns: {
                 let mut by_kind = [0; coordination::MESSAGE_KINDS];

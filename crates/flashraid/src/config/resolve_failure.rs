@@ -3,14 +3,14 @@
 use super::Config;
 use super::array::Spare;
 use super::resolve::Resolver;
-use flashraid_model::array::{self, FailureParams, Level, MEMBERS_MAX, RebuildParams};
+use flashraid_model::array::{self, FailureParams, MEMBERS_MAX, RaidLevel, RebuildParams};
 use flashraid_workload::units::{Duration, Size};
 
 /// Longest delay, and longest time for a strip, that is accepted.
 const LONGEST_NS: u64 = 3_600_000_000_000;
 
 impl Resolver<'_> {
-    pub(super) fn failures(&mut self, config: &Config, level: Level, members: u32) -> Vec<FailureParams> {
+    pub(super) fn failures(&mut self, config: &Config, level: RaidLevel, members: u32) -> Vec<FailureParams> {
         let Some(failures) = &config.array.failure else { return Vec::new() };
         let failures = failures.with_keys();
         if !level.survives_a_failure() {

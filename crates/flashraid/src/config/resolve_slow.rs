@@ -1,7 +1,7 @@
 //! Converts the tables `[[array.slow]]` to the parameters of the model.
 
 use super::Config;
-use super::array::SlowConfig;
+use super::array::SlowMemberConfig;
 use super::resolve::Resolver;
 use flashraid_model::array::{SlowMemberParams, StallParams};
 use flashraid_workload::units::Duration;
@@ -17,27 +17,28 @@ impl Resolver<'_> {
         let slow = slow.with_keys();
         for (at, (key, own)) in slow.iter().enumerate() {
             self.check_slow_member(key, own, members);
-            let overlaps =
-                |(_, other): &&(String, &SlowConfig)| other.member == own.member && !ends_before(own, other) && !ends_before(other, own);
+            let overlaps = |(_, other): &&(String, &SlowMemberConfig)| {
+                other.member == own.member && !ends_before(own, other) && !ends_before(other, own)
+            };
             if let Some((other, _)) = slow[..at].iter().find(overlaps) {
                 let message = format!("`{key}` and `{other}` are times of member {} that overlap", own.member);
                 self.problem(key, message, Some("a member is slow in one way at a time: set `until` of the one to `from` of the other"));
             }
         }
-        let params = |(_, own): (String, &SlowConfig)| SlowMemberParams {
+        let params = |(_, own): (String, &SlowMemberConfig)| SlowMemberParams {
             member: own.member,
             from_ns: own.from.ns,
             until_ns: own.until.map_or(u64::MAX, |until| until.ns),
             factor: own.factor,
             add_ns: own.add.ns,
-            share: own.share.0,
+            share_of_operations: own.share.0,
             stalls: own.stall.zip(own.every).map(|(stall, every)| StallParams { length_ns: stall.ns, every_ns: every.ns }),
         };
         slow.into_iter().map(params).collect()
     }
 
-    fn check_slow_member(&mut self, key: &str, own: &SlowConfig, members: u32) {
-        let SlowConfig { member, from, until, factor, add, share, stall, every } = own;
+    fn check_slow_member(&mut self, key: &str, own: &SlowMemberConfig, members: u32) {
+        let SlowMemberConfig { member, from, until, factor, add, share, stall, every } = own;
         let mut problem = |name: &str, message: String, help: Option<&str>| self.problem(&format!("{key}.{name}"), message, help);
         if *member >= members {
             problem("member", format!("`{key}.member` is {member}, but the members are 0 to {}", members.saturating_sub(1)), None);
@@ -82,6 +83,6 @@ impl Resolver<'_> {
 }
 
 /// Returns true if one time is over when another begins.
-fn ends_before(one: &SlowConfig, other: &SlowConfig) -> bool {
+fn ends_before(one: &SlowMemberConfig, other: &SlowMemberConfig) -> bool {
     one.until.is_some_and(|until| until.ns <= other.from.ns)
 }

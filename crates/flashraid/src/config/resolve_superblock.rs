@@ -10,9 +10,9 @@ use super::resolve::{LONGEST_OPERATION_NS, Resolver, SECTOR_BYTES, link};
 use super::superblock::{self as written, FirmwareConfig, HandleIsolation, PlaneReads, SlcMode, SuperblockConfig};
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::ssd::{
-    self, Allocation, BlockingScope, BufferParams, CollectionProcedure, FirmwareParams, GcParams, OperationSuspensionParams,
-    PlacementHandles, PlaneChoice, PoolScope, QueueParams, RequestsThatCheckPools, SUPERPAGE_UNITS_MAX, SlcLimit, SlcParams, SsdParams,
-    SuperblockCollectionParams, SuperblockParams, SuperblockSuspensionParams, UpkeepParams,
+    self, Allocation, BufferParams, CollectionBlockingScope, CollectionProcedure, FirmwareParams, GcParams, OperationSuspensionParams,
+    PlacementHandles, PlaneChoice, PoolScope, QueueParams, RequestsThatCheckPools, SUPERPAGE_UNITS_MAX, SlcParams, SlcSuperblockLimit,
+    SsdParams, SuperblockCollectionParams, SuperblockParams, SuperblockSuspensionParams, UpkeepParams,
 };
 use flashraid_workload::units::{Duration, Size};
 use serde_json::json;
@@ -171,19 +171,19 @@ impl Resolver<'_> {
             return None;
         }
         let gc = GcParams {
-            procedure: CollectionProcedure::AsParametersSay,
+            procedure: CollectionProcedure::AsConfigured,
             pool: PoolScope::Plane,
-            blocking: BlockingScope::Die,
-            start_free_blocks: superblock.collection.target_free_superblocks,
-            stop_free_blocks: superblock.collection.target_free_superblocks + 1,
+            blocking: CollectionBlockingScope::Die,
+            start_threshold_free_blocks: superblock.collection.target_free_superblocks,
+            stop_threshold_free_blocks: superblock.collection.target_free_superblocks + 1,
             pool_check_trigger: RequestsThatCheckPools::EveryRequest,
             victim: self.victim(config),
             separate_open_block: true,
             copy_back: false,
-            collection_takes_no_time: config.coordination.scheme.collects_in_no_time(),
+            collection_takes_no_time: config.coordination.scheme.collection_takes_no_time(),
             preemption: (config.ssd.gc.preemption != Preemption::None).then_some(ssd::Preemption {
-                poll_ns: 0,
-                hard_limit_over_start_threshold: 0.0,
+                poll_duration_ns: 0,
+                hard_limit_to_start_ratio: 0.0,
                 pipeline: config.ssd.gc.pipeline.resolved(),
                 serves_requests_from_move_register: config.ssd.gc.merge,
                 moves_requested_pages_first: false,
@@ -272,7 +272,7 @@ impl Resolver<'_> {
             pages_per_block: rows_left * row_pages as u32,
             page_bytes: page as u32,
             reserved_blocks_per_plane: reserved,
-            summary_page: false,
+            has_summary_page: false,
         })
     }
 
@@ -302,7 +302,7 @@ impl Resolver<'_> {
             page_transfer_ns: 0,
             block_summary_transfer_ns: 0,
             command_overhead_ns: 0,
-            spreads_summary_over_programs: false,
+            spreads_summary_page_over_programs: false,
         }
     }
 
@@ -345,8 +345,8 @@ impl Resolver<'_> {
         }
         let firmware = config.ssd.firmware.clone().unwrap_or_default();
         let superblock = SuperblockParams {
-            unit_pages,
-            flash_page_units: (written.flash_page.bytes / written.unit.bytes) as u32,
+            pages_per_unit: unit_pages,
+            units_per_flash_page: (written.flash_page.bytes / written.unit.bytes) as u32,
             bits_per_cell: written.pages_per_cell,
             page_read_ns,
             unit_transfer_ns,
@@ -435,8 +435,8 @@ impl Resolver<'_> {
             self.problem("ssd.slc.share", message, Some("leave out [ssd.slc] to have none"));
         }
         let room = match written.mode {
-            SlcMode::Static => SlcLimit::Superblocks((share * f64::from(geometry.blocks_per_plane)).ceil() as u32),
-            SlcMode::Dynamic => SlcLimit::ShareOfFree { millionths: ((share * 1e6).round() as u32).max(1) },
+            SlcMode::Static => SlcSuperblockLimit::Superblocks((share * f64::from(geometry.blocks_per_plane)).ceil() as u32),
+            SlcMode::Dynamic => SlcSuperblockLimit::ShareOfFree { millionths: ((share * 1e6).round() as u32).max(1) },
         };
         Some(SlcParams {
             superblock_limit: room,
@@ -482,7 +482,7 @@ impl Resolver<'_> {
         }
         let open = shape.open_superblocks_max();
         let (slc, and_slc) = match shape.slc_room {
-            Some(SlcLimit::Superblocks(slc)) => (slc, format!(", and {slc} of `ssd.slc`")),
+            Some(SlcSuperblockLimit::Superblocks(slc)) => (slc, format!(", and {slc} of `ssd.slc`")),
             _ => (0, String::new()),
         };
         if target + open + slc > left {

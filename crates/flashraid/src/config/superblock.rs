@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use flashraid_workload::units::{Duration, Fraction, Size};
 
-/// A drive that collects superblocks, each the same block of all planes and dies, in small steps. One program of a die writes a
-/// superpage: a page of each plane and bit per cell. The map of the drive stores the place of each unit of data, a page or several.
-/// Without the table `[ssd.superblock]`, each plane or die has a pool of blocks, and collects single blocks.
+/// A drive that collects garbage in superblocks. A superblock is the same block of all planes and dies. Its collection is divided into
+/// small steps (reads, programs and erases of dies), so that host requests can be served in between. One program of a die writes a
+/// superpage: in each plane, as many pages as a cell has bits. The map of the drive stores the place of each unit of data, a page or
+/// several. Without the table `[ssd.superblock]`, each plane or die has a pool of blocks, and collects single blocks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
@@ -23,8 +24,8 @@ pub struct SuperblockConfig {
     /// Number of flash pages that one program writes to each plane, one for each bit of a cell: 3 for TLC, 4 for QLC.
     #[schemars(range(min = 1, max = 8))]
     pub pages_per_cell: u32,
-    /// Times that the flash array takes to read a page, by type of page, in order of the pages of a block. By default, all take
-    /// `timing.page_read`.
+    /// Times that the flash array takes to read a page, one for each type of page. The types repeat through the pages of a block: with
+    /// three entries, pages 0, 3, 6 and so on take the first. By default, all pages take `timing.page_read`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 16))]
     pub page_reads: Vec<Duration>,
@@ -47,16 +48,18 @@ pub struct SuperblockConfig {
     /// superblocks, it is faster.
     #[schemars(range(min = 3, max = 65_536))]
     pub target: u32,
-    /// Number of free superblocks below or above `target` at which collection changes its speed. With `target` − `span` free superblocks,
-    /// collection is twice as fast as with `target`. With `target` + `span`, it stops.
+    /// Distance of the number of free superblocks from `target` at which collection is twice as fast, or stops. It is twice as fast
+    /// with `target` − `span` free superblocks as with `target`, and stops with `target` + `span`. The speed changes linearly with the
+    /// number of free superblocks, up to four times that at `target`.
     #[schemars(range(min = 1, max = 65_536))]
     pub span: u32,
     /// Number of free superblocks at or below which the drive sends no superpage of host data from its write buffer to a die. Host
     /// writes wait when the buffer is full. The drive collects meanwhile.
     #[schemars(range(min = 2, max = 65_536))]
     pub floor: u32,
-    /// Maximum amount of data, in superpages per die, that collection still has to move to keep up with past host writes. While it is
-    /// more, the drive sends no superpage of host data from its write buffer to a die.
+    /// Maximum backlog of collection, which is the data that it should have moved by now to keep up with host writes. The whole
+    /// drive's maximum is this number of superpages (each the data of one program of a die), multiplied by the number of dies. While
+    /// the backlog exceeds it, the drive sends no superpage of host data from its write buffer to a die.
     #[schemars(range(min = 0, max = 65_536))]
     pub debt: u32,
     /// Number of host reads after which data are moved (read disturb). It is an average over the blocks of a superblock, and counts since
@@ -108,7 +111,8 @@ pub enum PlaneReads {
     Die,
 }
 
-/// The write buffer of a drive. Without `ssd.superblock`, it holds pages. A write is then done when its pages are in the buffer, and they
+/// The write buffer of a drive. A write is done when all its data are in the buffer and the time `ack` has passed. With
+/// `ssd.superblock`, data leave the buffer in superpages, each written by one program of a die. Without `ssd.superblock`, single pages
 /// go to their dies one after the other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -142,7 +146,8 @@ impl Default for BufferConfig {
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct PlacementHandlesConfig {
-    /// Number of placement handles. The superblocks of each are its reclaim units.
+    /// Number of placement handles. A placement handle is a label of a write, as in Flexible Data Placement (FDP) of NVMe. Writes with
+    /// different handles go to different superblocks, which are the reclaim units of FDP.
     #[schemars(range(min = 1, max = 16))]
     pub handles: u32,
     /// Time for which data of different placement handles stay in different superblocks: until collection moves the data, or forever.
@@ -159,11 +164,12 @@ impl Default for PlacementHandlesConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HandleIsolation {
-    /// Data of different handles lie in different superblocks until collection moves the data. Moved data of all handles lie in the same
-    /// superblocks.
+    /// Data of different placement handles lie in different superblocks until collection moves the data. Moved data of all handles lie
+    /// in the same superblocks.
     Initially,
-    /// Data of different handles lie in different superblocks forever, because collection keeps them apart, too. `ssd.superblock.floor`
-    /// must be at least `handles` + 1.
+    /// Data of different placement handles lie in different superblocks forever, because collection keeps them apart, too. Collection
+    /// then writes to one superblock for each handle. Hence `ssd.superblock.floor` must be at least `ssd.placement_handles.handles` +
+    /// 1.
     Persistently,
 }
 
@@ -173,28 +179,31 @@ pub enum HandleIsolation {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SlcConfig {
-    /// Group of superblocks that `share` refers to: all superblocks, or those that are free in excess of `superblock.target` or hold one
-    /// bit per cell now.
+    /// Number of which `share`, the maximum share of superblocks with one bit per cell (SLC), is a share. With `"static"`, it is the
+    /// number of all superblocks. With `"dynamic"`, it is the number of superblocks with one bit per cell now, plus free ones. Of the
+    /// free superblocks, only those beyond the number that collection keeps free (`superblock.target`) count.
     pub mode: SlcMode,
-    /// Maximum share of superblocks that hold one bit per cell at the same time. The key `mode` says of which superblocks it is a share. A
-    /// superblock with one bit per cell holds less data than others, by the factor `superblock.pages_per_cell`.
+    /// Maximum share of superblocks that hold one bit per cell at the same time. With `mode = "static"`, it is a share of all
+    /// superblocks. With `mode = "dynamic"`, it is a share of those with one bit per cell now, plus the free ones beyond
+    /// `superblock.target`. A superblock with one bit per cell holds less data than others, by the factor `superblock.pages_per_cell`.
     pub share: Fraction,
-    /// Time that a die takes to program a flash page with one bit per cell in each of its planes.
+    /// Time of a program operation with one bit per cell. The operation writes one flash page in each plane of a die at once.
     pub program: Duration,
     /// Time that the flash array takes to read a page with one bit per cell.
     pub read: Duration,
 }
 
-/// Group of superblocks of which the share `slc.share` may hold one bit per cell at the same time.
+/// Number of which `slc.share`, the maximum share of superblocks with one bit per cell, is a share. It is the number of all
+/// superblocks, or of those with one bit per cell now plus the free ones that collection does not need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SlcMode {
-    /// The share `slc.share` of all superblocks of the drive may hold one bit per cell at the same time. The spare area
-    /// (`geometry.reserved`) must have room for these.
+    /// Lets the share `slc.share` of all superblocks of the drive hold one bit per cell at the same time. The spare area
+    /// (`geometry.reserved`) must have this number of superblocks in addition to those that it needs otherwise.
     Static,
-    /// The share `slc.share` is taken of two groups together: superblocks that hold one bit per cell now, and those free in excess of
-    /// `superblock.target`. The result is the maximum number of superblocks that may hold one bit per cell at the same time. In a full
-    /// drive, few are free, so that this maximum is small.
+    /// Limits the superblocks with one bit per cell to the share `slc.share` of n + f superblocks. Here n is the number of superblocks
+    /// that have one bit per cell now. The number f counts free superblocks beyond those that collection keeps free
+    /// (`superblock.target`). In a full drive, f is small.
     Dynamic,
 }
 
@@ -223,7 +232,8 @@ pub struct OperationSuspension {
     pub resume: Duration,
     /// Maximum number of times that one program or erase is suspended.
     pub suspensions_max: u32,
-    /// Minimum time that the operation works between two suspensions. By default, it equals `suspend`.
+    /// Minimum time for which a program or erase works between two suspensions by reads. By default, it equals the key `suspend`, the
+    /// time from the interruption until reads begin.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub progress: Option<Duration>,
 }
@@ -263,19 +273,20 @@ impl Default for QueuesConfig {
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct FirmwareConfig {
-    /// Number of processor cores. Each command, and each unit of data that collection moves, occupies one core for the time that the
-    /// other keys give (except `latency`).
+    /// Number of processor cores in the controller of a drive. Each command, and each unit of data that collection moves, occupies one
+    /// core for some time. The keys `read`, `write`, `move`, `trim` and `trim_unit` are these times.
     #[schemars(range(min = 1, max = 1_024))]
     pub cores: u32,
     /// Time for which a read command of any size occupies a processor core.
     pub read: Duration,
     /// Time for which a write or flush command of any size occupies a processor core.
     pub write: Duration,
-    /// Time for which each unit of data (one page or several, `ssd.superblock.unit`) that collection moves occupies a processor core. Needs
-    /// `ssd.superblock`.
+    /// Time for which moving one unit of data in a collection occupies a processor core of the drive. A unit is one page or several
+    /// (`ssd.superblock.unit`). Needs `ssd.superblock`.
     #[serde(rename = "move")]
     pub move_: Duration,
-    /// Time for which a trim command occupies a processor core, besides the time for its units (`trim_unit`).
+    /// Time for which a trim command of any size occupies a processor core. To this is added `trim_unit` for each unit of data that is
+    /// trimmed: a unit of the size `ssd.superblock.unit` or, without superblocks, a page.
     pub trim: Duration,
     /// Time for which each unit of data in a trim command occupies a processor core. A unit is `ssd.superblock.unit` or, without
     /// superblocks, a page.

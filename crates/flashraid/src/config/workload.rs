@@ -13,7 +13,8 @@ pub const DEFAULT_PRESET: &str = "hpc-w";
 /// Number of requests of a run with neither `requests` nor `duration`, unless a trace ends it.
 pub const DEFAULT_REQUESTS: u64 = 20_000;
 
-/// The workload: the requests of the host. Keys that are not written come from the preset.
+/// Settings of the workload: the requests of the host. Keys that are left out take their values from the built-in workload that the
+/// key `preset` names. If `preset`, `kind`, `path` and `streams` are all left out, the built-in workload `hpc-w` is used.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
@@ -32,72 +33,78 @@ pub struct WorkloadConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<Duration>,
 
-    /// Synthetic: process by which requests arrive.
+    /// Process by which requests arrive. Only with `kind = "synthetic"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<ArrivalSpec>,
-    /// Synthetic: share of reads among the requests.
+    /// Share of reads among the requests. Only with `kind = "synthetic"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_fraction: Option<Fraction>,
-    /// Synthetic: size of requests.
+    /// Size of the requests, reads and writes. Only with `kind = "synthetic"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<SizeSpec>,
-    /// Synthetic: size of reads, if it differs from `size`.
+    /// Size of reads, if it differs from `size`. Only with `kind = "synthetic"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_size: Option<SizeSpec>,
-    /// Synthetic: size of writes, if it differs from `size`.
+    /// Size of writes, if it differs from `size`. Only with `kind = "synthetic"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_size: Option<SizeSpec>,
-    /// Synthetic: share of requests that start where the one before ended.
+    /// Share of sequential requests, which start at the address where the request before ended. Only with `kind = "synthetic"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequential_fraction: Option<Fraction>,
-    /// Synthetic: true if a request that starts where the one before ended also has its size and direction.
+    /// True if a sequential request has the same size and direction as the request before. A request is sequential if it starts at the
+    /// address where the request before ended. Only with `kind = "synthetic"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequential_repeats: Option<bool>,
-    /// Synthetic: greatest gap before a request that starts where the one before ended. Such gaps are uniform from 0. By default, they
-    /// are drawn like the gaps before other requests.
+    /// Maximum time between the arrivals of a sequential request and of the request before. A request is sequential if it starts at
+    /// the address where the request before ended. The times are uniform from 0 to this maximum. By default, they are drawn like the
+    /// times before other requests. Only with `kind = "synthetic"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequential_gap: Option<RequestGap>,
-    /// Synthetic: distribution of the addresses.
+    /// Distribution of the addresses of the requests. Only with `kind = "synthetic"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<AddressSpec>,
     /// Share of writes that must not wait for garbage collection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub high_priority_fraction: Option<Fraction>,
 
-    /// Trace: path of the file, plain or compressed, relative to the configuration.
+    /// Path of the trace file, plain or compressed, relative to the configuration. Only with `kind = "trace"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// Trace: format of the file. By default, the contents decide.
+    /// Format of the trace file. By default, the contents decide. Only with `kind = "trace"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<flashraid_workload::trace::Format>,
-    /// Trace: unit of the time stamps, if the format has variants.
+    /// Unit of the time stamps in the trace file. By default, the format and the contents decide. The key is not allowed for a format
+    /// that writes seconds and microseconds in two fields. Only with `kind = "trace"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_unit: Option<flashraid_workload::trace::TimeUnit>,
-    /// Trace: number of bytes in a sector, if the format counts sectors.
+    /// Number of bytes in a sector, if the format of the trace file counts sectors. Only with `kind = "trace"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_073_741_824))]
     pub sector_bytes: Option<u32>,
-    /// Trace: placement of the addresses of several devices. They are laid end to end in order of number (`"concat"`), or share the same
-    /// addresses (`"fold"`). With a list of numbers, only these devices are used, laid end to end in the order of the list.
+    /// Placement of the addresses of several devices in a trace. They are laid end to end in order of number (`"concat"`), or share
+    /// the same addresses (`"fold"`). With a list of numbers, only these devices are used, laid end to end in the order of the list.
+    /// Only with `kind = "trace"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub devices: Option<TraceDevices>,
-    /// Trace: number of requests that are held back to put them in order of time, or `"sort"` to sort the whole trace.
+    /// Number of requests of a trace that are held back to put them in order of time, or `"sort"` to sort the whole trace. Only with
+    /// `kind = "trace"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reorder: Option<TraceReorder>,
-    /// Trace: true to count lines that cannot be read and leave them out.
+    /// True to count lines of the trace file that cannot be read, and leave them out. Only with `kind = "trace"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skip_bad_lines: Option<bool>,
-    /// Trace: time within which a request that repeats another one is left out.
+    /// Time within which a request of a trace that repeats another one is left out. Only with `kind = "trace"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drop_repeats_within: Option<Duration>,
-    /// Trace: treatment of discards, `"trim"` (the default) or `"ignore"`.
+    /// Treatment of discards in a trace. They become trims (`"trim"`, the default), or are left out (`"ignore"`). Only with
+    /// `kind = "trace"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub discards: Option<flashraid_workload::trace::DiscardPolicy>,
-    /// Trace: direction of all requests, for a trace that does not distinguish reads from writes.
+    /// Direction of all requests, for a trace that does not distinguish reads from writes. Only with `kind = "trace"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub direction: Option<TraceDirection>,
 
-    /// Mix: the streams, merged in order of arrival. Each is a workload.
+    /// Workloads whose requests are merged in order of arrival, called streams. Only with `kind = "mix"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 256))]
     pub streams: Option<Vec<WorkloadConfig>>,
@@ -170,7 +177,7 @@ pub enum TraceReorder {
 
 impl Quantity for TraceReorder {
     const NAME: &'static str = "reorder";
-    const ALLOWED_TEXT: &'static str = "\"sort\", or the number of requests to hold back, such as 1000";
+    const ALLOWED_VALUES: &'static str = "\"sort\", or the number of requests to hold back, such as 1000";
     const PATTERN: &'static str = r"^\s*sort\s*$";
     const ALLOWED_NUMBERS: Option<NumberRange> = Some(NumberRange { min: 0.0, max: 4_294_967_295.0, only_whole_numbers: true });
 
@@ -224,7 +231,7 @@ pub enum RequestsOrTime {
 
 impl Quantity for RequestsOrTime {
     const NAME: &'static str = "requests-or-time";
-    const ALLOWED_TEXT: &'static str = "a number of requests, such as 10000, or a duration with a unit, such as \"60s\"";
+    const ALLOWED_VALUES: &'static str = "a number of requests, such as 10000, or a duration with a unit, such as \"60s\"";
     const PATTERN: &'static str = Duration::PATTERN;
     const ALLOWED_NUMBERS: Option<NumberRange> = Some(NumberRange { min: 0.0, max: 9_007_199_254_740_991.0, only_whole_numbers: true });
 

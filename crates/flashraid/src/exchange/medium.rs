@@ -55,7 +55,7 @@ impl Medium {
         };
         let free = match &ssd.superblock {
             Some(superblock) => f64::from(superblock.target),
-            None => f64::from(scenario.array.ssd.gc.start_free_blocks),
+            None => f64::from(scenario.array.ssd.gc.start_threshold_free_blocks),
         };
         let byte_ps = match ssd.transfer {
             TransferPath::None => 0,

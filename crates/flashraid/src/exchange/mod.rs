@@ -7,7 +7,7 @@ pub mod nvmevirt;
 #[cfg(test)]
 mod tests;
 
-use flashraid_workload::import::{self, ImportError, Imported, xml};
+use flashraid_workload::import::{self, ImportError, ImportedWorkload, xml};
 
 /// A file for another program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub struct ExportedFiles {
 /// # Errors
 ///
 /// Returns an error if the text is in none of these formats, or if it needs something that a configuration cannot express.
-pub fn import_file(text: &str, part: Option<&str>) -> Result<Imported, ImportError> {
+pub fn import_file(text: &str, part: Option<&str>) -> Result<ImportedWorkload, ImportError> {
     if text.trim_start_matches('\u{feff}').trim_start().starts_with('<') {
         let root = xml::parse_xml(text)?;
         if mqsim::is_device_file(&root) {

@@ -6,7 +6,8 @@ use super::medium::{Medium, note_unsupported};
 use super::{ExportedFile, ExportedFiles};
 use crate::config::{Link, LinkRate, LinkTable, Scenario, VictimPolicy};
 
-/// Returns the drive of a scenario as a header file.
+/// Returns the drive of a scenario as a C header file for NVMeVirt, which emulates NVMe drives. The header holds constants for
+/// `ssd_config.h` of NVMeVirt. The notes returned with it say what NVMeVirt does differently.
 pub fn export_nvmevirt(scenario: &Scenario) -> ExportedFiles {
     let mut notes = Vec::new();
     let ssd = &scenario.config.ssd;

@@ -8,12 +8,13 @@ use super::figures::{Part, in_order, mean_us, section};
 use super::table::{TableRow, TableSection, count, format_figure};
 use super::{ByDirection, ReportInputs, ResponseTime};
 use flashraid_model::array::{
-    FailureProgress, Health, HedgeCounters, HostPortCounters, PredictionCounters, ReadPlanCounters, StripeCounters,
+    FailureProgress, Health, HedgeCounters, HostPortCounters, ReadPlanCounters, ReadPredictionCounters, StripeCounters,
 };
 use flashraid_model::metrics::MeasuredResults;
 
 figures! {
-    /// Cost of parity. A request has one part for every stripe that it writes to. Pages are counted when their operations are issued.
+    /// Counters of the writes, reads and waits that parity costs. A write that spans several stripes counts once for each stripe that it
+    /// writes to. Pages are counted when their operations are issued.
     pub struct Parity("parity", of: StripeCounters) {
         /// Number of writes of one stripe that read nothing before, because they brought all data for the new parity.
         full_stripe_writes: u64 = of.full_stripe_writes, row 1 "full-stripe writes" in "";
@@ -43,9 +44,9 @@ impl Parity {
 }
 
 figures! {
-    /// Counters of reads with `read.plan = "avoid"`: if garbage is being collected where a wanted strip lies, the array reads elsewhere.
-    /// It reads the rest of the stripe or another copy. A *part* is what a read asks for in a stripe or, with mirrors, in a strip
-    /// (consecutive pages on one member).
+    /// Counters of reads with `read.plan = "avoid"`. If garbage is being collected where a wanted strip lies, the array reads the rest
+    /// of the stripe or another copy. Reads are counted in *parts*. A read has one part for every stripe that it asks for or, with
+    /// mirrors, for every strip (consecutive pages on one member).
     pub struct ReadPlanReport("planned_reads", of: ReadPlanCounters) {
         /// Number of parts of reads that met no collection: none of the strips that they wanted was collecting.
         parts_free: u64 = of.stripe_reads_without_collection, row 1 "parts that met no collection" in "";
@@ -77,8 +78,9 @@ impl ReadPlanReport {
 }
 
 figures! {
-    /// Counters of reads that are also made elsewhere if no answer has come after a time: from another copy or the rest of the stripe. A
-    /// *part* is what a read asks for in a stripe or, with mirrors, in a strip (consecutive pages on one member).
+    /// Counters of hedged reads: if no answer has come after a time, the array also reads another copy or the rest of the stripe. Reads
+    /// are counted in *parts*. A read has one part for every stripe that it asks for or, with mirrors, for every strip (consecutive
+    /// pages on one member).
     pub struct HedgedReads("hedged_reads", of: HedgeCounters) {
         /// Number of parts of reads, one per stripe (with mirrors, per strip), whether they took long or not.
         parts: u64 = of.stripe_reads, row 1 "parts read" in "";
@@ -107,9 +109,10 @@ impl HedgedReads {
 
 figures! {
     /// Counters of reads with `read.plan = "predict"`: a read that is predicted to be slow is made from another copy or the rest of the
-    /// stripe. A *part* is what a read asks for in a stripe or, with mirrors, in a strip (consecutive pages on one member). A prediction
-    /// says that the read of one strip would be slow (begin late) or fast.
-    pub struct PredictedReads("predicted_reads", of: PredictionCounters) {
+    /// stripe. Reads are counted in *parts*. A read has one part for every stripe that it asks for or, with mirrors, for every strip
+    /// (consecutive pages on one member). A prediction is made for each strip, because strips lie on different members: reading the
+    /// strip would be slow (begin late) or fast.
+    pub struct PredictedReads("predicted_reads", of: ReadPredictionCounters) {
         /// Number of parts of reads, predicted to be slow or fast.
         parts: u64 = of.stripe_reads, row 1 "parts read" in "";
         /// Number of parts of reads of which a wanted strip (with mirrors, the first copy) was predicted to be slow.
@@ -169,7 +172,8 @@ impl Controller {
 }
 
 figures! {
-    /// Requests that were not served. A request with a lost page counts in no other value about requests.
+    /// Counters of lost pages, which could not be read or written because too many members had failed, and of requests with such pages.
+    /// A request with a lost page counts in no other value about requests (rule 157).
     #[derive(Copy, Eq, Default)]
     pub struct Lost("lost", of: ReportInputs<'_>) {
         /// Number of host requests with a lost page.

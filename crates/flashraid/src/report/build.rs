@@ -36,7 +36,7 @@ pub struct ReportInputs<'a> {
     pub measured: &'a MeasuredResults,
     /// End of the run, in nanoseconds, which is at or after the end of the measured time.
     pub simulated_ns: u64,
-    /// Counters of the measured time.
+    /// Counters of the array and its members, such as pages written and blocks collected, for the measured time.
     pub counts: &'a ArrayCounters,
     /// Work that the host's writes left to each member at the end of the measured time: data in buffers, and collection. In order of
     /// members.
@@ -75,15 +75,17 @@ pub struct ReportInputs<'a> {
     pub requests_lost: u64,
     /// Number of pages that hosts wrote to the write cache in the measured time.
     pub host_pages_written_to_cache: u64,
-    /// True if more members failed in the measured time than the level survives.
+    /// True if more members failed in the measured time than the RAID level of the array survives.
     pub too_many_failed: bool,
     /// Number of bytes in a page.
     pub page_bytes: u32,
     /// Layout of addresses on the members.
     pub layout: Layout,
-    /// Facts about drives with superblocks; `None` for other members.
+    /// Configured properties of drives with superblocks, such as the number of dies; `None` for members without superblocks. Counters
+    /// are in `counts`.
     pub drive: Option<DriveInputs>,
-    /// Optional effects in the members that take time of their dies: background work and read retries, if they are configured.
+    /// Settings of the optional mechanisms that take time of the members' dies: background work and read retries. The report shows
+    /// counters of those mechanisms that are configured.
     pub mechanisms: Mechanisms,
     /// True if the members have no superblocks and have submission queues. The queues of drives with superblocks are described in
     /// `drive`.
@@ -114,7 +116,7 @@ impl Report {
         let members: Vec<Member> = (0..inputs.counts.members.len()).map(|index| Member::new(&MemberSource::new(&inputs, index))).collect();
         let (flash, lost) = (Flash::new(&FlashSource::new(&inputs, &members)), Lost::new(&inputs));
         let facts = Facts {
-            trend: &measured.trend_of_measured_time,
+            trend: &measured.trend_over_measured_time,
             whole_trend: &measured.trend_of_whole_run,
             is_closed: inputs.is_closed_loop,
             all: &measured.response_times.all,
@@ -147,7 +149,7 @@ impl Report {
             parity: inputs.counts.stripes.as_ref().filter(|_| inputs.has_parity).map(Parity::new),
             planned_reads: inputs.counts.read_plan.as_ref().map(ReadPlanReport::new),
             hedged_reads: inputs.counts.hedged.as_ref().map(HedgedReads::new),
-            predicted_reads: inputs.counts.predicted.as_ref().map(PredictedReads::new),
+            predicted_reads: inputs.counts.read_predictions.as_ref().map(PredictedReads::new),
             failure: OfFailures::new(&inputs).as_ref().map(FailureReport::new),
             failures: inputs.failures.iter().map(|progress| FailedMember::new(&OfFailure::new(&inputs, progress))).collect(),
             lost,
@@ -182,7 +184,8 @@ impl Report {
     }
 }
 
-/// Facts about drives with superblocks, in addition to their counters.
+/// Configured properties of drives with superblocks, such as the number of dies. A report is built from these and from the counters of
+/// the drives.
 #[derive(Debug, Clone, Copy)]
 pub struct DriveInputs {
     /// Number of pages in a unit of the mapping (`ssd.superblock.unit`).
@@ -191,7 +194,8 @@ pub struct DriveInputs {
     pub dies: u32,
     /// True if the drives write parity across dies (RAIN).
     pub rain: bool,
-    /// Placement handles of the drives, if there are any.
+    /// Number of placement handles of a drive, and the way in which collection treats their data; `None` without handles. A placement
+    /// handle is a label of a host write. Writes with different handles go to different superblocks.
     pub placement: Option<PlacementHandles>,
     /// True if some superblocks of the drives hold one bit per cell.
     pub has_slc: bool,
@@ -203,8 +207,8 @@ pub struct DriveInputs {
     pub has_queues: bool,
     /// Factor by which the simulated drives are smaller than the full-size ones.
     pub scaled_down_by: u32,
-    /// Dimension of the drives that `ssd.scale` divides. It is the number of superpages of each superblock on each die, or the number of
-    /// dies with all else that sets the throughput.
+    /// Dimension in which the simulated drives are smaller than the full-size ones (`ssd.scale_by`). With `space`, each superblock has
+    /// fewer superpages on each die. With `width`, all that sets the throughput is smaller: dies, channels, cores, buffer and link rate.
     pub scaled_dimension: ScaleBy,
 }
 
@@ -256,9 +260,9 @@ fn time(sums: &ResponseTimeByCause) -> ResponseTimeParts {
     };
     ResponseTimeParts {
         all: part(sums.mean_ns_by_cause()),
-        slowest_10_percent: part(sums.slowest_mean_ns_by_cause(1, 10)),
-        slowest_1_percent: part(sums.slowest_mean_ns_by_cause(1, 100)),
-        slowest_0_1_percent: part(sums.slowest_mean_ns_by_cause(1, 1000)),
+        slowest_10_percent: part(sums.mean_ns_by_cause_of_slowest(1, 10)),
+        slowest_1_percent: part(sums.mean_ns_by_cause_of_slowest(1, 100)),
+        slowest_0_1_percent: part(sums.mean_ns_by_cause_of_slowest(1, 1000)),
     }
 }
 

@@ -23,7 +23,7 @@ fn ratio(part: u64, whole: u64) -> Option<f64> {
 figures! {
     /// Results of all write caches, summed over the caches.
     pub struct CacheReport("cache", of: CacheSource<'_>) {
-        /// Name of the policy.
+        /// Name of the policy of the write cache.
         policy: String = of.policy.to_owned();
         /// Capacity of all caches in bytes.
         size_bytes: u64 = of.room_pages * of.page_bytes;
@@ -33,7 +33,7 @@ figures! {
         pages_written: CachedPages = CachedPages::new(&of.counters.host_admissions);
         /// Counts of the pages that the first-level cache of the policy `lawc` passed on to the members' caches, and of parity pages.
         pages_from_inside: CachedPages = CachedPages::new(&of.counters.member_cache_admissions);
-        /// Writes that waited for room.
+        /// Number and mean length of the waits of writes for room in the write cache.
         waits_for_room: RoomWaits = RoomWaits::new(of.counters);
         /// Counts of the first-level cache of the policy `lawc`, which takes host writes and later passes them on to the members'
         /// caches. All are 0 with other policies.
@@ -42,11 +42,12 @@ figures! {
         parity_reads: u64 = of.counters.pages_read_for_parity;
         /// Number of cached pages that trims have removed.
         pages_trimmed: u64 = of.counters.pages_trimmed;
-        /// Destages from the cache to the members.
+        /// Counters of destages, which write cached pages to the members.
         destages: CacheDestages = CacheDestages::new(&of.counters.destages);
         /// Number of parity pages among those sent to the members.
         parity_pages_destaged: u64 = of.counters.parity_pages_destaged;
-        /// Synchronised destages, which the caches of several members begin together.
+        /// Counters of synchronised destages. In these, the caches of several members begin at the same time to write cached pages to
+        /// their members.
         common_destages: SynchronisedDestages = SynchronisedDestages::new(of.counters);
         /// Used share of the write cache's capacity: its mean and its maximum over the measured time.
         occupancy: CacheOccupancy = CacheOccupancy::new(of);
@@ -68,7 +69,8 @@ figures! {
 }
 
 figures! {
-    /// Counts of pages that entered the cache.
+    /// Pages that writes put into the cache, counted by what the cache held before. It was an older version of the page (`page_hits`),
+    /// only other pages of its stripe (`group_hits`), or neither (`misses`).
     pub struct CachedPages("cache.pages_written", of: PageAdmissions) {
         /// Number of pages that replaced an earlier version in the cache.
         page_hits: u64 = of.replaced_pages;
@@ -84,7 +86,7 @@ figures! {
 }
 
 figures! {
-    /// Waits for room in the cache.
+    /// Number and mean length of the waits of writes for room in the write cache.
     pub struct RoomWaits("cache.waits_for_room", of: CacheCounters) {
         /// Number of writes that waited for room in the cache.
         count: u64 = of.writes_that_waited_for_room;
@@ -110,7 +112,7 @@ figures! {
 }
 
 figures! {
-    /// Destages from the cache to the members.
+    /// Counters of destages, which write cached pages to the members.
     pub struct CacheDestages("cache.destages", of: DestageCounters) {
         /// Number of destages from the cache to the members.
         count: u64 = of.entries;
@@ -122,7 +124,8 @@ figures! {
 }
 
 figures! {
-    /// Synchronised destages, which the caches of several members begin together.
+    /// Counters of synchronised destages. In these, the caches of several members begin at the same time to write cached pages to their
+    /// members.
     pub struct SynchronisedDestages("cache.common_destages", of: CacheCounters) {
         /// Number of synchronised destages that began because the caches of all members were ready.
         all_ready: u64 = of.synchronised_destages_with_all_ready;

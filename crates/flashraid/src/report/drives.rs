@@ -91,8 +91,8 @@ figures! {
     /// Counters kept by drives with superblocks, summed over the drives (section 24 of `docs/rules.md`). A unit is what a drive maps
     /// (`ssd.superblock.unit`, a page or several).
     pub struct DriveReport("drive", of: DrivesSource<'_>) {
-        /// Factor by which the simulated drive is smaller than the full-size one. It divides the superpages that a superblock has on each
-        /// die or, with `scale_by = "width"`, the number of dies and all else that sets the throughput.
+        /// Factor by which the simulated drive is smaller than the full-size one. It divides the number of superpages that a superblock
+        /// has on each die. With `scale_by = "width"`, it divides dies, channels, cores, buffer and link rate instead.
         scale: u32 = of.drive.scaled_down_by, rows 0 in "" (DriveReport::scale_rows);
         /// `width` if dies, channels, cores and link are scaled; otherwise left out.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -167,14 +167,15 @@ figures! {
         /// Mean wait of the host page reads that waited for collection on their die, in microseconds.
         reads_behind_collection_mean_us: Option<f64> =
             mean_us(of.counts.reads_behind_collection_ns, of.counts.reads_behind_collection), row 15 "mean of these waits" in "µs";
-        /// Shares of the time of all dies, by kind of work.
+        /// Shares of the time of all dies that they spent on programs, on erases, and on reads of collection.
         die_time: DieTimeShares = DieTimeShares::new(of);
         /// Counters for each placement handle; left out without `ssd.placement_handles`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         placement: Option<PlacementReport> = of.drive.placement.map(|PlacementHandles { count: handles, collection_keeps_handles: is_persistent }| {
             PlacementReport::new(&PlacementSource { drives: of, is_persistent, handles })
         });
-        /// Counters of data in superblocks with one bit per cell; left out without `ssd.slc`.
+        /// Counters of data that were written to superblocks with one bit per cell, or moved out of them by collection. Left out without
+        /// `ssd.slc`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         slc: Option<SlcReport> = of.drive.has_slc.then(|| SlcReport::new(&of.counts));
         /// Numbers of superblocks moved to preserve data or to level wear; left out without `ssd.superblock.refresh_reads` and
@@ -185,7 +186,7 @@ figures! {
 }
 
 figures! {
-    /// Superblocks that drives have moved to preserve their data or to level wear, and not to make room (rule 223).
+    /// Superblocks that drives have moved to preserve their data or to level wear, and not to make room (rule 223 in `docs/rules.md`).
     #[derive(Eq)]
     pub struct UpkeepReport("drive.upkeep", of: SuperblockCounters) {
         /// Number of superblocks moved because they had been read too often.
@@ -196,8 +197,9 @@ figures! {
 }
 
 figures! {
-    /// Counters of units of the mapping (`ssd.superblock.unit`, a page or several) in superblocks with one bit per cell (SLC). Such
-    /// superblocks are programmed faster and hold less (rule 222 in `docs/rules.md`).
+    /// Counters of data that were written to superblocks with one bit per cell (SLC), or moved out of them by collection. Such
+    /// superblocks are programmed faster and hold less (rule 222 in `docs/rules.md`). Data are counted in units of the mapping
+    /// (`ssd.superblock.unit`, a page or several).
     #[derive(Eq)]
     pub struct SlcReport("drive.slc", of: SuperblockCounters) {
         /// Number of units of the mapping (`ssd.superblock.unit`, a page or several) that were programmed for the host with one bit per
@@ -210,7 +212,8 @@ figures! {
 }
 
 figures! {
-    /// Shares of the time of all dies, by kind of work. The rest is reads for the host, or idle time.
+    /// Shares of the time of all dies that they spent on programs, on erases, and on reads of collection. Reads for the host are in no
+    /// share, and neither is idle time.
     #[derive(Copy)]
     pub struct DieTimeShares("drive.die_time", of: DrivesSource<'_>) {
         /// Share of time for programs of the host, including their transfers.
@@ -237,15 +240,16 @@ pub(super) struct PlacementSource<'a> {
 }
 
 figures! {
-    /// Bytes sent to drives with placement handles, and bytes programmed (rule 221).
+    /// Bytes that the host sent to drives with placement handles, and bytes that these drives programmed (rule 221 in `docs/rules.md`).
+    /// Writes with different handles go to different superblocks.
     #[derive(Eq)]
     pub struct PlacementReport("drive.placement", of: PlacementSource<'_>) {
         /// Number of bytes that the host sent.
         host_bytes: u64 = of.drives.page_bytes(of.drives.counts.host_pages_received), row 30 "bytes of the host" in "B";
-        /// Number of bytes programmed: for the host, by collection, without data, and with parity.
+        /// Number of bytes programmed: data of the host, data moved by collection, padding and parity.
         media_bytes: u64 = of.drives.unit_bytes(of.drives.counts.programmed_units()), row 31 "bytes programmed" in "B";
-    /// Part of `media_bytes` that collection programmed into superblocks shared by all handles. Left out if moved units stay with their
-    /// handle.
+        /// Part of `media_bytes` that collection programmed into superblocks shared by all handles. Left out if moved units stay with their
+        /// handle.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shared_media_bytes: Option<u64> =
             (!of.is_persistent).then(|| of.drives.unit_bytes(of.drives.counts.by_placement_handle.collection_units_programmed[0])),

@@ -76,14 +76,14 @@ macro_rules! figures {
 
 /// A value that a table row shows.
 pub(super) enum TableValue {
-    /// A number; `None` if it is not defined.
+    /// A number; `None` if the report has no value here, such as a mean without samples.
     Number(Option<f64>),
     /// A text that is shown as it is.
     Text(String),
 }
 
 impl TableValue {
-    /// Returns the number of a figure.
+    /// Returns a value of a report as a number for a table row.
     pub(super) fn of(figure: &impl Number) -> Self {
         Self::Number(figure.number())
     }
@@ -114,7 +114,7 @@ pub(super) struct Figure<P> {
 
 /// A part of a report, such as `flash` or `gc`, which is defined by a list of its values.
 pub(super) trait Part: Sized {
-    /// Names that all values of this part of the report have in the JSON document, in order.
+    /// Keys of the values of this part in the JSON document of the report: one key for each value, in order.
     const NAMES: &[&str];
 
     /// Returns a description of each value of this part that appears in tables, with its key, its unit and its place among the rows.
@@ -126,7 +126,7 @@ pub(super) trait Part: Sized {
     }
 
     /// Returns the table rows of this part of the report, each with the number by which rows are sorted. If `mark` (a warning sign such
-    /// as `!`) is given, it follows those values that are declared with `(marked)`.
+    /// as `!`) is given, it follows those values that the macro `figures!` declares with `row (marked)`.
     fn marked_rows(&self, mark: Option<Mark>) -> Vec<(u32, TableRow)> {
         let mut rows = Vec::new();
         for figure in Self::figures() {
@@ -154,7 +154,7 @@ pub(super) trait Part: Sized {
 
 /// A value that can be converted to a number.
 pub(super) trait Number {
-    /// Returns the number; `None` if it is not defined.
+    /// Returns the value as a number. `None` if the report has no value here, such as a mean without samples.
     fn number(&self) -> Option<f64>;
 }
 

@@ -96,7 +96,8 @@ impl Flash {
 }
 
 figures! {
-    /// Number of erases per block.
+    /// Summary of the number of erases per block: least, mean, greatest and standard deviation over all blocks. Erases of the warm-up
+    /// count, too.
     #[derive(Copy)]
     pub struct WearReport("flash.wear", of: EraseCountSummary) {
         /// Number of erases of the least erased block.

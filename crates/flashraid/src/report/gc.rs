@@ -10,21 +10,21 @@ use super::build::{share_of_dies, us};
 use super::figures::{Part, TableValue, section};
 use super::table::TableSection;
 use flashraid_model::coordination;
-use flashraid_model::metrics::CleanTimeSums;
+use flashraid_model::metrics::CollectionTimeSums;
 use flashraid_model::ssd::MemberCounters;
 
 /// Source of the values about collection.
 pub(super) struct CollectionSource<'a> {
     inputs: &'a ReportInputs<'a>,
     sum: MemberCounters,
-    times: CleanTimeSums,
+    times: CollectionTimeSums,
     /// True for members with superblocks.
     is_drive: bool,
 }
 
 impl<'a> CollectionSource<'a> {
     pub(super) fn new(inputs: &'a ReportInputs<'a>) -> Self {
-        let (members, cleans) = (inputs.counts.members.iter().copied(), inputs.measured.clean_time_sums_by_member.iter().copied());
+        let (members, cleans) = (inputs.counts.members.iter().copied(), inputs.measured.collection_time_sums_by_member.iter().copied());
         Self { inputs, sum: members.sum(), times: cleans.sum(), is_drive: inputs.drive.is_some() }
     }
 
@@ -36,7 +36,7 @@ impl<'a> CollectionSource<'a> {
     }
 
     fn by_state(&self) -> [f64; 3] {
-        let CleanTimeSums {
+        let CollectionTimeSums {
             total_ns: whole_ns,
             preemptible_by_all_requests_ns: free_for_all_ns,
             preemptible_by_reads_only_ns: writes_wait_ns,
@@ -47,7 +47,7 @@ impl<'a> CollectionSource<'a> {
 }
 
 figures! {
-    /// Garbage collection of all members.
+    /// Counters, times and shares of garbage collection, over all members.
     pub struct Gc("gc", of: CollectionSource<'_>) {
         /// Number of collections. Each is an uninterrupted sequence of victim blocks that one die collects, or one superblock of a
         /// drive with superblocks.
@@ -78,7 +78,7 @@ figures! {
         /// Counts of collection outside of the members' turns (`coordination.scheme = "windows"`). A turn is the window of time in
         /// which only one member may collect.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        turns: Option<Turns> = of.inputs.counts.turns.as_ref().map(Turns::new);
+        turns: Option<Turns> = of.inputs.counts.collection_turns.as_ref().map(Turns::new);
         /// Number of collections that members began by themselves, without being forced by the array's controller.
         own_runs: u64 = of.sum.collections - of.sum.forced_collections;
         /// Number of victims collected, which are blocks or, in drives with superblocks, superblocks.

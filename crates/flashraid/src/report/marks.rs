@@ -9,7 +9,8 @@ pub enum Mark {
     /// No request was measured.
     #[serde(rename = "nothing measured")]
     NothingMeasured,
-    /// A request of the measured time lost a page, or more members failed than the level survives.
+    /// Data were lost. Failed members left no way to read or write a page of a measured request, or more members failed than the RAID
+    /// level survives.
     #[serde(rename = "data lost")]
     DataLost,
     /// There was no steady state, or the measured time began before it.
@@ -24,10 +25,10 @@ pub enum Mark {
 }
 
 impl Mark {
-    /// All marks, the most serious first.
+    /// All marks (warning signs beside doubtful results of a report), the most serious first.
     pub const ALL: [Self; 5] = [Self::NothingMeasured, Self::DataLost, Self::NotSteady, Self::FewSamples, Self::LittleWear];
 
-    /// Returns the character that stands beside the result.
+    /// Returns the character of this mark, such as `!`. It stands beside a doubtful result of a report as a warning sign.
     #[must_use]
     pub const fn symbol(self) -> &'static str {
         match self {
@@ -51,7 +52,7 @@ impl Mark {
         }
     }
 
-    /// Returns a sentence that explains the mark.
+    /// Returns a sentence that explains why a result of a report with this mark (a warning sign) is doubtful.
     #[must_use]
     pub const fn explanation(self) -> &'static str {
         match self {

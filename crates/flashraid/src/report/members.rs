@@ -36,7 +36,7 @@ impl<'a> MemberSource<'a> {
     }
 
     fn collected_ns(&self) -> u64 {
-        if self.is_drive() { self.counters.gc_time_ns } else { self.inputs.measured.clean_time_sums_by_member[self.index].total_ns }
+        if self.is_drive() { self.counters.gc_time_ns } else { self.inputs.measured.collection_time_sums_by_member[self.index].total_ns }
     }
 
     fn share_of_dies(&self) -> Option<f64> {
@@ -50,7 +50,7 @@ impl<'a> MemberSource<'a> {
         let measured_ns = self.inputs.measured.end_ns - self.inputs.measured.from_ns;
         match self.inputs.counts.superblocks.get(self.index) {
             Some(drive) => (measured_ns > 0).then(|| drive.any_die_collecting_ns as f64 / measured_ns as f64),
-            None => self.inputs.measured.gc.member_any_die_fraction(self.index),
+            None => self.inputs.measured.gc.member_collecting_fraction(self.index),
         }
     }
 }

@@ -80,7 +80,8 @@ pub(super) fn count(count: u64) -> String {
 }
 
 impl Report {
-    /// Returns the values that a user looks at first.
+    /// Returns the report as the tables that `flashraid run` prints: response times, bandwidth, counters of flash and garbage
+    /// collection, and so on. Each table is a section with a heading and rows.
     #[must_use]
     pub fn table_sections(&self) -> Vec<TableSection> {
         let mut sections = vec![self.run_section(), self.response_section()];

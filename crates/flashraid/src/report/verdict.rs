@@ -43,7 +43,7 @@ const RISE_MAX: f64 = 0.1;
 /// Greatest relative standard error of the mean of all tenths.
 const ERROR_MAX: f64 = 0.05;
 
-/// Relation of the workload to the throughput of the array.
+/// Judgement of the load: whether the array keeps up with the requests of the workload or is overloaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LoadVerdict {
@@ -56,7 +56,8 @@ pub enum LoadVerdict {
     Unstable,
     /// The workload is a closed loop, which waits for answers before it sends more requests, so that it never overloads the array.
     Closed,
-    /// A request of the measured time lost a page, or more members failed than the level survives.
+    /// Data were lost. Failed members left no way to read or write a page of a measured request, or more members failed than the RAID
+    /// level survives.
     #[serde(rename = "data lost")]
     DataLost,
 }
@@ -88,7 +89,8 @@ pub(super) struct Facts<'a> {
     pub(crate) measured_from_ns: u64,
     /// True if the write cache still holds much of the written data, so that members have not done all the work.
     pub(crate) fills_cache: bool,
-    /// True if a request of the measured time lost a page, or if more members failed than the level survives.
+    /// True if data were lost. Failed members left no way to read or write a page of a measured request, or more members failed than the
+    /// RAID level survives.
     pub(crate) has_lost_data: bool,
     /// True if a lifetime is projected from too few erases.
     pub(crate) has_little_wear: bool,
@@ -98,7 +100,7 @@ pub(super) struct Facts<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// Relation of the workload to the throughput of the array.
+    /// Judgement of the load: whether the array keeps up with the requests of the workload or is overloaded.
     pub load: LoadVerdict,
     /// True if response times and write amplification stay the same in at least the last five of ten equal parts of the measured time.
     pub steady: bool,

@@ -76,7 +76,7 @@ impl FromStr for Setting {
     }
 }
 
-/// A varied key with its values.
+/// A configuration key that a study varies, with the values that it takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Axis {
     /// Name of the configuration key.

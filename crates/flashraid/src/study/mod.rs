@@ -94,12 +94,13 @@ impl Variants {
 }
 
 impl Study {
-    /// Returns a study of a configuration that was built in Rust.
+    /// Returns a study (a grid of simulations) whose common configuration was built in Rust.
     pub fn new(config: impl Borrow<Config>) -> Self {
         Self::of(Template::new(config.borrow()))
     }
 
-    /// Returns a study of a configuration text, like [`Simulation::from_toml`](crate::Simulation::from_toml).
+    /// Returns a study (a grid of simulations) whose common configuration is a text in TOML. Missing keys have their defaults, and paths
+    /// are relative to the working folder.
     ///
     /// # Errors
     /// Returns [`Error::Config`] if the text is not TOML.
@@ -107,7 +108,8 @@ impl Study {
         Ok(Self::of(Template::from_toml(text)?))
     }
 
-    /// Returns a study of a configuration file, like [`Simulation::from_file`](crate::Simulation::from_file).
+    /// Returns a study (a grid of simulations) whose common configuration is read from a file. Paths in the file are relative to its
+    /// folder.
     ///
     /// # Errors
     /// Returns [`Error::Config`] if the file cannot be read or is not TOML.
@@ -115,7 +117,8 @@ impl Study {
         Ok(Self::of(Template::from_file(path.as_ref())?))
     }
 
-    /// Returns a study whose configuration is a tree of values, like [`Simulation::from_value`](crate::Simulation::from_value).
+    /// Returns a study (a grid of simulations) whose common configuration is a tree of values, for example from JSON. A `null` counts as
+    /// a missing key.
     ///
     /// # Errors
     /// Returns [`Error::Config`] if the value is not a table.
@@ -147,7 +150,7 @@ impl Study {
         Ok(self)
     }
 
-    /// Varies a key. If there are several, the last one varies fastest.
+    /// Varies a configuration key: the study simulates each of `values`. If several keys are varied, the last one varies fastest.
     ///
     /// # Errors
     /// Returns [`Error::Study`] if there is no value, if a value is given twice, or if the key is varied already.
@@ -155,7 +158,8 @@ impl Study {
         self.vary_axis(Axis { key: key.to_owned(), values: values.into_iter().map(|value| value.to_string()).collect() })
     }
 
-    /// Varies a key whose values were read from a text, as in `"array.members=2,4".parse::<Axis>()`. Ranges are allowed there, too.
+    /// Varies a configuration key like [`Study::vary`], with key and values together in an [`Axis`]. An axis can be read from a text, as
+    /// in `"array.members=2,4".parse::<Axis>()`. In such a text, values may also be ranges, such as `2..8`.
     ///
     /// # Errors
     /// Returns the same errors as [`Study::vary`].
@@ -176,9 +180,10 @@ impl Study {
 
     /// Varies several keys together. Each variant has a name and the settings that it stands for, and `name` stands in place of a key.
     ///
-    /// The text of `name` decides if variants are compared, as it does for a key ([`is_given_by_study`]). With a name such as
-    /// `workload.case`, variants count as different work, and are not compared. With a name such as `setup`, they count as remedies for
-    /// the same work, and are compared.
+    /// The study compares the variants with each other if they are remedies: settings that may improve an array that does the same work.
+    /// Most names, such as `setup`, mean this. A name such as `workload.case` begins with a key of the work, the hardware or the
+    /// measurement ([`is_given_by_study`]), followed by a dot. Such variants do different work, so that each is reported without
+    /// comparison to the others.
     ///
     /// # Errors
     /// Returns the same errors as [`Study::vary`].
@@ -189,12 +194,14 @@ impl Study {
         Ok(self)
     }
 
-    /// Sets the baseline: the value of a varied key with which the key's other values are compared. It is written as `VALUE`, or as
-    /// `KEY=VALUE` if several keys have this value. By default, the baseline has the first value of each key, except that
-    /// `coordination.scheme=ideal` is passed over if there is another scheme.
+    /// Chooses the value of a varied key with which the other values of this key are compared. It is written as `VALUE`, or as
+    /// `KEY=VALUE` if several keys have this value.
     ///
-    /// Keys that describe the work, the hardware or the measurement (`workload`, `array.members`, `seed` and so on) cannot be the
-    /// baseline. Two points of the study (combinations of settings) are compared only if they have equal values of such keys.
+    /// Every point of the study (combination of settings) is compared with one point, its baseline. The baseline has the chosen value of
+    /// that key, and the first value of each other key. `coordination.scheme=ideal` is passed over if there is another scheme.
+    ///
+    /// Keys that describe the work, the hardware or the measurement (`workload`, `array.members`, `seed` and so on) are an exception. A
+    /// point and its baseline have the same values of such keys, so that none of these values can be chosen.
     pub fn baseline(mut self, value: impl ToString) -> Self {
         self.baseline = Some(value.to_string());
         self
@@ -253,7 +260,8 @@ impl Study {
         self
     }
 
-    /// Checks every point (combination of settings) before the first one runs.
+    /// Returns a plan of all simulations of the study, and runs none of them. Every point (combination of settings) has been checked, so
+    /// that [`StudyPlan::run`] can run the plan.
     ///
     /// # Errors
     /// Returns [`Error::Config`] for the first point that cannot run. Returns [`Error::Study`] if the settings of the study itself
@@ -295,7 +303,8 @@ pub trait StudyObserver: Sync {
         Stop::default()
     }
 
-    /// Receives a note for the user that no report has. Several simulations may give the same note.
+    /// Receives a note for the user, such as the origin of a warm state. No report contains the note. Several simulations may give the
+    /// same note.
     fn note(&self, _text: &str) {}
 
     /// Reports that the simulation with this number is done, now or in an earlier run. Each simulation has the same number here as in
@@ -315,7 +324,7 @@ impl StudyObserver for () {}
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct StudyResult {
-    /// The varied keys with their values.
+    /// The configuration keys that the study varied, each with its values.
     pub axes: Vec<Axis>,
     /// Every combination of the values of the varied keys, called a point of the study. The last key varies fastest.
     pub points: Vec<Vec<Setting>>,
@@ -365,8 +374,9 @@ impl StudyResult {
         Estimate::from_values(&self.reports(point).map(figure).collect::<Option<Vec<f64>>>()?)
     }
 
-    /// Returns the ratio of a value to that of the point's baseline, paired by seed. It is `None` if a report lacks the value or the
-    /// baseline's value is zero.
+    /// Returns the ratio of a value at a point (its index in `points` is given) to the value at its baseline. The baseline is the point
+    /// with which it is compared. A ratio is computed for each seed, and the result is their mean with a 95 % confidence interval. It is
+    /// `None` if a report lacks the value or the baseline's value is zero.
     pub fn ratio(&self, point: usize, figure: impl Fn(&Report) -> Option<f64>) -> Option<Estimate> {
         let values = |point: usize| self.reports(point).map(&figure).collect::<Option<Vec<f64>>>();
         let (own, baseline) = (values(point)?, values(self.baselines[point])?);

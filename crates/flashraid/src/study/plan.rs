@@ -215,13 +215,14 @@ impl StudyPlan {
         (&self.points[self.point(index)], self.tasks[index].scenario.seed)
     }
 
-    /// Returns the simulations that the folder does not hold yet, in groups that share a warm-up, for a caller's own scheduler.
+    /// Returns the numbers of the simulations that have no report yet, in groups that share a warm-up. Reports may lie in the results
+    /// folder or have been passed to [`StudyPlan::save_report`]. The numbers are those of [`StudyPlan::simulation`].
     ///
-    /// The caller runs them and passes their reports to [`StudyPlan::save_report`]. When none is left, [`StudyPlan::run`] only combines the
-    /// reports.
+    /// A caller with its own scheduler runs these simulations and passes their reports to [`StudyPlan::save_report`]. When none is left,
+    /// [`StudyPlan::run`] only combines the reports.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] if the folder cannot be made or written.
+    /// Returns [`Error::Io`] if the results folder cannot be made or written.
     pub fn unfinished_simulations_by_warm_up(&self) -> Result<Vec<Vec<usize>>, Error> {
         let store = self.store()?;
         let mut known_reports = self.known_reports();
@@ -258,8 +259,8 @@ impl StudyPlan {
         memory::memory_needed_by_all_bytes(simulations.iter().map(|index| &self.tasks[*index].scenario), 1)
     }
 
-    /// Adds the report of a simulation that was run elsewhere, and saves it if the study has a folder. If the study has a report of it
-    /// already, that one stays.
+    /// Adds the report of a simulation that was run elsewhere, and saves it if the study has a folder. `index` is the number of the
+    /// simulation in the whole study, as in [`StudyPlan::simulation`]. If the study has a report of the simulation already, that one stays.
     ///
     /// # Errors
     /// Returns [`Error::Study`] if the report belongs to another simulation, and [`Error::Io`] if it cannot be saved.
@@ -333,7 +334,8 @@ impl StudyPlan {
 
     /// Runs the unfinished simulations with `resources` in place of [`Study::workers`], [`Study::threads`] and
     /// [`Study::warm_state_cache`]. A simulation is finished if its report was passed to [`StudyPlan::save_report`], or if the results
-    /// folder ([`StudyPlan::folder`]) holds it. Such reports are moved out of the plan and put into the result, too.
+    /// folder ([`StudyPlan::folder`]) holds it. The result has the reports of all simulations, those that were finished before, too. The
+    /// plan forgets the reports that were passed to it; files in the folder stay.
     ///
     /// # Errors
     /// Returns the first error.

@@ -15,23 +15,23 @@ pub enum StudyProblem {
     #[error("{key} is varied, but without a value")]
     #[non_exhaustive]
     AxisWithoutValues {
-        /// Name of the key.
+        /// Name of the configuration key that is varied without a value.
         key: String,
     },
     /// A varied key has the same value twice in its list of values.
     #[error("{key}: the value {value} is there twice")]
     #[non_exhaustive]
     RepeatedValue {
-        /// Name of the key.
+        /// Name of the varied configuration key that has a value twice.
         key: String,
-        /// Value that the list of the key has twice.
+        /// Value that is twice in the list of values of the varied key.
         value: String,
     },
     /// A key is varied twice.
     #[error("{key} is varied twice; give all values at once")]
     #[non_exhaustive]
     RepeatedKey {
-        /// Name of the key.
+        /// Name of the configuration key that is varied twice.
         key: String,
     },
     /// The seed is a varied key, and is also set by [`Study::seed`](super::Study::seed) or [`Study::seeds`](super::Study::seeds).
@@ -41,9 +41,10 @@ pub enum StudyProblem {
     #[error("seed {first_seed} + {offset} is too large")]
     #[non_exhaustive]
     SeedTooLarge {
-        /// Value of the first seed.
+        /// Seed of the first simulation of each point of the study (combination of settings). The further simulations of a point have
+        /// the seeds that follow.
         first_seed: u64,
-        /// Number to be added to the first seed, which gives the last one.
+        /// Number to be added to the first seed to get the last one, which would be too large.
         offset: u64,
     },
     /// The wanted baseline cannot be used. It is not among the varied values, or several varied keys have it, or its key describes the
@@ -51,11 +52,11 @@ pub enum StudyProblem {
     #[error("baseline {wanted}: {reason}; {}", of_choices(choices))]
     #[non_exhaustive]
     BaselineNotFound {
-        /// Baseline that the user wants.
+        /// Baseline that the user wants: a value of a varied key with which the other values would be compared.
         wanted: String,
-        /// Reason why the wanted baseline is not possible.
+        /// Reason why other values cannot be compared with the value that the user wants as the baseline.
         reason: &'static str,
-        /// Baselines that are possible.
+        /// Values that can be the baseline, with which the other values of a key are compared.
         choices: Vec<String>,
     },
     /// The grid has more simulations than a study may have.
@@ -94,16 +95,17 @@ pub enum StudyProblem {
     #[error("the report handed in for simulation {simulation_index} is another simulation's, or partial")]
     #[non_exhaustive]
     ReportOfOtherStudy {
-        /// Number of the simulation in the order of points and seeds.
+        /// Number of the simulation in the whole study, from 0. The order is point by point (combinations of settings), and for each
+        /// point seed by seed.
         simulation_index: usize,
     },
     /// A folder cannot be used for a study or a shard (a part of a study), for example because it holds other results.
     #[error("{}: {reason}", folder.display())]
     #[non_exhaustive]
     UnusableFolder {
-        /// Path of the folder.
+        /// Path of the folder that cannot be used for a study or a part of it.
         folder: PathBuf,
-        /// Explanation of what is wrong with it.
+        /// Reason why the folder cannot be used, for example because it holds other results.
         reason: String,
     },
     /// The given shards (parts of a study) do not add up to the whole study, because some simulations are in none of them.
@@ -116,7 +118,7 @@ pub enum StudyProblem {
         missing: usize,
         /// Number of simulations in the study.
         simulations: usize,
-        /// Shards that were given.
+        /// Shards (parts of the study) that the given folders hold, as a text such as `1/3, 2/3`. It is empty if the study was not divided.
         shards: String,
     },
 }

@@ -44,7 +44,7 @@ fn main() {
     assert!(greedy != half && half < fifo, "{greedy} {half} {fifo}");
     // The page also adds a write cache.
     let cache: CachePolicy = serde_json::from_str("\"lawc-stow\"").unwrap();
-    assert_eq!((cache.cache_levels().group_cache, cache.cache_levels().member_caches), (StowCache::PARTS.group_cache, LawcCache::PARTS.member_caches));
+    assert_eq!((cache.cache_levels().group_cache, cache.cache_levels().member_caches), (StowCache::LEVELS.group_cache, LawcCache::LEVELS.member_caches));
     assert!((0..200).any(|_| CachePolicy::random_for_tests(&mut stream).name() == "lawc-stow"));
     assert!(schemars::schema_for!(CachePolicy).to_value().to_string().contains("a queue of its own for sequential writes in the first level"));
     print!("two places suffice");

@@ -6,7 +6,7 @@
 use super::{Home, Plan, StripCopies};
 use crate::TimeNs;
 use crate::placement::{StripRoles, StripeShape};
-use crate::rng::{self, Stream};
+use crate::rng::{self, RandomStream};
 use crate::ssd::ReadForecast;
 
 /// The plan `avoid`. As long as nothing is known of the members, copies take turns.
@@ -25,7 +25,7 @@ pub(in crate::array) struct ReadPlanner<'a> {
     /// Time after which a member refuses a read.
     pub(crate) fast_fail_ns: u64,
     /// Source of draws if the host does not know how long collection lasts.
-    pub(crate) draws: Option<&'a mut Stream>,
+    pub(crate) draws: Option<&'a mut RandomStream>,
 }
 
 /// A part of a read in a stripe with parity.

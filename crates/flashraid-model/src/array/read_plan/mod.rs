@@ -84,13 +84,14 @@ plans! {
 }
 
 impl ReadPlan {
-    /// Returns true if the plan chooses what to read by which members are collecting garbage at that moment.
+    /// Returns true if the choice that the plan makes depends on which members are collecting garbage at that moment.
     #[inline]
     pub fn considers_member_state(self) -> bool {
         self == Self::Avoid
     }
 
-    /// Returns true if the plan also reads elsewhere when a read takes long.
+    /// Returns true if the plan also reads data elsewhere when a read takes long (hedging). Elsewhere is another copy or, with parity,
+    /// the rest of the stripe.
     #[inline]
     pub fn hedges(self) -> bool {
         self == Self::Hedge

@@ -5,8 +5,8 @@
 
 use super::{Home, Plan, StripCopies};
 use crate::TimeNs;
-use crate::array::{PredictionCounters, ReadPredictionParams};
-use crate::rng::{self, Stream};
+use crate::array::{ReadPredictionCounters, ReadPredictionParams};
+use crate::rng::{self, RandomStream};
 
 /// The plan `predict`. As long as nothing is called slow, copies take turns.
 pub(super) struct Predict;
@@ -22,13 +22,13 @@ impl Plan for Predict {
 #[derive(Debug, Clone)]
 pub(in crate::array) struct Predictor {
     params: ReadPredictionParams,
-    draws: Stream,
-    pub(crate) counters: PredictionCounters,
+    draws: RandomStream,
+    pub(crate) counters: ReadPredictionCounters,
 }
 
 impl Predictor {
     pub(crate) fn new(params: ReadPredictionParams, seed: u64) -> Self {
-        Self { params, draws: rng::stream(seed, "predict", 0), counters: PredictionCounters::default() }
+        Self { params, draws: rng::stream(seed, "predict", 0), counters: ReadPredictionCounters::default() }
     }
 
     /// Returns the time that a prediction takes, in nanoseconds.
@@ -38,7 +38,7 @@ impl Predictor {
 
     /// Predicts whether a read that would begin at `read_begins` is slow. Returns true if it is called slow.
     pub(crate) fn calls_slow(&mut self, now: TimeNs, read_begins: TimeNs) -> bool {
-        let is_slow = read_begins > now.saturating_add(self.params.slow_ns);
+        let is_slow = read_begins > now.saturating_add(self.params.slow_threshold_ns);
         let error_rate = if is_slow { self.params.false_accept } else { self.params.false_reject };
         let is_wrong = rng::chance(&mut self.draws, error_rate);
         let counters = &mut self.counters;
@@ -58,12 +58,13 @@ mod tests {
 
     #[test]
     fn errors_come_at_their_rates_and_slow_begins_beyond_the_threshold() {
-        let params = ReadPredictionParams { slow_ns: 100, false_accept: 0.0, false_reject: 0.0, ..ReadPredictionParams::default() };
+        let params =
+            ReadPredictionParams { slow_threshold_ns: 100, false_accept: 0.0, false_reject: 0.0, ..ReadPredictionParams::default() };
         let mut exact = Predictor::new(params, 1);
         assert_eq!([1000, 1100, 1101].map(|begins| exact.calls_slow(1000, begins)), [false, false, true]);
         let mut errs = Predictor::new(ReadPredictionParams { false_accept: 0.2, false_reject: 0.05, ..params }, 1);
         (0..20_000).for_each(|nth| _ = errs.calls_slow(0, if nth % 2 == 0 { 0 } else { 1000 }));
-        let PredictionCounters { slow_reads_called_fast, slow_reads_called_slow, fast_reads_called_slow, .. } = errs.counters;
+        let ReadPredictionCounters { slow_reads_called_fast, slow_reads_called_slow, fast_reads_called_slow, .. } = errs.counters;
         assert_eq!(slow_reads_called_fast + slow_reads_called_slow, 10_000);
         assert!(slow_reads_called_fast.abs_diff(2000) < 150 && fast_reads_called_slow.abs_diff(500) < 90, "{:?}", errs.counters);
     }

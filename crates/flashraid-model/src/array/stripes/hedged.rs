@@ -17,7 +17,8 @@ use crate::placement::StripRoles;
 /// State of a read plan that hedges or predicts.
 #[derive(Debug, Clone)]
 pub(super) struct Hedging {
-    /// Times after which reads are late. `None` if the read plan sends no second read, and only predicts the ends of reads.
+    /// Times after which a read that has not ended is late, so that its data are also read elsewhere. `None` if the read plan only
+    /// predicts which reads will be slow, and late reads are not repeated elsewhere.
     pub times: Option<ReadTimes>,
     pub counters: HedgeCounters,
 }
@@ -186,7 +187,7 @@ impl Stripes {
         hedged.awaited += from.len() as u32;
         for &(role, member) in from {
             let nth = hedged.reads.len() as u32;
-            let open = members.open_completion(Continuation::SubRead { operation: id, nth, tie_break: operation.sequence });
+            let open = members.open_completion(Continuation::SubRead { operation: id, sub_read_index: nth, tie_break: operation.sequence });
             let (completion, pages_of_strip) = (open.completion_number(), pages.page_count_of_strip(role));
             hedged.reads.push(SubRead { role, member, pages: pages_of_strip, completion, is_substitute, end: None, is_abandoned: false });
             pages.offsets_in_strip(role).for_each(|offset| members.submit(&access, member, first_page + offset, completion));
@@ -194,8 +195,8 @@ impl Stripes {
         }
     }
 
-    /// Records that sub-read `nth` of operation `id` has ended. The operation ends with it, unless it has ended before or waits for other
-    /// sub-reads.
+    /// Records that sub-read `nth` of operation `id` has ended. The operation then ends, too, unless it waits for other sub-reads. The
+    /// operation may have ended before, because the same data were read elsewhere sooner.
     pub fn sub_read_ended(&mut self, now: TimeNs, id: u32, nth: u32, completion: &Completion, members: &mut Members) {
         let hedged = self.operations[id as usize].hedged.as_mut().expect("it may be hedged");
         let read = &mut hedged.reads[nth as usize];
@@ -219,7 +220,7 @@ impl Stripes {
         }
         for read in hedged.reads.iter_mut().filter(|read| read.end.is_none()) {
             // Its own event may be still to come at this nanosecond.
-            read.end = members.completion_ended_by(read.completion, now).map(End::of);
+            read.end = members.completion_if_ended(read.completion, now).map(End::of);
         }
         let by_first = hedged.has_ended(false);
         if !by_first && !hedged.has_ended(true) {

@@ -12,14 +12,14 @@ use crate::TimeNs;
 use crate::events::TimeParts;
 use crate::placement::StripRoles;
 use crate::request::OpKind;
-use crate::rng::{self, Stream};
+use crate::rng::{self, RandomStream};
 use crate::ssd::ReadForecast;
 
 /// State of a read plan that looks at the members, hedges or predicts.
 #[derive(Debug, Clone)]
 pub(super) struct ReadPlanning {
     pub(super) params: ReadPlanParams,
-    draws: Stream,
+    draws: RandomStream,
     pub(crate) counters: ReadPlanCounters,
     /// State of a plan that hedges or predicts.
     pub(crate) hedging: Option<Hedging>,
@@ -84,7 +84,7 @@ impl ReadPlanning {
 
     /// Returns the knowledge and means for one choice.
     fn sight(&mut self, now: TimeNs) -> ReadPlanner<'_> {
-        let draws = (!self.params.knows_remaining_time).then_some(&mut self.draws);
+        let draws = (!self.params.knows_remaining_collection_time).then_some(&mut self.draws);
         ReadPlanner { now, fast_fail_ns: self.params.refusal_answer_ns, draws }
     }
 
@@ -292,7 +292,7 @@ impl Stripes {
             ParityMethod::ReadModify => ParityMethod::Reconstruct,
             ParityMethod::FullStripe | ParityMethod::NoParity => return (kind, 0),
         };
-        if !self.planning().params.plans_reads_before_writes || self.hedges() {
+        if !self.planning().params.plans_parity_reads_before_writes || self.hedges() {
             return (kind, 0);
         }
         let stripe = self.operations[id as usize].stripe;

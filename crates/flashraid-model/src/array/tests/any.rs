@@ -16,13 +16,13 @@ fn requests(pages: u64) -> impl Strategy<Value = Vec<Asked>> {
 }
 
 fn any_case() -> impl Strategy<Value = (ArrayParams, Vec<Asked>)> {
-    let levels = vec![Level::Raid0, Level::Raid1, Level::Raid10, Level::Raid4, Level::Raid5, Level::Raid6];
+    let levels = vec![RaidLevel::Raid0, RaidLevel::Raid1, RaidLevel::Raid10, RaidLevel::Raid4, RaidLevel::Raid5, RaidLevel::Raid6];
     let rebuild = prop::option::of((0_u64..2000, 0_u64..600, 1_u32..4, 1_u32..3, any::<bool>()));
     let failures = prop::collection::vec((0_u32..6, 0_u64..8000), 0..4);
     let shape = (prop::sample::select(levels), 1_u32..4, 1_u32..4, any::<bool>());
     (shape, failures, rebuild).prop_flat_map(|((level, size, strip_pages, collects), failures, rebuild)| {
         let members = match level {
-            Level::Raid10 => 2 * size,
+            RaidLevel::Raid10 => 2 * size,
             _ => size + 1 + level.parity_strips(),
         };
         let mut params = params(level, members, strip_pages);
@@ -61,8 +61,8 @@ proptest! {
         prop_assert_eq!(lost, counters.pages_lost);
         let lost_to = |write| (0..asked.len()).filter(|&i| asked[i].3 == write).map(|i| u64::from(got.lost[i])).sum::<u64>();
         let copies = match params.level {
-            Level::Raid1 => u64::from(params.members),
-            Level::Raid10 => 2,
+            RaidLevel::Raid1 => u64::from(params.members),
+            RaidLevel::Raid10 => 2,
             _ => 1,
         };
         let read = asked_pages(false) - lost_to(false) + counters.data_pages_read + counters.parity_pages_read + counters.pages_read_to_reconstruct
@@ -87,11 +87,11 @@ proptest! {
             scheme: schemes::inclusive(),
             forced_work: ForcedWork::OneVictim,
             soft_threshold_free_blocks: 0,
-            notification: Notification::AtStartThreshold,
+            notification_mode: Notification::AtStartThreshold,
             request_to_cycle_delay_ns: 0,
             begins_cycles_when_idle: false,
             all_dies_of_forced_member_collect: true,
-            controller_answers_requests: false,
+            controller_answers_member_requests: false,
             coordinated_members: MemberSet(u128::MAX),
             message_latency_ns: [0; MESSAGE_KINDS],
         };
@@ -116,11 +116,11 @@ proptest! {
             scheme,
             forced_work: ForcedWork::OneVictim,
             soft_threshold_free_blocks: 2,
-            notification: Notification::AtStartThreshold,
+            notification_mode: Notification::AtStartThreshold,
             request_to_cycle_delay_ns: delay_ns,
             begins_cycles_when_idle: false,
             all_dies_of_forced_member_collect: true,
-            controller_answers_requests: true,
+            controller_answers_member_requests: true,
             coordinated_members: MemberSet::first_members(params.members),
             message_latency_ns: [latency; MESSAGE_KINDS],
         };

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn collections_met_in_any_phase_count() {
     // Twelve pages lie in three full blocks, and two blocks are free. Member 4 collects when it writes parity.
-    let mut params = params(Level::Raid4, 5, 1);
+    let mut params = params(RaidLevel::Raid4, 5, 1);
     params.ssd.geometry.blocks_per_plane = 6;
     params.ssd.geometry.reserved_blocks_per_plane = 3;
     let worn: Vec<Asked> = [0, 1, 4, 5, 8].iter().enumerate().map(|(i, &row)| (i as u64 * 1000, row * 4 + i as u64 % 3, 1, true)).collect();
@@ -27,7 +27,7 @@ const READ_WRITE_PARTS: TimeParts =
 /// Runs five small writes that use up member 4, which holds P of their stripes, so that its next operation waits for a clean. Then it runs
 /// `asked`, to stripe 0.
 fn run_on_a_worn_member(asked: &[Asked]) -> (Vec<TimeNs>, Vec<TimeParts>) {
-    let mut params = params(Level::Raid5, 5, 1);
+    let mut params = params(RaidLevel::Raid5, 5, 1);
     params.ssd.geometry.blocks_per_plane = 6;
     params.ssd.geometry.reserved_blocks_per_plane = 3;
     let worn = [0, 5, 10, 0, 5].iter().zip(0..).map(|(stripe, i)| (i * 1000, stripe * 4 + i % 3, 1, true));

@@ -80,7 +80,7 @@ fn a_stripe_that_is_being_written_locks_late_reads_out() {
 #[test]
 fn the_other_copy_is_read() {
     let mut mirror = hedging(50);
-    (mirror.level, mirror.members) = (Level::Raid1, 2);
+    (mirror.level, mirror.members) = (RaidLevel::Raid1, 2);
     mirror.coordination.as_mut().expect("it has one").coordinated_members = MemberSet::first_members(2);
     let (done, parts, counts, pages) = run_hedged(&mirror, &[(T, 0)], &[(T + 500, 0, 1, false)]);
     assert_eq!((done, parts[0].parity_ns, pages), (vec![T + 550 + READ_NS], 50, vec![1, 1]));
@@ -121,7 +121,7 @@ fn a_waiting_read_that_nobody_needs_leaves_the_queue() {
     // The earlier writes have left two valid pages in the first block of both copies.
     const CLEAN_OF_TWO: TimeNs = 2 * 220 + 1000;
     let mut mirror = hedging(50);
-    (mirror.level, mirror.members) = (Level::Raid1, 2);
+    (mirror.level, mirror.members) = (RaidLevel::Raid1, 2);
     mirror.coordination.as_mut().expect("it has one").coordinated_members = MemberSet::first_members(2);
     let asked: [Asked; 2] = [(T + 500, 0, 1, false), (T + 700, 0, 1, true)];
     let (done, _, counts, pages) = run_hedged(&mirror, &[(T, 0)], &asked);
@@ -147,7 +147,7 @@ proptest! {
     /// Whenever members fail, every request ends once, by the first of its two sets of reads, and no lock remains.
     #[test]
     fn nothing_is_lost_whenever_members_fail(
-        level in prop::sample::select(vec![Level::Raid1, Level::Raid5, Level::Raid6]),
+        level in prop::sample::select(vec![RaidLevel::Raid1, RaidLevel::Raid5, RaidLevel::Raid6]),
         mut asked in prop::collection::vec((0_u64..2000, 0_u64..10, 1_u32..4, any::<bool>()), 1..40),
         at_ns in 0_u64..2500,
         after_ns in 1_u64..300,

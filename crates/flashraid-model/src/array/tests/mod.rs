@@ -28,7 +28,7 @@ const READ_WRITE: TimeNs = READ_NS + WRITE_NS;
 /// Time, first page, number of pages, and true for a write.
 type Asked = (TimeNs, u64, u32, bool);
 
-fn params(level: Level, members: u32, strip_pages: u32) -> ArrayParams {
+fn params(level: RaidLevel, members: u32, strip_pages: u32) -> ArrayParams {
     let ssd = tiny::ssd(1, 603, 600);
     ArrayParams {
         level,
@@ -46,7 +46,7 @@ fn params(level: Level, members: u32, strip_pages: u32) -> ArrayParams {
     }
 }
 
-fn failing(level: Level, members: u32, strip_pages: u32, member: u32, at_ns: TimeNs) -> ArrayParams {
+fn failing(level: RaidLevel, members: u32, strip_pages: u32, member: u32, at_ns: TimeNs) -> ArrayParams {
     ArrayParams { failures: vec![FailureParams { member, at_ns }], ..params(level, members, strip_pages) }
 }
 
@@ -75,7 +75,7 @@ struct Outcome {
     counters: StripeCounters,
     planned: ReadPlanCounters,
     hedged: HedgeCounters,
-    predicted: PredictionCounters,
+    predicted: ReadPredictionCounters,
     slow: Vec<SlowMemberCounters>,
     progress: Option<FailureProgress>,
     failures: Vec<FailureProgress>,
@@ -152,7 +152,7 @@ fn run_on(mut array: Array, asked: &[Asked]) -> Outcome {
         counters: counts.stripes.unwrap_or_default(),
         planned: counts.read_plan.unwrap_or_default(),
         hedged: counts.hedged.unwrap_or_default(),
-        predicted: counts.predicted.unwrap_or_default(),
+        predicted: counts.read_predictions.unwrap_or_default(),
         slow: counts.slow,
         progress: counts.failures.first().copied(),
         failures: counts.failures,

@@ -20,15 +20,20 @@ pub(super) fn planned(planning: ReadPlanParams) -> ArrayParams {
         scheme: schemes::inclusive(),
         forced_work: ForcedWork::OneVictim,
         soft_threshold_free_blocks: 2,
-        notification: Notification::AtStartThreshold,
+        notification_mode: Notification::AtStartThreshold,
         request_to_cycle_delay_ns: 0,
         begins_cycles_when_idle: false,
         all_dies_of_forced_member_collect: true,
-        controller_answers_requests: false,
+        controller_answers_member_requests: false,
         coordinated_members: MemberSet::first_members(3),
         message_latency_ns: [0; MESSAGE_KINDS],
     };
-    ArrayParams { read_plan: ReadPlan::Avoid, read_plan_params: planning, coordination: Some(coordination), ..params(Level::Raid5, 3, 1) }
+    ArrayParams {
+        read_plan: ReadPlan::Avoid,
+        read_plan_params: planning,
+        coordination: Some(coordination),
+        ..params(RaidLevel::Raid5, 3, 1)
+    }
 }
 
 fn soon(fast_fail_ns: u64) -> ReadPlanParams {
@@ -47,7 +52,7 @@ pub(super) fn run_behind_writes<Counters>(
 ) -> Ran<Counters> {
     let array = |forced: &[(TimeNs, u32)]| {
         let mut array = Array::new(params, 1, ArraySetup::default());
-        forced.iter().for_each(|&(at, member)| array.deliver(at, member, ToMember::Force(ForcedWork::OneVictim)));
+        forced.iter().for_each(|&(at, member)| array.deliver(at, member, ToMember::ForceCollection(ForcedWork::OneVictim)));
         array
     };
     let before = run_on(array(&[]), &WORN);
@@ -129,7 +134,7 @@ fn a_stripe_that_is_being_written_locks_reads_out() {
     let (done, ..) = run_planned(&planned(soon(7)), &[(T, 1)], &[write]);
     assert_eq!(done, [T + 497 + READ_WRITE]);
     // Reads before writes can be left as they are.
-    let planning = ReadPlanParams { plans_reads_before_writes: false, ..soon(0) };
+    let planning = ReadPlanParams { plans_parity_reads_before_writes: false, ..soon(0) };
     let (done, _, counts, _) = run_planned(&planned(planning), &[(T, 1)], &[write]);
     assert_eq!((done, counts.writes_with_switched_parity_method), (vec![T + CLEAN + READ_WRITE], 0));
 }
@@ -161,7 +166,7 @@ fn lost_strips_use_parity_up() {
 fn another_copy_is_read_if_one_collects() {
     // Both members of a mirror hold each page, and stripe 0 is read on member 0.
     let mut mirror = planned(soon(3));
-    (mirror.level, mirror.members) = (Level::Raid1, 2);
+    (mirror.level, mirror.members) = (RaidLevel::Raid1, 2);
     mirror.coordination.as_mut().expect("it has one").coordinated_members = MemberSet::first_members(2);
     let run = |forced: &[(TimeNs, u32)]| run_planned(&mirror, forced, &[(T + 500, 0, 1, false)]);
     let (done, parts, counts, pages) = run(&[(T, 0)]);
@@ -189,7 +194,7 @@ proptest! {
     /// Requests end as without the plan, as long as nothing collects.
     #[test]
     fn a_plan_changes_nothing_where_nothing_collects(
-        level in prop::sample::select(vec![Level::Raid1, Level::Raid5, Level::Raid6]),
+        level in prop::sample::select(vec![RaidLevel::Raid1, RaidLevel::Raid5, RaidLevel::Raid6]),
         mut asked in prop::collection::vec((0_u64..4000, 0_u64..10, 1_u32..4, any::<bool>()), 1..30),
     ) {
         asked.sort_unstable();

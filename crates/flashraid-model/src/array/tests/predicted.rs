@@ -7,7 +7,7 @@ use super::*;
 
 /// A predictor that never errs and costs nothing, for which each wait is slow.
 const EXACT: ReadPredictionParams =
-    ReadPredictionParams { slow_ns: 0, false_accept: 0.0, false_reject: 0.0, cost_ns: 0, then_hedges: false };
+    ReadPredictionParams { slow_threshold_ns: 0, false_accept: 0.0, false_reject: 0.0, cost_ns: 0, also_hedges: false };
 
 fn predicting(prediction: ReadPredictionParams) -> ArrayParams {
     ArrayParams {
@@ -16,7 +16,7 @@ fn predicting(prediction: ReadPredictionParams) -> ArrayParams {
     }
 }
 
-fn run_predicted(params: &ArrayParams, forced: &[(TimeNs, u32)], asked: &[Asked]) -> Ran<PredictionCounters> {
+fn run_predicted(params: &ArrayParams, forced: &[(TimeNs, u32)], asked: &[Asked]) -> Ran<ReadPredictionCounters> {
     run_behind_writes(params, forced, asked, |got| got.predicted)
 }
 
@@ -27,14 +27,14 @@ fn an_exact_predictor_does_as_the_plan_that_goes_round() {
     assert_eq!(parts[0], TimeParts { transfer_ns: 7, flash_ns: 20, other_ns: 1, ..TimeParts::default() });
     assert_eq!(
         counts,
-        PredictionCounters {
+        ReadPredictionCounters {
             slow_reads_called_slow: 1,
             fast_reads_called_fast: 2,
             stripe_reads: 1,
             stripe_reads_called_slow: 1,
             stripe_reads_made_elsewhere: 1,
             pages_added: 1,
-            ..PredictionCounters::default()
+            ..ReadPredictionCounters::default()
         }
     );
     for asked in [READ_OF_1, (T + 500, 0, 2, false), (T + 500, 0, 4, false)] {
@@ -53,7 +53,8 @@ fn an_exact_predictor_does_as_the_plan_that_goes_round() {
 fn waits_up_to_the_threshold_are_not_slow() {
     let left = CLEAN - 500;
     let is_made_elsewhere = |slow_ns| {
-        let (done, _, counts, _) = run_predicted(&predicting(ReadPredictionParams { slow_ns, ..EXACT }), &[(T, 1)], &[READ_OF_1]);
+        let (done, _, counts, _) =
+            run_predicted(&predicting(ReadPredictionParams { slow_threshold_ns: slow_ns, ..EXACT }), &[(T, 1)], &[READ_OF_1]);
         assert_eq!(counts.stripe_reads, 1);
         (done[0], counts.stripe_reads_made_elsewhere > 0)
     };
@@ -80,7 +81,7 @@ fn a_substitute_that_is_slow_is_not_taken_and_hedging_follows() {
     assert_eq!((done, pages), (vec![T + CLEAN + READ_NS], vec![0, 1, 0]));
     assert_eq!((counts.slow_reads_called_slow, counts.stripe_reads_called_slow, counts.stripe_reads_made_elsewhere), (2, 1, 0));
     // Then it is late, and P comes when it has collected.
-    let mut params = predicting(ReadPredictionParams { then_hedges: true, ..EXACT });
+    let mut params = predicting(ReadPredictionParams { also_hedges: true, ..EXACT });
     params.read_plan_params.after = HedgeAfter::Time(100);
     let (done, _, hedged, _) = run_behind_writes(&params, &[(T, 1), (T, 2)], &[READ_OF_1], |got| got.hedged);
     assert_eq!((done, hedged.hedged_stripe_reads, hedged.stripe_reads_answered_by_hedge), (vec![T + 1220 + READ_NS], 1, 1));
@@ -101,7 +102,7 @@ fn a_stripe_that_is_being_written_locks_predicted_reads_out() {
 #[test]
 fn the_first_copy_that_is_called_fast_is_read() {
     let mut mirror = predicting(EXACT);
-    (mirror.level, mirror.members) = (Level::Raid1, 2);
+    (mirror.level, mirror.members) = (RaidLevel::Raid1, 2);
     mirror.coordination.as_mut().expect("it has one").coordinated_members = MemberSet::first_members(2);
     let read = [(T + 500, 0, 1, false)];
     let (done, _, counts, pages) = run_predicted(&mirror, &[(T, 0)], &read);
@@ -118,7 +119,7 @@ fn lost_columns_and_slow_ones_are_replaced_together() {
     let failed =
         |level, members| ArrayParams { failures: vec![FailureParams { member: 0, at_ns: 5000 }], level, members, ..predicting(EXACT) };
     // With one parity strip, the other column is waited for.
-    let (done, _, counts, _) = run_predicted(&failed(Level::Raid5, 3), &[(T, 1)], &[(T + 500, 0, 1, false)]);
+    let (done, _, counts, _) = run_predicted(&failed(RaidLevel::Raid5, 3), &[(T, 1)], &[(T + 500, 0, 1, false)]);
     assert_eq!((done, counts.stripe_reads_made_elsewhere), (vec![T + CLEAN + READ_NS], 0));
 }
 
@@ -126,7 +127,7 @@ proptest! {
     /// Whenever members fail, every request ends once, and no lock remains.
     #[test]
     fn nothing_is_lost_whenever_members_fail(
-        level in prop::sample::select(vec![Level::Raid1, Level::Raid5, Level::Raid6]),
+        level in prop::sample::select(vec![RaidLevel::Raid1, RaidLevel::Raid5, RaidLevel::Raid6]),
         mut asked in prop::collection::vec((0_u64..2000, 0_u64..10, 1_u32..4, any::<bool>()), 1..40),
         at_ns in 0_u64..2500,
         (slow_ns, false_accept, false_reject) in (0_u64..300, 0.0..1.0, 0.0..1.0),
@@ -140,12 +141,12 @@ proptest! {
         }
         let home = run(&params, &asked);
         params.read_plan = ReadPlan::Predict;
-        params.read_plan_params.prediction = ReadPredictionParams { slow_ns, false_accept, false_reject, cost_ns: 0, then_hedges };
+        params.read_plan_params.prediction = ReadPredictionParams { slow_threshold_ns: slow_ns, false_accept, false_reject, cost_ns: 0, also_hedges: then_hedges };
         params.read_plan_params.after = HedgeAfter::Time(60);
         let got = run(&params, &asked);
         prop_assert_eq!(got.done.len(), asked.len());
         prop_assert_eq!(&got.lost, &home.lost);
-        let PredictionCounters { stripe_reads, stripe_reads_called_slow, stripe_reads_made_elsewhere, stripe_reads_locked_out, .. } = got.predicted;
+        let ReadPredictionCounters { stripe_reads, stripe_reads_called_slow, stripe_reads_made_elsewhere, stripe_reads_locked_out, .. } = got.predicted;
         prop_assert!(stripe_reads_called_slow <= stripe_reads);
         prop_assert!(stripe_reads_made_elsewhere + stripe_reads_locked_out <= stripe_reads_called_slow);
     }

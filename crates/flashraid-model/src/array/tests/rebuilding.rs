@@ -6,7 +6,8 @@ use super::*;
 fn strips_are_rebuilt_in_order_at_the_rate() {
     // Twelve strips of one page are rebuilt in 236 each.
     let rebuild = |strip_ns, in_flight| {
-        let got = run(&rebuilt(failing(Level::Raid5, 3, 1, 1, 1000), 500, strip_ns, in_flight), &[(0, 0, 1, false), (1400, 0, 1, false)]);
+        let got =
+            run(&rebuilt(failing(RaidLevel::Raid5, 3, 1, 1, 1000), 500, strip_ns, in_flight), &[(0, 0, 1, false), (1400, 0, 1, false)]);
         let progress = got.progress.unwrap();
         assert_eq!((progress.failed_ns, progress.rebuild_began_ns, progress.spare_member), (Some(1000), Some(1500), Some(3)));
         assert_eq!((progress.strips_rebuilt, progress.strips_of_member, got.health), (12, 12, Health::Rebuilt));
@@ -25,7 +26,7 @@ fn strips_are_rebuilt_in_order_at_the_rate() {
 #[test]
 fn during_rebuilding_each_stripe_is_served_by_what_it_has() {
     // Strips begin at 1000, 2000, …, and stripe 1 is rebuilt at 2236. Member 2 holds column 1 of stripe 1 (page 3) and P of stripe 0.
-    let params = rebuilt(failing(Level::Raid4, 3, 1, 1, 1000), 0, 1000, 1);
+    let params = rebuilt(failing(RaidLevel::Raid4, 3, 1, 1, 1000), 0, 1000, 1);
     let got = run(&params, &[(2100, 3, 1, false), (2500, 3, 1, false), (2600, 5, 1, false), (2700, 1, 1, true), (3050, 5, 1, true)]);
     // The first read waits for the stripe being rebuilt and reads the spare. The second reads the spare at once. The third reads member 0
     // and P.
@@ -40,27 +41,27 @@ fn during_rebuilding_each_stripe_is_served_by_what_it_has() {
 
 #[test]
 fn without_finish_rebuilding_ends_with_the_load() {
-    let mut params = rebuilt(failing(Level::Raid5, 3, 1, 1, 1000), 0, 1000, 1);
+    let mut params = rebuilt(failing(RaidLevel::Raid5, 3, 1, 1, 1000), 0, 1000, 1);
     let finish = |params: &mut ArrayParams, finish| {
         params.rebuild.as_mut().unwrap().continues_after_last_request = finish;
         run(params, &[(3500, 0, 1, false)]).progress.unwrap().strips_rebuilt
     };
     assert_eq!((finish(&mut params, false), finish(&mut params, true)), (3, 12));
     // A failure after the last request does not happen.
-    let late = run(&rebuilt(failing(Level::Raid5, 3, 1, 1, 1000), 0, 1000, 1), &[(0, 0, 1, false)]);
+    let late = run(&rebuilt(failing(RaidLevel::Raid5, 3, 1, 1, 1000), 0, 1000, 1), &[(0, 0, 1, false)]);
     assert_eq!((late.health, late.progress.unwrap().failed_ns), (Health::Normal, None));
 }
 
 #[test]
 fn mirrors_fail_and_are_rebuilt() {
     let asked = [(2000, 0, 1, false), (2000, 1, 1, false), (2000, 2, 1, true)];
-    let mirror = run(&failing(Level::Raid1, 3, 1, 1, 1000), &asked);
+    let mirror = run(&failing(RaidLevel::Raid1, 3, 1, 1, 1000), &asked);
     // The read of strip 1 goes to the copy behind the lost one.
     assert_eq!(mirror.done, [2000 + READ_NS, 2000 + READ_NS, 2000 + READ_NS + WRITE_NS]);
     assert_eq!(mirror.pages, [(1, 1), (0, 0), (1, 1)]);
 
     // Member 2 belongs to the second of two pairs, which holds strips 1, 3, …. Reads of odd rows go to copy 1 in any case.
-    let params = rebuilt(failing(Level::Raid10, 4, 1, 2, 1000), 0, 1000, 1);
+    let params = rebuilt(failing(RaidLevel::Raid10, 4, 1, 2, 1000), 0, 1000, 1);
     let got = run(&params, &[(3100, 5, 1, true), (3100, 4, 1, true), (3500, 5, 1, true), (3600, 5, 1, false), (20_000, 7, 1, false)]);
     // Row 2 is being rebuilt at 3100, which does not concern the other pair.
     assert_eq!(got.done, [3236 + WRITE_NS, 3100 + WRITE_NS, 3500 + WRITE_NS, 3708 + READ_NS, 20_000 + READ_NS]);
@@ -73,7 +74,9 @@ fn mirrors_fail_and_are_rebuilt() {
 /// Requests that come after the rebuild take as long as if nothing had ever failed.
 #[test]
 fn after_rebuilding_the_array_is_what_it_was() {
-    for (level, members) in [(Level::Raid1, 2), (Level::Raid10, 4), (Level::Raid4, 4), (Level::Raid5, 5), (Level::Raid6, 6)] {
+    for (level, members) in
+        [(RaidLevel::Raid1, 2), (RaidLevel::Raid10, 4), (RaidLevel::Raid4, 4), (RaidLevel::Raid5, 5), (RaidLevel::Raid6, 6)]
+    {
         let later: Vec<Asked> = (0..60).map(|i| (50_000 + i * 97, i * 7 % 10, 1 + (i % 3) as u32, i % 2 == 0)).collect();
         let plain = run(&params(level, members, 2), &later);
         for member in 0..members {

@@ -4,7 +4,7 @@ use super::*;
 
 /// Returns two members behind these limits. A page passes in 100.
 fn limited(outstanding: Option<u32>, bandwidth: bool) -> ArrayParams {
-    let params = params(Level::Raid0, 2, 1);
+    let params = params(RaidLevel::Raid0, 2, 1);
     let page_bytes = u64::from(params.ssd.geometry.page_bytes);
     let host_port =
         Some(HostPortParams { outstanding_requests_max: outstanding, bytes_per_s: bandwidth.then_some(page_bytes * 10_000_000) });
@@ -45,9 +45,9 @@ fn operation(kind: OpKind, first_page: u64, pages: u32) -> PageRequest {
 
 #[test]
 fn what_does_not_fit_is_refused() {
-    let mut array = Array::new(&params(Level::Raid5, 3, 1), 1, ArraySetup::default());
+    let mut array = Array::new(&params(RaidLevel::Raid5, 3, 1), 1, ArraySetup::default());
     let exported_pages = array.shape().layout.exported_pages();
-    assert_eq!(array.submit(0, &operation(OpKind::Read, 0, 0)), Err(SubmitError::NoPages));
+    assert_eq!(array.submit(0, &operation(OpKind::Read, 0, 0)), Err(SubmitError::EmptyRequest));
     let beyond = SubmitError::BeyondTheArray { first_page: exported_pages - 1, pages: 2, exported_pages };
     assert_eq!(array.submit(0, &operation(OpKind::Write, exported_pages - 1, 2)), Err(beyond));
     assert_eq!(array.submit_many(&[(0, operation(OpKind::Trim, u64::MAX, 1))]).map_err(|error| error.to_string().is_empty()), Err(false));
@@ -57,7 +57,7 @@ fn what_does_not_fit_is_refused() {
 #[test]
 fn whole_stripes_are_trimmed_with_their_parity_and_a_flush_is_done_at_once() {
     // With two data columns of one page, this is all of stripe 0 and half of stripe 1.
-    let mut array = Array::new(&params(Level::Raid5, 3, 1), 1, ArraySetup::default());
+    let mut array = Array::new(&params(RaidLevel::Raid5, 3, 1), 1, ArraySetup::default());
     array.submit(0, &operation(OpKind::Trim, 0, 3)).unwrap();
     array.submit(0, &operation(OpKind::Trim, 2, 1)).unwrap();
     array.submit(0, &operation(OpKind::Flush, 0, 0)).unwrap();
@@ -76,7 +76,7 @@ fn whole_stripes_are_trimmed_with_their_parity_and_a_flush_is_done_at_once() {
 
 #[test]
 fn an_array_is_made_member_by_member_while_it_is_wanted() {
-    let params = params(Level::Raid0, 3, 1);
+    let params = params(RaidLevel::Raid0, 3, 1);
     let mut asked = 0;
     let stopped = ArraySetup::default().new_array_unless_stopped(&params, 1, &mut || {
         asked += 1;
@@ -84,5 +84,5 @@ fn an_array_is_made_member_by_member_while_it_is_wanted() {
     });
     assert!(stopped.is_none() && asked == 3);
     let made = ArraySetup::default().new_array_unless_stopped(&params, 1, &mut || true).expect("nobody says no");
-    assert_eq!(made.shape().members_with_spares, Array::new(&params, 1, ArraySetup::default()).shape().members_with_spares);
+    assert_eq!(made.shape().members_including_spares, Array::new(&params, 1, ArraySetup::default()).shape().members_including_spares);
 }

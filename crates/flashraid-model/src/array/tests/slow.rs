@@ -5,8 +5,9 @@ use super::*;
 
 /// RAID-5 of three members, of which member 1 is slow from 500 to before 20000: its flash takes ten times as long.
 fn slow() -> ArrayParams {
-    let slow = SlowMemberParams { member: 1, from_ns: 500, until_ns: 20_000, factor: 10.0, add_ns: 0, share: 1.0, stalls: None };
-    ArrayParams { slow: vec![slow], ..params(Level::Raid5, 3, 1) }
+    let slow =
+        SlowMemberParams { member: 1, from_ns: 500, until_ns: 20_000, factor: 10.0, add_ns: 0, share_of_operations: 1.0, stalls: None };
+    ArrayParams { slow: vec![slow], ..params(RaidLevel::Raid5, 3, 1) }
 }
 
 /// Nine further array reads of 20.
@@ -65,7 +66,7 @@ fn a_late_answer_is_read_elsewhere_and_collection_alone_is_gone_round() {
 
 #[test]
 fn mirrors_and_rebuilding_meet_it() {
-    let mirror = ArrayParams { level: Level::Raid1, members: 2, ..slow() };
+    let mirror = ArrayParams { level: RaidLevel::Raid1, members: 2, ..slow() };
     // Stripe 0 is read from member 0, stripe 1 from member 1, and both are written.
     let got = run(&mirror, &[(1000, 0, 1, false), (2000, 1, 1, false), (5000, 0, 1, true)]);
     assert_eq!(got.done, [1000 + READ_NS, 2000 + LATE_READ_NS, 5000 + LATE_WRITE_NS]);

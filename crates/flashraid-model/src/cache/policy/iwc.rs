@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 pub struct IwcCache {}
 
 impl IwcCache {
-    /// The kinds of caches: one for each member, which destage independently.
+    /// Caches of this policy: one cache for each member. The caches destage independently of each other.
     pub const LEVELS: CacheLevels =
-        CacheLevels { group_cache: None, member_caches: Some(MemberCacheSettings { destages_together: false }) };
+        CacheLevels { group_cache: None, member_caches: Some(MemberCacheSettings { member_caches_destage_together: false }) };
 }
 
 impl WritePolicy for IwcCache {

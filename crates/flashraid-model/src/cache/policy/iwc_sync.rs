@@ -1,7 +1,7 @@
 //! IWC-sync (LAWC section 3): the caches of the members destage together.
 
 use super::{CacheLevels, MemberCacheSettings, SYNC_TIMEOUT, WritePolicy, any_timeout};
-use crate::rng::Stream;
+use crate::rng::RandomStream;
 use crate::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,8 +16,9 @@ pub struct IwcSyncCache {
 }
 
 impl IwcSyncCache {
-    /// The kinds of caches: one for each member, which destage at the same time.
-    pub const LEVELS: CacheLevels = CacheLevels { group_cache: None, member_caches: Some(MemberCacheSettings { destages_together: true }) };
+    /// Caches of this policy: one cache for each member. All these caches destage at the same time.
+    pub const LEVELS: CacheLevels =
+        CacheLevels { group_cache: None, member_caches: Some(MemberCacheSettings { member_caches_destage_together: true }) };
 }
 
 impl Default for IwcSyncCache {
@@ -35,7 +36,7 @@ impl WritePolicy for IwcSyncCache {
         self.sync_timeout
     }
 
-    fn random_for_tests(stream: &mut Stream) -> Self {
+    fn random_for_tests(stream: &mut RandomStream) -> Self {
         Self { sync_timeout: any_timeout(stream) }
     }
 }

@@ -1,18 +1,17 @@
 //! LAWC (section 3): caches of the members that destage at the same time, behind a small cache of write groups.
 
 use super::{CacheLevels, MemberCacheSettings, SYNC_TIMEOUT, WriteGroupCacheSettings, WritePolicy, any_timeout};
-use crate::rng::{self, Stream};
+use crate::rng::{self, RandomStream};
 use crate::units::{Duration, Fraction};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A small cache of write groups (the dirty pages of one stripe each) in front of a cache for each member. The member caches destage at
-/// the same time. Parity is computed when pages enter the member caches.
+/// A small cache of write groups in front of a cache for each member. A write group is all dirty pages of one stripe. All member caches
+/// destage at the same time as each other. Parity is computed when pages enter the member caches.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LawcCache {
-    /// Share of the memory for the cache of write groups (the dirty pages of one stripe each) in front of the member caches. The member
-    /// caches share the rest equally.
+    /// Share of the cache memory for the small cache in front of the member caches. The member caches share the rest equally.
     pub first_level_fraction: Fraction,
     /// Maximum time that a member cache with something to destage waits until all other member caches have something to destage, too.
     /// After this time, the caches with something to destage begin without the others.
@@ -20,11 +19,11 @@ pub struct LawcCache {
 }
 
 impl LawcCache {
-    /// The kinds of caches: a cache of write groups (the dirty pages of one stripe each) in front of a cache for each member. The member
-    /// caches destage at the same time.
+    /// Caches of this policy: a cache of write groups in front of a cache for each member. A write group is all dirty pages of one
+    /// stripe. All member caches destage at the same time as each other.
     pub const LEVELS: CacheLevels = CacheLevels {
         group_cache: Some(WriteGroupCacheSettings { has_separate_ring_for_sequential_writes: false }),
-        member_caches: Some(MemberCacheSettings { destages_together: true }),
+        member_caches: Some(MemberCacheSettings { member_caches_destage_together: true }),
     };
 }
 
@@ -48,7 +47,7 @@ impl WritePolicy for LawcCache {
         self.sync_timeout
     }
 
-    fn random_for_tests(stream: &mut Stream) -> Self {
+    fn random_for_tests(stream: &mut RandomStream) -> Self {
         Self { first_level_fraction: Fraction((1 + rng::below(stream, 9)) as f64 / 10.0), sync_timeout: any_timeout(stream) }
     }
 }

@@ -6,7 +6,7 @@
 
 use super::parts::{CacheLevels, MemberCacheSettings, WriteGroupCacheSettings};
 use crate::policy::{ParameterProblem, policies};
-use crate::rng::{self, Stream};
+use crate::rng::{self, RandomStream};
 use crate::units::{Duration, Fraction};
 
 policies! {
@@ -21,10 +21,11 @@ policies! {
         lawc::LawcCache = "lawc",
     }
 
-    /// Returns the kinds of caches that the policy has.
+    /// Returns the caches that the policy uses: a cache of write groups, a cache for each member, both, or none. A write group is all
+    /// dirty pages of one stripe.
     pub fn cache_levels(&self) -> CacheLevels;
-    /// Returns the share of the cache memory that the cache of write groups (the dirty pages of one stripe each) gets, from 0 to 1.
-    /// The member caches share the rest. A policy with only one of these two kinds of caches, or with none, has no use for it.
+    /// Returns the share of the cache memory for the cache of write groups, from 0 to 1. A write group is all dirty pages of one
+    /// stripe. The member caches get the rest. Only a policy with both kinds of caches uses the share.
     pub fn first_level_fraction(&self) -> Fraction;
     /// Returns the maximum time that a member cache with something to destage waits until all other member caches have something to
     /// destage, too. It is 0 if the policy's caches do not wait for each other.
@@ -35,11 +36,12 @@ policies! {
 
 /// A policy of write caches. The fields of its type are the parameters that users write, each with a default.
 pub(crate) trait WritePolicy: Default {
-    /// Returns the kinds of caches that the policy consists of.
+    /// Returns the caches that the policy uses: a cache of write groups, a cache for each member, both, or none. A write group is all
+    /// dirty pages of one stripe.
     fn cache_levels(&self) -> CacheLevels;
 
-    /// Returns the share of the cache memory that the cache of write groups (the dirty pages of one stripe each) gets, from 0 to 1.
-    /// The member caches share the rest. A policy with only one of these two kinds of caches, or with none, has no use for it.
+    /// Returns the share of the cache memory for the cache of write groups, from 0 to 1. A write group is all dirty pages of one
+    /// stripe. The member caches get the rest. Only a policy with both kinds of caches uses the share.
     fn first_level_fraction(&self) -> Fraction {
         Fraction(0.0)
     }
@@ -56,7 +58,7 @@ pub(crate) trait WritePolicy: Default {
     }
 
     /// Returns a policy with random parameters, for random cases in tests.
-    fn random_for_tests(_stream: &mut Stream) -> Self {
+    fn random_for_tests(_stream: &mut RandomStream) -> Self {
         Self::default()
     }
 }
@@ -73,6 +75,6 @@ fn timeout_problem(timeout: Duration) -> Option<ParameterProblem> {
 }
 
 /// Draws a random waiting time from ten microseconds to tens of milliseconds, for tests.
-fn any_timeout(stream: &mut Stream) -> Duration {
+fn any_timeout(stream: &mut RandomStream) -> Duration {
     Duration { ns: 10_007 << rng::below(stream, 13) }
 }

@@ -4,15 +4,16 @@ use super::{CacheLevels, WriteGroupCacheSettings, WritePolicy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One cache of write groups (the dirty pages of one stripe each), destaged in order of address, as with `wow`. Groups of sequential
-/// writes are kept and destaged separately, as the paper STOW proposes.
+/// One cache of write groups for the whole array. A write group is all dirty pages of one stripe, and groups are destaged in order of
+/// address. Groups of sequential writes and groups of other writes are kept and destaged separately, as the paper STOW proposes.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StowCache {}
 
 impl StowCache {
-    /// Kinds of caches of this policy: one cache of write groups (the dirty pages of one stripe each), without member caches. Groups
-    /// of sequential writes form a ring of their own. The CLOCK algorithm goes round each ring to find the next group to destage.
+    /// Caches of this policy: one cache of write groups, without member caches. A write group is all dirty pages of one stripe. Groups
+    /// of sequential writes and groups of other writes form two separate rings. The CLOCK algorithm goes round a ring to find the next
+    /// group to destage.
     pub const LEVELS: CacheLevels =
         CacheLevels { group_cache: Some(WriteGroupCacheSettings { has_separate_ring_for_sequential_writes: true }), member_caches: None };
 }

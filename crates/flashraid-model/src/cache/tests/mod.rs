@@ -5,7 +5,7 @@ mod rules;
 
 use super::*;
 use crate::ids::MemberSet;
-use crate::placement::Level;
+use crate::placement::RaidLevel;
 use crate::request::OpKind;
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ fn params(levels: CacheLevels, group_pages: u32, member_pages: u32) -> CachePara
         destage_start_fill: 0.0,
         destage_full_speed_fill: 0.0,
         destages_in_flight_max: 1,
-        sync_timeout_ns: 1000,
+        common_destage_timeout_ns: 1000,
         nvm_page_read_ns: 0,
         nvm_page_write_ns: 0,
     }
@@ -68,7 +68,7 @@ fn request(tag: u64, first_page: u64, pages: u32, write: bool) -> PageRequest {
 
 impl Bench {
     /// Returns a bench on which every operation takes 100 ns.
-    fn new(params: CacheParams, level: Level, members: u32, strip_pages: u32) -> Self {
+    fn new(params: CacheParams, level: RaidLevel, members: u32, strip_pages: u32) -> Self {
         let layout = Layout::new(level, members, strip_pages, 64 * u64::from(strip_pages));
         Self {
             cache: Cache::new(&params, layout, members),
@@ -103,7 +103,7 @@ impl Bench {
         for order in &commands.list {
             let (at, event) = match *order {
                 Command::Wake { at, wake } => (at, Event::Wake(wake)),
-                Command::Array { token, extents: (from, to), kind } => {
+                Command::AccessArray { token, extent_range: (from, to), kind } => {
                     let write = kind == OpKind::Write;
                     let extents = &commands.array_extents[from as usize..to as usize];
                     self.count_array(extents, write);
@@ -111,7 +111,7 @@ impl Bench {
                     self.log.push((self.now, format!("{} {}", if write { "write" } else { "read" }, pages.join(" "))));
                     (self.now + (self.duration_ns)(order), Event::Done(token))
                 }
-                Command::Members { token, extents: (from, to), write } => {
+                Command::AccessMembers { token, extent_range: (from, to), write } => {
                     let extents = &commands.member_extents[from as usize..to as usize];
                     let pages: u64 = extents.iter().map(|extent| u64::from(extent.pages)).sum();
                     *if write { &mut self.pages_written } else { &mut self.pages_read } += pages;

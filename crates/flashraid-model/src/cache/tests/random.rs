@@ -13,15 +13,15 @@ fn parts() -> impl Strategy<Value = (CacheLevels, u32, u32)> {
     ]
 }
 
-fn arrays() -> impl Strategy<Value = (Level, u32)> {
+fn arrays() -> impl Strategy<Value = (RaidLevel, u32)> {
     prop_oneof![
-        Just((Level::Single, 1)),
-        (1..5_u32).prop_map(|n| (Level::Raid0, n)),
-        (2..4_u32).prop_map(|n| (Level::Raid1, n)),
-        (1..4_u32).prop_map(|n| (Level::Raid10, 2 * n)),
-        (3..6_u32).prop_map(|n| (Level::Raid4, n)),
-        (3..6_u32).prop_map(|n| (Level::Raid5, n)),
-        (4..7_u32).prop_map(|n| (Level::Raid6, n)),
+        Just((RaidLevel::Single, 1)),
+        (1..5_u32).prop_map(|n| (RaidLevel::Raid0, n)),
+        (2..4_u32).prop_map(|n| (RaidLevel::Raid1, n)),
+        (1..4_u32).prop_map(|n| (RaidLevel::Raid10, 2 * n)),
+        (3..6_u32).prop_map(|n| (RaidLevel::Raid4, n)),
+        (3..6_u32).prop_map(|n| (RaidLevel::Raid5, n)),
+        (4..7_u32).prop_map(|n| (RaidLevel::Raid6, n)),
     ]
 }
 

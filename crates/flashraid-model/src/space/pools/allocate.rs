@@ -190,7 +190,7 @@ mod tests {
                 pages_per_block: 4,
                 page_bytes: 4096,
                 reserved_blocks_per_plane: 3,
-                summary_page: false,
+                has_summary_page: false,
             };
             let mut pools = Pools::filled(
                 &BlockPoolsParams {
@@ -198,11 +198,11 @@ mod tests {
                     moves_pages_between_dies: false,
                     plane_choice,
                     pool: PoolScope::Plane,
-                    collection_procedure: CollectionProcedure::AsParametersSay,
-                    start_free_blocks: 1,
-                    stop_free_blocks: 2,
+                    collection_procedure: CollectionProcedure::AsConfigured,
+                    start_threshold_free_blocks: 1,
+                    stop_threshold_free_blocks: 2,
                     victim: VictimPolicy::default(),
-                    separate_open_block: false,
+                    separate_open_block_for_moves: false,
                     fill_seals_last_block: true,
                 },
                 1,

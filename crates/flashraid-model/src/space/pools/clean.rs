@@ -9,14 +9,17 @@ const PAGES_PER_CACHE_LINE: usize = 16;
 
 /// Work done to collect one victim block, in pages moved and blocks filled. The duration of the collection is computed from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct CleanWork {
+pub struct BlockCollectionWork {
     /// Number of valid pages that were moved out of the victim block.
     pub pages_moved: u32,
     /// Number of blocks that were filled by the moved pages.
     pub(crate) blocks_sealed: u32,
-    /// Two flags, each true if moved pages go to another plane. The first tells about the moves up to the one that fills a block, the
-    /// second about later moves. With [`super::CollectionProcedure::ReferenceSimulatorWithoutCopyBack`], such moves take more time.
-    /// With other procedures, both flags are false.
+    /// Two flags, each true if moves to another plane made the collection take longer (rule 133). The first flag concerns the pages
+    /// that go into the first destination block, up to the page that fills it. The second flag concerns the pages that go into later
+    /// destination blocks.
+    ///
+    /// Moves to another plane take longer only with [`super::CollectionProcedure::ReferenceSimulatorWithoutCopyBack`]. With other
+    /// procedures, both flags are false.
     pub moves_cross_planes: [bool; 2],
     /// Number of pages moved into another plane. It is 0 unless the procedure is
     /// [`super::CollectionProcedure::ReferenceSimulatorWithoutCopyBack`].
@@ -45,8 +48,9 @@ impl Pools {
 
     /// Returns the pool of blocks of `die` in which a block is collected next, and that victim block.
     ///
-    /// Pools are tried in turn, from the one after the last pool in which a block was collected. The first one is taken that needs
-    /// collection and has a useful victim. Pools whose bit is set in `busy_planes` are left out.
+    /// Pools are tried in turn, from the one after the last pool in which a block was collected. The first pool is taken that needs
+    /// collection and has a block whose collection gains room. Bit n of `busy_planes` stands for pool n, which is plane n if each plane
+    /// has a pool of its own. Pools whose bit is set are left out.
     pub fn next_victim(&mut self, die: DieId, busy_planes: u64) -> Option<(u32, BlockId)> {
         let DieState { need, next_pool_to_clean: from, .. } = self.dies[die.index()];
         let mut candidates = need & !busy_planes;
@@ -139,7 +143,7 @@ impl Pools {
     }
 
     /// Collects one block: moves the valid pages of `victim` and erases it. Returns the amount of work.
-    pub fn clean(&mut self, die: DieId, pool: u32, victim: BlockId) -> CleanWork {
+    pub fn clean(&mut self, die: DieId, pool: u32, victim: BlockId) -> BlockCollectionWork {
         let stride = self.words + 1;
         let base = victim.index() * stride;
         let first_page = victim.0 << self.page_shift;
@@ -198,7 +202,7 @@ impl Pools {
         assert_eq!(self.score[victim.index()], count as i16, "a sealed block's score is its number of valid pages");
         let free_blocks_min = self.pools[index].free_blocks;
         self.erase(die, pool, victim);
-        CleanWork {
+        BlockCollectionWork {
             pages_moved: count as u32,
             blocks_sealed,
             moves_cross_planes: crosses,
@@ -253,18 +257,18 @@ mod tests {
             pages_per_block: 20,
             page_bytes: 4096,
             reserved_blocks_per_plane: 6,
-            summary_page: true,
+            has_summary_page: true,
         };
         let params = BlockPoolsParams {
             geometry,
             moves_pages_between_dies: false,
             plane_choice: PlaneChoice::MostFree,
             pool: PoolScope::Plane,
-            collection_procedure: CollectionProcedure::AsParametersSay,
-            start_free_blocks: 2,
-            stop_free_blocks: 3,
+            collection_procedure: CollectionProcedure::AsConfigured,
+            start_threshold_free_blocks: 2,
+            stop_threshold_free_blocks: 3,
             victim: if oldest_first { CostBenefit::default().into() } else { Greedy::default().into() },
-            separate_open_block: false,
+            separate_open_block_for_moves: false,
             fill_seals_last_block: true,
         };
         Pools::filled(&params, 1, 0)
@@ -283,7 +287,7 @@ mod tests {
             let mut in_advance = 0;
             for (die, page, action) in operations {
                 let die = DieId(die);
-                let lpn = plain.lpn(die, page.index(plain.exported_per_die as usize) as u32);
+                let lpn = plain.lpn_of_page(die, page.index(plain.exported_per_die as usize) as u32);
                 for pools in [&mut plain, &mut foreseeing] {
                     while action > 1 && pools.needs_clean(die) {
                         let Some((pool, victim)) = pools.next_victim(die, 0) else { break };

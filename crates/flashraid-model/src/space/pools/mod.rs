@@ -26,10 +26,10 @@ mod warm_up;
 
 use crate::flash::Geometry;
 use crate::ids::{DieId, Lpn};
-use crate::rng::Stream;
+use crate::rng::RandomStream;
 use crate::space::tables::{LargeTable, prefetch};
 use crate::space::victim::VictimPolicy;
-pub use clean::CleanWork;
+pub use clean::BlockCollectionWork;
 pub(crate) use moves::Moved;
 pub use params::{BlockPoolsParams, CollectionProcedure, PlaneChoice, PoolScope};
 use rounds::Round;
@@ -45,9 +45,10 @@ const UNMAPPED: u32 = u32::MAX;
 const NO_BLOCK: u32 = u32::MAX;
 /// Number in the place of a physical page where there is none.
 const NO_PAGE: u32 = u32::MAX;
-/// Most pages that a block may have. Numbers of valid pages are kept in 16 bits, together with marks for open and free blocks.
+/// Maximum number of pages in a block. Numbers of valid pages are kept in 16 bits, together with marks for open and free blocks.
 pub const MAX_PAGES_PER_BLOCK: u32 = 0x2000;
-/// Maximum number of pools per die, because the mask `need` has 64 bits.
+/// Maximum number of pools of blocks per die. A 64-bit number has one bit for each pool of the die, which tells if the pool needs
+/// collection. There cannot be more pools than bits.
 pub const MAX_POOLS_PER_DIE: u32 = 64;
 
 /// A block that is being programmed, page by page.
@@ -145,8 +146,8 @@ pub struct Pools {
     pub(crate) pools: Vec<PoolState>,
     pub(crate) rooms: Vec<PoolRoom>,
     pub(crate) dies: Vec<DieState>,
-    /// Random streams for a victim policy that draws; empty for any other.
-    streams: Vec<Stream>,
+    /// Random streams for a victim policy that chooses at random; empty for any other.
+    streams: Vec<RandomStream>,
     /// Buffer for the page numbers that a clean moves, kept to reuse its memory.
     moving: Vec<u32>,
     /// Remaining victims of each pool under the reference simulator's procedure. Without preemption, no round is in progress
@@ -157,8 +158,8 @@ pub struct Pools {
 }
 
 impl Pools {
-    /// Returns a newly filled SSD: every exported page is valid, in order of address (rule 23). `member` and `seed` select the random
-    /// streams of victim policies that draw.
+    /// Returns a newly filled SSD: every page that is offered to the host holds data, in order of address (rule 23). `member` and
+    /// `seed` select the random numbers for victim policies that choose at random.
     pub fn filled(params: &BlockPoolsParams, seed: u64, member: u32) -> Self {
         let g = params.geometry;
         let (pools_per_die, blocks_per_pool) = match params.pool {
@@ -180,9 +181,9 @@ impl Pools {
             plane_choice: params.plane_choice,
             victim: params.victim,
             procedure: params.collection_procedure,
-            separate_open_block: params.separate_open_block,
-            start_free_blocks: params.start_free_blocks,
-            stop_free_blocks: params.stop_free_blocks,
+            separate_open_block: params.separate_open_block_for_moves,
+            start_free_blocks: params.start_threshold_free_blocks,
+            stop_free_blocks: params.stop_threshold_free_blocks,
             exported_per_die: exported,
             fill_seals_last_block: params.fill_seals_last_block,
             dynamic: params.moves_pages_between_dies,
@@ -200,7 +201,7 @@ impl Pools {
             },
             moving: vec![0; data_pages as usize],
             rounds: match params.collection_procedure {
-                CollectionProcedure::AsParametersSay => Vec::new(),
+                CollectionProcedure::AsConfigured => Vec::new(),
                 CollectionProcedure::ReferenceSimulatorWithoutCopyBack => vec![Round::new(); (g.dies * pools_per_die) as usize],
             },
             to_fetch: NO_PAGE,
@@ -301,11 +302,11 @@ impl Pools {
     /// Returns the lpn (logical page number in the SSD) of the logical page that has number `page` among those of `die`. The lpns count
     /// the pages die by die.
     #[inline]
-    pub fn lpn(&self, die: DieId, page: u32) -> Lpn {
+    pub fn lpn_of_page(&self, die: DieId, page: u32) -> Lpn {
         Lpn(die.0 * self.exported_per_die + page)
     }
 
-    /// Returns true if the page holds data: from the initial fill until it is trimmed.
+    /// Returns true if the page holds data now. A page holds data after the initial fill and after each write, until it is trimmed.
     #[inline]
     pub fn is_mapped(&self, lpn: Lpn) -> bool {
         self.map[lpn.index()] != UNMAPPED

@@ -17,14 +17,14 @@ pub struct BlockPoolsParams {
     /// Procedure that finds the blocks to collect and the free blocks for moved pages.
     pub collection_procedure: CollectionProcedure,
     /// Start threshold of collection: number of free blocks of a pool at or below which blocks of the pool are collected.
-    pub start_free_blocks: u32,
+    pub start_threshold_free_blocks: u32,
     /// Stop threshold of collection: number of free blocks of a pool at which the collection there ends; at least
     /// `start_free_blocks + 1`.
-    pub stop_free_blocks: u32,
+    pub stop_threshold_free_blocks: u32,
     /// Policy that chooses the block to collect.
     pub victim: VictimPolicy,
     /// True if moved pages go to a separate open block, false if they share the block of host writes.
-    pub separate_open_block: bool,
+    pub separate_open_block_for_moves: bool,
     /// True if the initial fill closes the block that it writes last, so that collection may choose it. If false, that block stays open and
     /// is never collected.
     pub fill_seals_last_block: bool,
@@ -33,9 +33,9 @@ pub struct BlockPoolsParams {
 /// Rule that chooses the plane of a write inside its die.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlaneChoice {
-    /// The plane with the most free pages; among equals, planes take turns. Planes are skipped if their open block was opened before the
-    /// block that holds the previous copy of the written page. If that rule skips all planes, it is ignored. It comes from the SSD
-    /// extension of the simulator DiskSim.
+    /// The plane with the most free pages; among equals, planes take turns. The new copy of a page should not go to a block that was
+    /// opened before the block with the old copy. Planes with such an open block are therefore left out, unless this leaves out all
+    /// planes. The rule comes from the SSD extension of the simulator DiskSim.
     MostFree,
     /// The planes of the die take turns: each write goes to the next plane that has room.
     Rotate,
@@ -46,12 +46,16 @@ pub enum PlaneChoice {
 pub enum CollectionProcedure {
     /// Chooses each victim block by the policy `victim` when its collection begins. Free blocks are used in order of their numbers in the
     /// pool. The other parameters in [`BlockPoolsParams`] apply as they are set.
-    AsParametersSay,
-    /// Follows the SSD extension of the simulator DiskSim, with moves through the controller instead of copy-back (rules 130 to 133).
-    /// When a pool needs collection, a table of its blocks is sorted by their valid pages, and victims are taken from it in order. Free
-    /// blocks are searched plane by plane. Only pages that move to another plane are transferred.
+    AsConfigured,
+    /// Imitates the SSD extension of the simulator DiskSim with copy-back (moves inside a plane without a transfer) switched off (rules
+    /// 130 to 133 of docs/rules.md). When a pool of blocks needs collection, its blocks are sorted once by their valid pages. Victims
+    /// are taken in this order, the fewest valid pages first. Free blocks for moved pages are searched plane by plane.
     ///
-    /// It requires [`PoolScope::Die`], greedy victims and no separate open block. Copy-back and pipelining are off.
+    /// As in that simulator, moves inside a plane still take no time on the channel, although copy-back is off. Only pages that change
+    /// their plane take such time.
+    ///
+    /// The other parameters must be: [`PoolScope::Die`], greedy victims, and open blocks shared by host writes and moved pages.
+    /// Copy-back and pipelining (overlap of requests with collection) must be off.
     ReferenceSimulatorWithoutCopyBack,
 }
 

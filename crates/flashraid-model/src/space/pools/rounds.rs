@@ -98,7 +98,7 @@ mod tests {
             pages_per_block: 4,
             page_bytes: 4096,
             reserved_blocks_per_plane: 3,
-            summary_page: false,
+            has_summary_page: false,
         };
         let params = BlockPoolsParams {
             geometry,
@@ -106,10 +106,10 @@ mod tests {
             plane_choice: PlaneChoice::MostFree,
             pool: PoolScope::Die,
             collection_procedure: CollectionProcedure::ReferenceSimulatorWithoutCopyBack,
-            start_free_blocks,
-            stop_free_blocks: start_free_blocks + 2,
+            start_threshold_free_blocks: start_free_blocks,
+            stop_threshold_free_blocks: start_free_blocks + 2,
             victim: VictimPolicy::default(),
-            separate_open_block: false,
+            separate_open_block_for_moves: false,
             fill_seals_last_block: true,
         };
         Pools::filled(&params, 1, 0)

@@ -243,16 +243,16 @@ mod tests {
                 pages_per_block: if bit(1) { 70 } else { 16 },
                 page_bytes: 4096,
                 reserved_blocks_per_plane: 6,
-                summary_page: bit(2),
+                has_summary_page: bit(2),
             },
             moves_pages_between_dies: bit(3),
             plane_choice: if bit(4) { PlaneChoice::Rotate } else { PlaneChoice::MostFree },
             pool: if bit(5) { PoolScope::Die } else { PoolScope::Plane },
-            collection_procedure: CollectionProcedure::AsParametersSay,
-            start_free_blocks: 2,
-            stop_free_blocks: 3,
+            collection_procedure: CollectionProcedure::AsConfigured,
+            start_threshold_free_blocks: 2,
+            stop_threshold_free_blocks: 3,
             victim: if bit(6) { Random {}.into() } else { Greedy {}.into() },
-            separate_open_block: bit(7),
+            separate_open_block_for_moves: bit(7),
             fill_seals_last_block: bit(8),
         }
     }
@@ -272,7 +272,7 @@ mod tests {
         let (dies, exported) = (ftl.geometry.dies, ftl.geometry.exported_pages_per_die());
         for _ in 0..writes {
             let die = DieId(rng::below(&mut stream, u64::from(dies)) as u32);
-            let lpn = ftl.lpn(die, rng::below(&mut stream, u64::from(exported)) as u32);
+            let lpn = ftl.lpn_of_page(die, rng::below(&mut stream, u64::from(exported)) as u32);
             if rng::below(&mut stream, 20) == 0 {
                 ftl.trim(lpn);
             } else {
@@ -337,7 +337,7 @@ mod tests {
     #[test]
     fn a_state_that_contradicts_itself_is_refused() {
         let mut pools = Pools::filled(&params(0), 1, 0);
-        let lpn = pools.lpn(DieId(0), 0);
+        let lpn = pools.lpn_of_page(DieId(0), 0);
         while !pools.needs_clean(DieId(0)) {
             let pool = pools.choose_pool_for_write(DieId(0), lpn, 0).unwrap();
             pools.write(DieId(0), pool, lpn);

@@ -27,7 +27,7 @@ impl Pools {
         let exported = self.exported_per_die;
         let mut stream = rng::stream(seed, "warm-up", u64::from(member) << 32 | u64::from(die.0));
         let writes = (overwrites * f64::from(exported)) as u64;
-        let first = self.lpn(die, 0);
+        let first = self.lpn_of_page(die, 0);
         let mut draw = || Lpn(first.0 + rng::below(&mut stream, u64::from(exported)) as u32);
         // The pages are drawn in advance, so that their memory can be prefetched.
         let mut ahead: [Lpn; AHEAD] = std::array::from_fn(|_| draw());
@@ -48,7 +48,8 @@ impl Pools {
         go_on(1.0)
     }
 
-    /// Overwrites pages of a die in order, without simulated time.
+    /// Overwrites these logical pages, which must all belong to the die `die`, in the order of the slice. This takes no simulated time,
+    /// and neither does the collection of blocks that becomes necessary.
     pub fn overwrite_untimed(&mut self, die: DieId, lpns: &[Lpn]) {
         for (i, lpn) in lpns.iter().enumerate() {
             if let Some(later) = lpns.get(i + AHEAD) {
@@ -85,18 +86,18 @@ mod tests {
             pages_per_block: 16,
             page_bytes: 4096,
             reserved_blocks_per_plane: 6,
-            summary_page: false,
+            has_summary_page: false,
         };
         let params = BlockPoolsParams {
             geometry,
             moves_pages_between_dies: false,
             plane_choice: PlaneChoice::MostFree,
             pool: PoolScope::Plane,
-            collection_procedure: CollectionProcedure::AsParametersSay,
-            start_free_blocks: 2,
-            stop_free_blocks: 3,
+            collection_procedure: CollectionProcedure::AsConfigured,
+            start_threshold_free_blocks: 2,
+            stop_threshold_free_blocks: 3,
             victim: VictimPolicy::default(),
-            separate_open_block: false,
+            separate_open_block_for_moves: false,
             fill_seals_last_block: true,
         };
         let mut told = Vec::new();

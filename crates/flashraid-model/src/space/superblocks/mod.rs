@@ -20,7 +20,7 @@ use super::tables::{LargeTable, prefetch};
 use super::victim::VictimPolicy;
 use crate::flash::ChannelParams;
 use crate::rng;
-pub use shape::{PlacementHandles, SUPERPAGE_UNITS_MAX, SlcLimit, SuperblockShape, UnitPlace};
+pub use shape::{PlacementHandles, SUPERPAGE_UNITS_MAX, SlcSuperblockLimit, SuperblockShape, UnitPlace};
 use std::collections::{BTreeMap, VecDeque};
 pub(crate) use victims::Upkeep;
 pub use victims::UpkeepParams;
@@ -34,11 +34,13 @@ pub(crate) const BUFFERED: u32 = 1 << 31;
 /// A source of written units (one page or several, `ssd.superblock.unit`). Units of different streams lie in different superblocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stream {
-    /// The host, with this placement handle.
+    /// Units of pages (`ssd.superblock.unit`) that the host writes with this placement handle (a label that keeps data in separate
+    /// superblocks).
     Host(u8),
     /// Writes of the host that go into superblocks with one bit per cell.
     Slc,
-    /// Units moved by collection. The number is their placement handle if moved units stay with their handle, and otherwise 0.
+    /// Units of pages (`ssd.superblock.unit`) that collection moves. The number is the placement handle with which the host wrote them
+    /// (a label that keeps data in separate superblocks). It is 0 if collection mixes the data of different handles.
     Collection(u8),
 }
 
@@ -69,14 +71,16 @@ pub(crate) enum State {
     /// A stream writes to the superblock, or its last programs are in progress.
     Open,
     Sealed,
-    /// The units of the superblock are being moved. It is erased after that.
+    /// The superblock is being collected: its valid units (pages or groups of pages that hold current data) are moved. After that, the
+    /// superblock is erased.
     Victim,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Superblock {
     pub(crate) state: State,
-    /// Placement handle of its units if moved units stay with their handle, and otherwise 0.
+    /// Placement handle (label of host writes) of the data in the superblock. It is 0 if collection mixes the data of different
+    /// handles.
     pub(crate) handle: u8,
     /// True if it holds one bit per cell (rule 222).
     pub(crate) is_slc: bool,
@@ -114,7 +118,8 @@ pub(crate) struct Open {
 pub struct SuperblocksParams {
     /// Sizes and numbers of superpages and superblocks.
     pub shape: SuperblockShape,
-    /// Assignment of dies to channels. Consecutive superpages go to different channels.
+    /// Assignment of dies to channels. It determines the order in which the dies take turns to get superpages: consecutive superpages
+    /// go to dies on different channels.
     pub channel: ChannelParams,
     /// Number of free superblocks that collection tries to keep. During a warm-up, a write collects first if no more are free.
     pub(crate) target_free_superblocks: u32,
@@ -128,12 +133,12 @@ pub struct SuperblocksParams {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Superblocks {
     pub(crate) shape: SuperblockShape,
-    /// Order of the dies for superpages that are written without simulated time. Consecutive ones lie on different channels.
+    /// Order in which the dies take turns to get superpages. Consecutive dies in this order lie on different channels.
     pub(crate) die_order: Vec<u32>,
     target_free_superblocks: u32,
     victim: VictimPolicy,
-    /// Random stream for a victim policy that draws; empty for any other.
-    streams: Vec<rng::Stream>,
+    /// Random stream for a victim policy that chooses at random; empty for any other.
+    streams: Vec<rng::RandomStream>,
     /// Number of superblocks that have been opened.
     sequence: u32,
     /// Place of each logical unit on the medium, or its slot in the write buffer, or [`NONE`].
@@ -165,8 +170,9 @@ impl Open {
 }
 
 impl Superblocks {
-    /// Returns a drive whose exported units are all mapped in order, or an empty one if `params.starts_empty` is true. `member` and `seed`
-    /// select the random stream of a victim policy that draws.
+    /// Returns a newly filled drive: each logical unit (one page or several, `ssd.superblock.unit`) that is offered to the host holds
+    /// data, in order of address. The drive is empty instead if `params.starts_empty` is true. `member` and `seed` select the random
+    /// numbers for a victim policy that chooses at random.
     pub fn filled(params: &SuperblocksParams, seed: u64, member: u32) -> Self {
         let SuperblocksParams { shape, channel, target_free_superblocks, victim, starts_empty: fresh } = *params;
         let places = shape.physical_units() as usize;
@@ -315,7 +321,7 @@ impl Superblocks {
     /// Returns the number of superblocks that an idle drive keeps free for data with one bit per cell.
     pub(crate) fn reserved_for_slc(&self) -> u32 {
         match self.shape.slc_room {
-            Some(SlcLimit::Superblocks(superblocks)) => superblocks.saturating_sub(self.slc_open()),
+            Some(SlcSuperblockLimit::Superblocks(superblocks)) => superblocks.saturating_sub(self.slc_open()),
             _ => 0,
         }
     }

@@ -11,8 +11,9 @@ pub struct SuperblockShape {
     pub dies: u32,
     /// Number of planes in a die.
     pub planes: u32,
-    /// Number of units of the mapping (one page or several, `ssd.superblock.unit`) in a flash page.
-    pub flash_page_units: u32,
+    /// Number of mapping units that fit into a physical page of flash. A unit is one logical page of the host or several
+    /// (`ssd.superblock.unit`), but never more than a flash page holds.
+    pub units_per_flash_page: u32,
     /// Number of flash pages that one program writes to each plane, which is the number of bits per cell.
     pub bits_per_cell: u32,
     /// Number of superpages that a superblock has on each die. A superpage is what one program of a die takes.
@@ -21,13 +22,14 @@ pub struct SuperblockShape {
     pub superblocks: u32,
     /// Capacity that the drive offers the host, as a number of units of the mapping (one page or several, `ssd.superblock.unit`).
     pub exported_units: u32,
-    /// True if one superpage of each row of a superblock (one superpage on each die) is parity (RAIN).
+    /// True if each row of a superblock has one superpage of parity (RAIN). A row has one superpage on each die.
     pub has_parity_superpages: bool,
-    /// Placement handles. Data with different handles lie in different superblocks.
+    /// Placement handles of the drive: their number, and how collection treats them. A handle is a label of a host write. Writes with
+    /// different handles go to different superblocks.
     pub placement_handles: PlacementHandles,
     /// Limit on the number of superblocks that hold one bit per cell at the same time. `None` means that the drive has no such
     /// superblocks.
-    pub slc_room: Option<SlcLimit>,
+    pub slc_room: Option<SlcSuperblockLimit>,
 }
 
 /// Writes all fields as words, so that different shapes give different texts.
@@ -36,7 +38,7 @@ impl fmt::Display for SuperblockShape {
         let Self {
             dies,
             planes,
-            flash_page_units,
+            units_per_flash_page,
             bits_per_cell: pages_per_cell,
             superpages_per_die: rows,
             superblocks,
@@ -47,7 +49,7 @@ impl fmt::Display for SuperblockShape {
         } = self;
         write!(
             f,
-            "{superblocks} superblocks of {rows} rows over {dies} dies of {planes} planes, {flash_page_units} units in a flash page, \
+            "{superblocks} superblocks of {rows} rows over {dies} dies of {planes} planes, {units_per_flash_page} units in a flash page, \
              {pages_per_cell} pages of a cell, {exported_units} units exported"
         )?;
         if *rain {
@@ -62,29 +64,32 @@ impl fmt::Display for SuperblockShape {
         }
         match slc {
             None => Ok(()),
-            Some(SlcLimit::Superblocks(superblocks)) => write!(f, ", {superblocks} superblocks of SLC"),
-            Some(SlcLimit::ShareOfFree { millionths }) => write!(f, ", {millionths} millionths of SLC"),
+            Some(SlcSuperblockLimit::Superblocks(superblocks)) => write!(f, ", {superblocks} superblocks of SLC"),
+            Some(SlcSuperblockLimit::ShareOfFree { millionths }) => write!(f, ", {millionths} millionths of SLC"),
         }
     }
 }
 
-/// Maximum number of units of the mapping (one page or several) in a superpage, which is what one program of a die takes.
+/// Maximum number of mapping units in a superpage. A superpage is the data that one program writes to a die. A unit is one logical
+/// page or several (`ssd.superblock.unit`).
 pub const SUPERPAGE_UNITS_MAX: u32 = 128;
 
 impl SuperblockShape {
-    /// Returns the number of units of the mapping (one page or several) in a superpage, which is what one program of a die takes.
+    /// Returns the number of mapping units that fit into a superpage. A superpage is the data that one program writes to a die: a
+    /// flash page of each plane and bit per cell. A unit is one logical page or several (`ssd.superblock.unit`).
     pub fn superpage_units(&self) -> u32 {
-        self.planes * self.bits_per_cell * self.flash_page_units
+        self.planes * self.bits_per_cell * self.units_per_flash_page
     }
 
-    /// Returns the number of units of the mapping (one page or several) in a superpage with one bit per cell. They take the first places,
-    /// and the others stay empty.
+    /// Returns the number of mapping units that fit into a superpage with one bit per cell. They take the first places of the
+    /// superpage, and its other places stay empty. A unit is one logical page or several (`ssd.superblock.unit`).
     pub(crate) fn slc_superpage_units(&self) -> u32 {
-        self.planes * self.flash_page_units
+        self.planes * self.units_per_flash_page
     }
 
-    /// Returns the number of streams (sets of writes that share open superblocks). The host has one for each placement handle, and one
-    /// for writes with one bit per cell if there are any. Collection has one, or one for each placement handle.
+    /// Returns the number of streams. The writes of one stream share open superblocks. The host has one stream for each placement
+    /// handle. It has one more for writes with one bit per cell, if the drive allows them. Collection has one stream for each
+    /// placement handle if it keeps their data apart, and otherwise a single one.
     pub fn streams(&self) -> u32 {
         self.placement_handles.host_and_collection_streams() + u32::from(self.slc_room.is_some())
     }
@@ -94,7 +99,8 @@ impl SuperblockShape {
         self.dies * self.superpages_per_die
     }
 
-    /// Returns the number of superpages in a superblock that hold data.
+    /// Returns the number of superpages of a superblock that are meant for data. These are all its superpages except those reserved
+    /// for parity.
     pub fn data_superpages(&self) -> u32 {
         self.superpages_per_die * (self.dies - u32::from(self.has_parity_superpages))
     }
@@ -133,12 +139,15 @@ impl SuperblockShape {
         (self.data_superpages() - 1) * self.superpage_units() + 1
     }
 
-    /// Returns true if some superblock is worth collecting whenever at most `floor` superblocks are free, so that writes never wait forever
-    /// (rule 213).
+    /// Returns true if some superblock is worth collecting whenever at most `floor` superblocks are free, so that writes never wait
+    /// forever (rule 213). A superblock is worth collecting if its valid units fit into fewer superpages than it has for data.
     ///
-    /// At most `floor` superblocks are then free, and at most two are open for each stream. Two more in all may have a last program or
-    /// erase in progress. Suppose that all others are too full to be worth collecting. The method returns true if they would then hold
-    /// more units than the drive exports, which is impossible. (A superblock with one bit per cell is always worth collecting.)
+    /// The method looks at the worst case. At most `floor` superblocks are free, and two are open for each stream. Two more have not
+    /// ended their last program or their erase. All other superblocks are full. If none of these were worth collecting, they would
+    /// hold at least a certain number of valid units. The method returns true if the drive offers the host fewer units than that,
+    /// because the case is then impossible. (A superblock with one bit per cell is always worth collecting.)
+    ///
+    /// The result is also false if `floor` is smaller than [`Self::smallest_allowed_floor`].
     pub fn guarantees_victim_at_floor(&self, floor: u32) -> bool {
         if floor < self.smallest_allowed_floor() {
             return false;
@@ -203,26 +212,26 @@ impl SuperblockShape {
     pub(crate) fn place(&self, ppn: u32) -> UnitPlace {
         let units = self.superpage_units();
         let superpage = ppn / units;
-        let flash_page = ppn % units / self.flash_page_units;
+        let flash_page = ppn % units / self.units_per_flash_page;
         UnitPlace {
             die: superpage % self.dies,
             plane: flash_page % self.planes,
             page_of_block: superpage / self.dies % self.superpages_per_die * self.bits_per_cell + flash_page / self.planes,
-            flash_page: ppn / self.flash_page_units,
-            unit_of_page: ppn % self.flash_page_units,
+            flash_page: ppn / self.units_per_flash_page,
+            unit_of_page: ppn % self.units_per_flash_page,
         }
     }
 }
 
-/// Position on the flash medium of a unit of the mapping (one page or several, `ssd.superblock.unit`): die, plane, page, and part of the
-/// page.
+/// Position on flash of one mapping unit: die, plane, flash page, and part of this flash page. A unit is one logical page of the host
+/// or several (`ssd.superblock.unit`). A flash page has room for one unit or more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnitPlace {
     /// Number of the die in the drive.
     pub die: u32,
     /// Number of the plane in the die.
     pub plane: u32,
-    /// Number of the page in its block.
+    /// Number of the flash page that holds the unit, counted within its block.
     pub(crate) page_of_block: u32,
     /// Number of the flash page in the drive.
     pub flash_page: u32,
@@ -230,18 +239,19 @@ pub struct UnitPlace {
     pub(crate) unit_of_page: u32,
 }
 
-/// Placement handles of a drive. Data written with different handles go to different superblocks.
+/// Placement handles of a drive. A handle is a label of a host write, and writes with different handles go to different superblocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PlacementHandles {
-    /// Number of handles. With 1, all host writes share superblocks.
+    /// Number of placement handles of the drive. With 1, all host writes share superblocks.
     pub count: u32,
-    /// True if collection keeps data of different handles apart; false if it mixes them.
+    /// True if collection moves data of different placement handles to different superblocks; false if it mixes them. A placement
+    /// handle is a label of a host write, which decides the superblocks that the data go to.
     pub collection_keeps_handles: bool,
 }
 
 impl PlacementHandles {
-    /// The setting with one handle. All host writes share superblocks. Data that collection moves share superblocks, too, but not with
-    /// host writes.
+    /// The setting with a single placement handle (a label of a host write), so that all host writes share superblocks. Data that
+    /// collection moves share other superblocks.
     pub const SINGLE_HANDLE: Self = Self { count: 1, collection_keeps_handles: false };
 
     /// Returns the number of separate streams (sets of writes that share open superblocks) into which collection writes the data that
@@ -258,20 +268,21 @@ impl PlacementHandles {
 
 /// Limit on the number of superblocks that hold one bit per cell at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum SlcLimit {
-    /// A fixed number of superblocks, at least 1.
+pub enum SlcSuperblockLimit {
+    /// Limits the superblocks with one bit per cell (SLC) to a fixed number, at least 1.
     Superblocks(u32),
-    /// A share of two groups of superblocks together. They are those free in excess of the number that collection aims to keep free
-    /// (`ssd.superblock.target`), and those that hold one bit per cell already.
+    /// Limits the superblocks with one bit per cell (SLC) to a share of the superblocks that are available to them. Available are all
+    /// that hold one bit per cell at present. Free superblocks are available, too, except as many as collection aims to keep free
+    /// (`ssd.superblock.target`).
     ShareOfFree {
-        /// Largest share of two groups of superblocks that may hold one bit per cell, in millionths, 1 to 1,000,000. The groups are those
-        /// free in excess of the number that collection aims to keep free (`ssd.superblock.target`), and those with one bit per cell
-        /// already.
+        /// Share of the available superblocks that may hold one bit per cell (SLC), in millionths, from 1 to 1,000,000. Available are
+        /// all that hold one bit per cell at present. Free superblocks are available, too, except as many as collection aims to keep
+        /// free (`ssd.superblock.target`).
         millionths: u32,
     },
 }
 
-impl SlcLimit {
+impl SlcSuperblockLimit {
     /// Returns the maximum number of superblocks with one bit per cell, while `free` superblocks are free and `in_use` hold one bit per
     /// cell. `target` is the number of superblocks that collection aims to keep free.
     pub fn slc_superblocks_max(self, free: u32, in_use: u32, target: u32) -> u32 {
@@ -294,7 +305,7 @@ mod tests {
         SuperblockShape {
             dies: 4,
             planes: 2,
-            flash_page_units: 2,
+            units_per_flash_page: 2,
             bits_per_cell: 2,
             superpages_per_die: 4,
             superblocks: 20,

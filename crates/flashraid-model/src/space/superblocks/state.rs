@@ -13,7 +13,8 @@ use super::{NONE, Open, State, Stream, Superblock, Superblocks};
 use crate::space::codec::{Packer, Reader, STREAM_BYTES_MAX, Unpacker, bits_for, packed_bytes, put_streams, put_words};
 
 impl Superblocks {
-    /// Returns the saved state. The write buffer must be empty, and no operation may be in progress.
+    /// Encodes the present state of the superblocks as bytes, from which [`Superblocks::load`] restores it. The write buffer must be
+    /// empty, and no operation may be in progress.
     pub fn save(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.state_bytes_max() as usize);
         let unmapped = self.shape.physical_units() as u32;
@@ -200,27 +201,27 @@ impl Superblocks {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{PlacementHandles, SlcLimit, SuperblockShape, SuperblocksParams};
+    use super::super::{PlacementHandles, SlcSuperblockLimit, SuperblockShape, SuperblocksParams};
     use super::*;
     use crate::flash::ChannelParams;
     use crate::rng;
     use crate::space::victim::{DChoices, Greedy};
 
     /// Settings that keep units apart: placement handles, and one bit per cell.
-    type Apart = (PlacementHandles, Option<SlcLimit>);
+    type Apart = (PlacementHandles, Option<SlcSuperblockLimit>);
 
     const APART: [Apart; 4] = [
         (PlacementHandles::SINGLE_HANDLE, None),
         (PlacementHandles { count: 3, collection_keeps_handles: false }, None),
         (PlacementHandles { count: 3, collection_keeps_handles: true }, None),
-        (PlacementHandles::SINGLE_HANDLE, Some(SlcLimit::Superblocks(4))),
+        (PlacementHandles::SINGLE_HANDLE, Some(SlcSuperblockLimit::Superblocks(4))),
     ];
 
     fn warm(overwrites: f64, fresh: bool, rain: bool, (placement, slc): Apart) -> Superblocks {
         let shape = SuperblockShape {
             dies: 3,
             planes: 2,
-            flash_page_units: 2,
+            units_per_flash_page: 2,
             bits_per_cell: 2,
             superpages_per_die: 4,
             superblocks: 30,
@@ -240,7 +241,7 @@ mod tests {
         // These writes use all handles, and some leave superblocks open.
         let units = 0..if overwrites > 0.0 { 150 } else { 0 };
         space.overwrite_untimed(units.map(|unit| (unit, (unit / 5 % placement.count) as u8)));
-        space.warm_up_is_over();
+        space.end_warm_up();
         space
     }
 

@@ -17,9 +17,10 @@ pub struct UpkeepParams {
 /// Reason why a superblock is moved for upkeep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Upkeep {
-    /// The superblock has been read so often that its data must be refreshed.
+    /// Refreshes data: the superblock is moved because it has been read too often. Reads disturb the data in neighbouring cells.
     Refresh,
-    /// The superblock has been erased much less often than others.
+    /// Levels wear: the superblock is moved because it has been erased much less often than the most worn one. It will then be
+    /// erased, and used for other data.
     Wear,
 }
 
@@ -29,7 +30,8 @@ impl Superblocks {
         self.superblocks.iter().any(|block| block.state == State::Sealed && self.shape.is_useful(block.valid))
     }
 
-    /// Picks the superblock that the policy collects next, if any is worth it (rules 13 and 210).
+    /// Picks the superblock that the victim policy collects next. Returns `None` if no superblock is worth collecting (rules 13 and
+    /// 210).
     pub(crate) fn pick_victim(&mut self) -> Option<u32> {
         let candidate = |block: &Superblock| SuperblockCandidate {
             valid_units: if block.state == State::Sealed { block.valid } else { u32::MAX },

@@ -33,16 +33,20 @@ impl Superblocks {
     }
 
     /// Ends a warm-up: closes the superpages that it has left open. The drive then continues as if its state had been loaded from a file.
-    pub fn warm_up_is_over(&mut self) {
+    pub fn end_warm_up(&mut self) {
         std::mem::take(&mut self.untimed).close(self);
         self.untimed = UntimedWriters::new(self.shape.placement_handles);
     }
 
-    /// Overwrites random units of the mapping (one page or several, `ssd.superblock.unit`) without simulated time. Their number is
-    /// `overwrites` × the exported units (rule 215). Before the next superpage of these writes is begun, superblocks are collected
-    /// until more than `target_free_superblocks` are free. Collection ends earlier if no superblock is worth it.
+    /// Warms the drive up: overwrites random units of the mapping (one page or several, `ssd.superblock.unit`) without simulated time
+    /// (rule 215). The number of overwrites is `overwrites` × the number of units that the drive offers the host.
     ///
-    /// `go_on` is called with the share that is done, from 0 to 1. If `go_on` returns false, the warm-up stops and returns false.
+    /// Each time that these writes begin a superpage, superblocks are first collected until more than `ssd.superblock.target` are
+    /// free. Collection ends earlier if no superblock is worth collecting, because none would free more superpages than its moves
+    /// take.
+    ///
+    /// `go_on` is called with the share of the overwrites that is done, from 0 to 1. If `go_on` returns false, the warm-up stops and
+    /// returns false.
     pub fn warm_up(&mut self, overwrites: f64, seed: u64, member: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
         let mut stream = warm_up_stream(seed, member);
         let exported = u64::from(self.shape.exported_units);
@@ -73,10 +77,11 @@ impl Superblocks {
     /// Puts the drive into the steady state of uniform random writes in one pass (rule 215).
     ///
     /// Superblocks get all ages, and each gets as many valid units of the mapping (one page or several, `ssd.superblock.unit`) as its
-    /// age would leave. `target_free_superblocks` superblocks stay free, and one more for each stream (writes that share open
-    /// superblocks).
+    /// age would leave. As many superblocks stay free as collection aims to keep free (`ssd.superblock.target`). One more stays free
+    /// for each stream (writes that share open superblocks).
     ///
-    /// `go_on` is called with the share that is done, from 0 to 1. If `go_on` returns false, this function stops and returns false.
+    /// `go_on` is called with the share of the work that is done, from 0 to 1. If `go_on` returns false, this function stops and
+    /// returns false.
     pub(crate) fn make_steady(&mut self, seed: u64, member: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
         let stream = &mut warm_up_stream(seed, member);
         let SuperblockShape { superblocks, exported_units, .. } = self.shape;
@@ -249,7 +254,8 @@ impl UntimedWriters {
         MovedUntimed { stream, units, parity_superpages: writer.parity_superpages - parity_before }
     }
 
-    /// Collects until more superblocks are free than the target, or no victim is worth it.
+    /// Collects superblocks until more of them are free than collection aims to keep free (`ssd.superblock.target`), or until none is
+    /// worth collecting.
     fn collect(&mut self, space: &mut Superblocks) {
         while space.free() <= space.target_free_superblocks
             && let Some(victim) = space.pick_victim()
@@ -274,6 +280,6 @@ pub(crate) struct MovedUntimed {
 }
 
 /// Returns the stream of random numbers for the warm-up of a member.
-fn warm_up_stream(seed: u64, member: u32) -> rng::Stream {
+fn warm_up_stream(seed: u64, member: u32) -> rng::RandomStream {
     rng::stream(seed, "warm-up", u64::from(member) << 32)
 }

@@ -9,7 +9,9 @@ use super::{Victim, VictimCandidates, VictimRandomness};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Greatest benefit for its cost, weighted by age (Rosenblum & Ousterhout, SOSP 1991).
+/// Chooses the block with the best ratio of benefit to cost as the next victim of garbage collection (Rosenblum & Ousterhout, SOSP
+/// 1991). With the share u of valid pages, the ratio is `age × (1 − u) / 2u`. The age is the number of blocks opened since this one,
+/// plus one.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CostBenefit {}

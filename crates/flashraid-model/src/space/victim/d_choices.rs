@@ -2,16 +2,17 @@
 //! SIGMETRICS 2013). Among equals, the highest block number wins.
 
 use super::{Victim, VictimCandidates, VictimRandomness, WriteAmplificationTheory};
-use crate::rng::{self, Stream};
+use crate::rng::{self, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 
-/// Fewest valid pages among `d` blocks drawn at random (Van Houdt, SIGMETRICS 2013).
+/// Chooses the next victim of garbage collection among `d` random blocks: the one with the fewest valid pages (Van Houdt, SIGMETRICS
+/// 2013).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DChoices {
-    /// Number of blocks that are drawn.
+    /// Number of blocks that are chosen at random for each choice of a victim. The one with the fewest valid pages is then collected.
     #[schemars(range(min = 1, max = 65_536))]
     pub d: u32,
 }
@@ -37,7 +38,7 @@ impl Victim for DChoices {
         if self.d == 1 { WriteAmplificationTheory::Random } else { WriteAmplificationTheory::AtLeastGreedy }
     }
 
-    fn random_for_tests(stream: &mut Stream) -> Self {
+    fn random_for_tests(stream: &mut RandomStream) -> Self {
         Self { d: 1 + rng::below(stream, 5) as u32 }
     }
 }

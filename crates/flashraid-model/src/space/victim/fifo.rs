@@ -4,14 +4,14 @@ use super::{Victim, VictimCandidates, VictimRandomness, WriteAmplificationTheory
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The block that was opened first.
+/// Chooses the block that was opened first as the next victim of garbage collection, among those whose collection gains room.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fifo {}
 
 impl Victim for Fifo {
     fn pick_victim(&self, blocks: &VictimCandidates<'_>, _: &mut VictimRandomness<'_>) -> Option<usize> {
-        blocks.blocks_worth_collecting().map(|(b, _)| b).min_by_key(|&b| blocks.opened_as_number(b))
+        blocks.blocks_worth_collecting().map(|(b, _)| b).min_by_key(|&b| blocks.open_sequence_number(b))
     }
 
     fn write_amplification_theory(&self) -> WriteAmplificationTheory {

@@ -5,7 +5,7 @@ use super::{Victim, VictimCandidates, VictimRandomness, WriteAmplificationTheory
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The block with the fewest valid pages.
+/// Chooses the block with the fewest valid pages as the next victim of garbage collection.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Greedy {}

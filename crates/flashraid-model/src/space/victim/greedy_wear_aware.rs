@@ -8,16 +8,19 @@
 
 use super::{Victim, VictimCandidates, VictimRandomness};
 use crate::policy::ParameterProblem;
-use crate::rng::{self, Stream};
+use crate::rng::{self, RandomStream};
 use crate::units::Fraction;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Like greedy, but it spares worn blocks (Agrawal et al., USENIX ATC 2008).
+/// Chooses the block with the fewest valid pages as the next victim of garbage collection, like `greedy`, but sometimes passes over
+/// worn blocks. It thereby levels wear (Agrawal et al., USENIX ATC 2008).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GreedyWearAware {
-    /// Share of the mean remaining life below which a block is spared, above 0 and below 1.
+    /// Share of the mean remaining life, above 0 and below 1. A block with less remaining life than this share of the mean is
+    /// sometimes passed over as a victim. The remaining life is the number of erases that a block still endures. The mean is over all
+    /// blocks of its pool.
     pub threshold: Fraction,
     /// Number of erases that a block endures. Users do not write it here, because it is taken from the settings of the SSD.
     #[serde(skip)]
@@ -65,7 +68,7 @@ impl Victim for GreedyWearAware {
         vec![ParameterProblem { key: "threshold", message: "but must lie between 0 and 1, both excluded".to_owned() }]
     }
 
-    fn random_for_tests(stream: &mut Stream) -> Self {
+    fn random_for_tests(stream: &mut RandomStream) -> Self {
         // Blocks wear out soon in these cases, so that some are spared.
         let threshold = Fraction((500 + rng::below(stream, 491)) as f64 / 1000.0);
         Self { threshold, endurance_erases: 2 + rng::below(stream, 59) as u32 }

@@ -5,7 +5,7 @@
 //! than its moves need.
 
 use crate::policy::{ParameterProblem, policies};
-use crate::rng::{self, Stream};
+use crate::rng::{self, RandomStream};
 use std::cmp::Reverse;
 use std::ops::Range;
 
@@ -35,7 +35,8 @@ policies! {
     pub fn write_amplification_theory(&self) -> WriteAmplificationTheory;
 }
 
-/// A victim policy. The fields of its type are the parameters that users write, each with a default.
+/// A victim policy: a rule that chooses the block that garbage collection frees next. Its parameters are fields of the implementing
+/// type. Users write them in the configuration, and each has a default.
 pub trait Victim: Default {
     /// Returns the block to collect next, or `None` if no block is useful. The policy must return a useful block: one whose collection
     /// gains room.
@@ -65,7 +66,7 @@ pub trait Victim: Default {
     }
 
     /// Returns a policy with random parameters, for random cases in tests.
-    fn random_for_tests(_stream: &mut Stream) -> Self {
+    fn random_for_tests(_stream: &mut RandomStream) -> Self {
         Self::default()
     }
 }
@@ -142,17 +143,18 @@ impl LeastScores<'_> {
 }
 
 impl<'a> VictimCandidates<'a> {
-    /// Returns a view of a pool whose blocks hold `data_pages` pages of data. The next block that the die opens gets the number
-    /// `next_sequence`.
+    /// Returns the blocks of one pool of blocks (of a plane or of a die) in the form that victim policies use. Each block can hold
+    /// `data_pages` pages of data. A die numbers its blocks in the order in which it opens them, and `next_sequence` is the next such
+    /// number.
     ///
-    /// `scores` has the number of valid pages of every sealed block and [`i16::MAX`] for any other block. `meta` has `sequence | erases <<
-    /// 32` for every block.
+    /// `scores` has the number of valid pages of each sealed block (closed for writes). Other blocks cannot be collected, and have
+    /// the score [`i16::MAX`]. `meta` has `sequence | erases << 32` for each block: its sequence number and its number of erases.
     pub fn new(scores: &'a [i16], meta: &'a [u64], data_pages: u32, next_sequence: u32) -> Self {
         Self::of_pool(scores, LeastScores::none(scores.len()), meta, 1, data_pages, next_sequence)
     }
 
-    /// Returns a view of a pool of which some least scores are known. Its `meta` has `stride` words for each block, of which the last one
-    /// counts.
+    /// Returns the blocks of one pool of blocks in the form that victim policies use, like [`Self::new`]. In addition, `least` has
+    /// the fewest valid pages of groups of blocks. `meta` has `stride` words for each block, of which only the last one is used.
     pub(super) fn of_pool(
         scores: &'a [i16],
         least: LeastScores<'a>,
@@ -164,14 +166,15 @@ impl<'a> VictimCandidates<'a> {
         Self { held: BlockTables::Pool { scores, least, meta, stride }, data_pages, useful_below: data_pages, next_sequence }
     }
 
-    /// Returns a view of all superblocks of a drive. A superblock holds `data_units` units of the mapping (one page or several).
-    /// Collecting a superblock gains room if fewer than `useful_below` of its units are valid. The superblock that is opened next gets
-    /// the sequence number `next_sequence`.
+    /// Returns all superblocks of a drive in the form that victim policies use. A superblock holds `data_units` units of the mapping
+    /// (one page or several). Collecting a superblock gains room if fewer than `useful_below` of its units are valid. The superblock
+    /// that is opened next gets the sequence number `next_sequence`.
     pub fn of_superblocks(superblocks: &'a [SuperblockCandidate], data_units: u32, useful_below: u32, next_sequence: u32) -> Self {
         Self { held: BlockTables::Superblocks(superblocks), data_pages: data_units, useful_below, next_sequence }
     }
 
-    /// Returns the number of all blocks of the pool, or of all superblocks of the drive. Blocks that cannot be collected now count, too.
+    /// Returns the number of all blocks of the pool, or of all superblocks of the drive. Blocks that cannot be collected at present
+    /// are included.
     #[expect(clippy::len_without_is_empty, reason = "a pool has blocks")]
     pub fn len(&self) -> usize {
         match self.held {
@@ -199,19 +202,19 @@ impl<'a> VictimCandidates<'a> {
         self.data_pages - self.valid_pages(block)
     }
 
-    /// Returns the sequence number of the block: the number of blocks that had been opened when this one was opened, itself included.
-    /// Blocks of pools are counted for each die, superblocks for the whole drive.
-    pub fn opened_as_number(&self, block: usize) -> u32 {
+    /// Returns the sequence number of the block: the number of blocks that its die had opened when it opened this one, itself
+    /// included. The number of a superblock counts the superblocks that the whole drive had opened instead.
+    pub fn open_sequence_number(&self, block: usize) -> u32 {
         match self.held {
             BlockTables::Pool { meta, stride, .. } => meta[(block + 1) * stride - 1] as u32,
             BlockTables::Superblocks(superblocks) => superblocks[block].open_sequence,
         }
     }
 
-    /// Returns the age of the block: the number of blocks that have been opened since this one was opened, plus one. Blocks of pools are
-    /// counted for each die, superblocks for the whole drive.
+    /// Returns the age of the block: the number of blocks that its die has opened since it opened this one, plus one. The age of a
+    /// superblock counts the superblocks that the whole drive has opened instead.
     pub fn age(&self, block: usize) -> u32 {
-        self.next_sequence - self.opened_as_number(block)
+        self.next_sequence - self.open_sequence_number(block)
     }
 
     /// Returns the number of times that the block has been erased.
@@ -222,16 +225,18 @@ impl<'a> VictimCandidates<'a> {
         }
     }
 
-    /// Returns the useful blocks, whose collection gains room, with their valid pages, in order of block number.
+    /// Returns the numbers of the blocks that are worth collecting, in ascending order, each with its number of valid pages. A block
+    /// is worth collecting if that gains room.
     pub fn blocks_worth_collecting(&self) -> impl DoubleEndedIterator<Item = (usize, u32)> + '_ {
         (0..self.len()).map(|block| (block, self.valid_pages(block))).filter(|&(_, valid)| valid < self.useful_below)
     }
 
-    /// Returns the useful block with the fewest valid pages, and among equals the one with the highest number. A block is useful if
-    /// collecting it gains room.
+    /// Returns the block with the fewest valid pages, among those whose collection gains room. If several have equally few, it is the
+    /// one with the highest number.
     ///
-    /// Of each group of 64 blocks, the least number of valid pages is kept up to date when pages are overwritten. In a pool of 2048 blocks,
-    /// this compares 32 groups, and then the blocks of one of them. Lists of blocks with equal counts would make overwrites slower.
+    /// For each group of 64 blocks of a pool, the smallest number of valid pages is stored. It is updated when pages are overwritten.
+    /// In a pool of 2048 blocks, this method thus compares 32 stored numbers, and then the blocks of one group. Another design would
+    /// keep lists of blocks with equal numbers, but it would make overwrites slower.
     pub fn least_valid_useful_block(&self) -> Option<usize> {
         let BlockTables::Pool { scores, least: LeastScores { before, of_groups }, .. } = self.held else {
             return self.blocks_worth_collecting().min_by_key(|&(block, valid)| (valid, Reverse(block))).map(|(block, _)| block);
@@ -261,15 +266,16 @@ impl<'a> VictimCandidates<'a> {
 /// Source of random numbers for the choice of one victim block. It draws from the random stream of the die that holds the block or, for
 /// a superblock, of the drive. It has no stream if the policy draws no numbers.
 #[derive(Debug)]
-pub struct VictimRandomness<'a>(Option<&'a mut Stream>);
+pub struct VictimRandomness<'a>(Option<&'a mut RandomStream>);
 
 impl<'a> VictimRandomness<'a> {
-    /// Returns a source of numbers from `stream`. A policy that does not draw needs no stream.
-    pub fn new(stream: Option<&'a mut Stream>) -> Self {
+    /// Returns a source of random numbers, which are taken from `stream`. A victim policy that needs no random numbers needs no
+    /// stream.
+    pub fn new(stream: Option<&'a mut RandomStream>) -> Self {
         Self(stream)
     }
 
-    fn stream(&mut self) -> &mut Stream {
+    fn stream(&mut self) -> &mut RandomStream {
         self.0.as_deref_mut().expect("a policy that draws says so: `Victim::needs_random_numbers`")
     }
 

@@ -4,7 +4,8 @@ use super::{Victim, VictimCandidates, VictimRandomness, WriteAmplificationTheory
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Any block with invalid pages.
+/// Chooses a random block as the next victim of garbage collection, among those whose collection gains room. Each of them is equally
+/// likely.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Random {}

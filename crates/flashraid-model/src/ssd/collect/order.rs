@@ -3,11 +3,11 @@
 /// Classes of work that occupy all planes of a die.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// Programs a superpage of the host.
+    /// Programs a superpage (a flash page of each plane and bit per cell) with data that the host has written.
     HostProgram,
     /// Erases the die's share of a superblock.
     Erase,
-    /// Programs a superpage of data that collection moves.
+    /// Programs a superpage (a flash page of each plane and bit per cell) with data that collection moves.
     CollectionProgram,
     /// Reads some of the valid units of a victim superblock, which are then moved. A unit is one page or several
     /// (`ssd.superblock.unit`).

@@ -30,10 +30,10 @@ impl Watermarks {
     pub(crate) fn new(params: &SsdParams) -> Self {
         let gc = &params.gc;
         Self {
-            stop_free_blocks: gc.stop_free_blocks,
+            stop_free_blocks: gc.stop_threshold_free_blocks,
             hard_free_blocks: gc
                 .preemption
-                .map_or(0.0, |preemption| preemption.hard_limit_over_start_threshold * f64::from(gc.start_free_blocks)),
+                .map_or(0.0, |preemption| preemption.hard_limit_to_start_ratio * f64::from(gc.start_threshold_free_blocks)),
             idle_ns: gc.idle_collection_after_ns,
         }
     }
@@ -77,7 +77,7 @@ impl Watermarks {
     /// idle time requires none.
     pub(crate) fn forced(&self, pools: &mut Pools, die: DieId, busy: u64, forced: &Forced, idle_is_over: bool) -> Due {
         match forced.work {
-            ForcedWork::Watermark => pools.next_clean_below(die, forced.below_free_blocks, busy | !forced.pools),
+            ForcedWork::ToWatermark => pools.next_clean_below(die, forced.below_free_blocks, busy | !forced.pools),
             _ if idle_is_over => None,
             _ => self.in_idle_time(pools, die, busy),
         }
@@ -107,7 +107,7 @@ pub(crate) enum OwedVictims {
     /// The die must still begin to collect one victim block in all, from one of its pools of blocks.
     One,
     /// The die must still begin to collect one victim block from each pool of blocks in this set. One bit stands for each pool.
-    Pools(u64),
+    PoolBits(u64),
 }
 
 impl Forced {
@@ -116,8 +116,8 @@ impl Forced {
     pub(crate) fn new(work: ForcedWork, pools: u64, cleaned: u64, busy: u64, below_free_blocks: u32) -> Self {
         let left = pools & !cleaned;
         let owed_victims = match work {
-            ForcedWork::OneVictim | ForcedWork::VictimAndWatermark if busy == 0 => OwedVictims::One,
-            ForcedWork::OneVictimPerPool | ForcedWork::OneVictimPerPoolThenWatermark if left != 0 => OwedVictims::Pools(left),
+            ForcedWork::OneVictim | ForcedWork::OneVictimThenWatermark if busy == 0 => OwedVictims::One,
+            ForcedWork::OneVictimPerPool | ForcedWork::OneVictimPerPoolThenWatermark if left != 0 => OwedVictims::PoolBits(left),
             _ => OwedVictims::Nothing,
         };
         let forced = Self { work, pools, below_free_blocks, owed_victims, counted: 0 };
@@ -143,7 +143,7 @@ impl Forced {
     pub(crate) fn victim_begins(&mut self, pool: u32, scope: u32) {
         self.counted |= 1 << scope;
         self.owed_victims = match self.owed_victims {
-            OwedVictims::Pools(pools) if pools != 1 << pool => OwedVictims::Pools(pools & !(1 << pool)),
+            OwedVictims::PoolBits(pools) if pools != 1 << pool => OwedVictims::PoolBits(pools & !(1 << pool)),
             _ => OwedVictims::Nothing,
         };
     }
@@ -159,8 +159,8 @@ impl Forced {
 
     /// Returns the work that follows when all owed victims have been collected; `None` if nothing follows.
     pub(crate) fn after_victims(self) -> Option<Self> {
-        let goes_on = matches!(self.work, ForcedWork::VictimAndWatermark | ForcedWork::OneVictimPerPoolThenWatermark);
-        goes_on.then_some(Self { work: ForcedWork::Watermark, owed_victims: OwedVictims::Nothing, counted: 0, ..self })
+        let goes_on = matches!(self.work, ForcedWork::OneVictimThenWatermark | ForcedWork::OneVictimPerPoolThenWatermark);
+        goes_on.then_some(Self { work: ForcedWork::ToWatermark, owed_victims: OwedVictims::Nothing, counted: 0, ..self })
     }
 
     /// Returns the set of pools in which blocks may be collected, one bit for each pool.
@@ -175,17 +175,17 @@ mod tests {
 
     #[test]
     fn victims_are_over_when_all_that_counts_is() {
-        let mut forced = Forced::new(ForcedWork::VictimAndWatermark, 0b111, 0b101, 0b101, 3);
+        let mut forced = Forced::new(ForcedWork::OneVictimThenWatermark, 0b111, 0b101, 0b101, 3);
         assert!(forced.cleans_victims() && !forced.clean_is_over(1) && !forced.clean_is_over(0) && forced.clean_is_over(2));
         let then = forced.after_victims().expect("the watermark follows");
-        assert!(then.work == ForcedWork::Watermark && !then.is_about_victims());
+        assert!(then.work == ForcedWork::ToWatermark && !then.is_about_victims());
         assert!(Forced::new(ForcedWork::OneVictim, 0b1, 0b1, 1, 3).after_victims().is_none());
     }
 
     #[test]
     fn each_pool_owes_a_victim_unless_one_is_being_cleaned() {
         let mut forced = Forced::new(ForcedWork::OneVictimPerPool, 0b111, 0b010, 0b010, 3);
-        assert_eq!(forced.owed_victims(), OwedVictims::Pools(0b101));
+        assert_eq!(forced.owed_victims(), OwedVictims::PoolBits(0b101));
         forced.victim_begins(0, 0);
         assert!(!forced.clean_is_over(0) && !forced.clean_is_over(1), "pool 2 has not begun");
         forced.victim_begins(2, 2);
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn work_up_to_a_watermark_counts_no_victim() {
-        let mut forced = Forced::new(ForcedWork::Watermark, 0b1, 0b1, 0b1, 3);
+        let mut forced = Forced::new(ForcedWork::ToWatermark, 0b1, 0b1, 0b1, 3);
         assert!(!forced.cleans_victims() && !forced.clean_is_over(0));
     }
 }

@@ -65,16 +65,15 @@ pub(crate) struct Need {
 /// Result of the search for the next step of collection. The caller performs it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Next {
-    /// No step can begin now.
+    /// No step of garbage collection can begin now.
     Nothing,
     /// A superblock has just been chosen as the victim. The value is the reason if it is moved to preserve its data or to level wear. It
     /// is `None` if it is moved to gain room.
     Victim(Option<Reason>),
-    /// Reads of all parts of the victim superblock with this number have been started. A part is the valid units of the mapping (one
-    /// page or several, `ssd.superblock.unit`) in one superpage of the victim.
-    AllPartsBegun(u32),
-    /// The part with this number in [`Collection::parts`] must be read now. A part is the valid units of the mapping (one page or
-    /// several, `ssd.superblock.unit`) in one superpage of the victim superblock.
+    /// Reads of all valid data of a victim superblock have been started. The value is the number of this superblock.
+    AllMovesBegun(u32),
+    /// A part of the victim superblock must be read now, so that it can be moved. A part is all valid data of one superpage. The
+    /// value is the number of the part in [`Collection::parts`].
     MovePart(u32),
 }
 
@@ -210,7 +209,7 @@ impl Collection {
         let Some(superpage) = next else {
             self.victim = None;
             self.moving(victim.block).all_begun = true;
-            return Next::AllPartsBegun(victim.block);
+            return Next::AllMovesBegun(victim.block);
         };
         let part = Part { first: first_of(superpage), units: media.valid_units(first_of(superpage)), page_type: 0 };
         victim.next = superpage;

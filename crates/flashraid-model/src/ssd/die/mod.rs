@@ -25,7 +25,7 @@ use super::front::Front;
 use super::job::{PageOp, ReadForecast, SsdWake, SuperpageWake, UnfinishedWork};
 use super::mechanism::MechanismCounters;
 use super::outbox::Outbox;
-use super::params::{ComputingShortcuts, SsdParams};
+use super::params::{SimulationShortcuts, SsdParams};
 use super::parts::SsdParts;
 use crate::coordination::ToMember;
 use crate::events::TimeNs;
@@ -40,17 +40,20 @@ use superpages::{SuperpageContext, SuperpageDies};
 #[derive(Debug, Clone)]
 #[expect(clippy::large_enum_variant, reason = "there is one for each member, and a page must not cost a pointer more")]
 pub(crate) enum Dies {
-    /// Dies that take operations on single pages.
+    /// Dies of a drive with pools of blocks. Each read or program of such a die concerns a single page.
     Pages(PageDies),
-    /// Dies that program superpages.
+    /// Dies of a drive with superblocks. One program of such a die writes a superpage: a flash page for each plane and each bit per
+    /// cell.
     Superpages(Box<SuperpageDies>),
 }
 
 /// The dies together with the parts of the SSD that they need, borrowed for one call.
 pub(crate) enum DieContext<'a> {
-    /// Dies that take operations on single pages.
+    /// Dies of a drive with pools of blocks. Each read or program of such a die concerns a single page. The context also borrows the
+    /// mapping and the other parts of the SSD that the dies need.
     Pages(PageContext<'a>),
-    /// Dies that program superpages.
+    /// Dies of a drive with superblocks. One program of such a die writes a superpage: a flash page for each plane and each bit per
+    /// cell. The context also borrows the mapping and the other parts of the SSD that the dies need.
     Superpages(SuperpageContext<'a>),
 }
 
@@ -65,7 +68,7 @@ impl Dies {
         seed: u64,
         member: MemberId,
         controlled: bool,
-        shortcuts: ComputingShortcuts,
+        shortcuts: SimulationShortcuts,
     ) -> Self {
         match space {
             Mapping::Pools(_) => Self::Pages(PageDies::new(params, seed, member, controlled, shortcuts)),

@@ -69,7 +69,7 @@ impl Command {
 
     /// Returns the stream of its request in a mix of workloads.
     pub(crate) fn source(&self) -> u8 {
-        self.ops.first().map_or(0, |op| op.source)
+        self.ops.first().map_or(0, |op| op.workload_stream)
     }
 
     /// Returns true if an operation that arrives at the same time belongs to this command.

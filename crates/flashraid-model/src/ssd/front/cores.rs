@@ -7,9 +7,9 @@ use std::collections::VecDeque;
 pub(super) enum CoreWork {
     /// Handling of the host command with this number.
     Command(u32),
-    /// Preparation of the moves of a part of a victim superblock, before its die reads it. A part is the valid units of one superpage,
-    /// and the value is its number.
-    Part(u32),
+    /// Preparation of the move of data out of a victim superblock. A die then reads these data: the valid ones of one superpage,
+    /// called a part. The value is the number of the part.
+    PartOfCommand(u32),
 }
 
 /// The processor cores, and the work that waits for one, each with the time it needs.
@@ -29,7 +29,7 @@ impl Cores {
     pub(super) fn ask(&mut self, holder: CoreWork, ns: u64) {
         match holder {
             CoreWork::Command(id) => self.commands.push_back((id, ns)),
-            CoreWork::Part(part) => self.parts.push_back((part, ns)),
+            CoreWork::PartOfCommand(part) => self.parts.push_back((part, ns)),
         }
     }
 
@@ -39,7 +39,7 @@ impl Cores {
         let core = self.held.iter().position(Option::is_none)?;
         let (holder, ns) = match self.commands.pop_front() {
             Some((id, ns)) => (CoreWork::Command(id), ns),
-            None => self.parts.pop_front().map(|(part, ns)| (CoreWork::Part(part), ns))?,
+            None => self.parts.pop_front().map(|(part, ns)| (CoreWork::PartOfCommand(part), ns))?,
         };
         self.held[core] = Some(holder);
         Some((core as u32, holder, ns))

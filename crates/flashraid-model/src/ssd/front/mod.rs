@@ -97,7 +97,7 @@ impl Front {
             Some((at, id)) if at == now && self.commands[id].is_of(&op) => id,
             _ => {
                 let id = self.commands.take();
-                let handle = self.handle_of(op.source);
+                let handle = self.handle_of(op.workload_stream);
                 self.commands[id].begin(now, &op, handle);
                 self.gathering = Some((now, id));
                 out.wake(now, FrontWake::CommandArrived(id));
@@ -179,7 +179,7 @@ impl Front {
 
     /// Requests a core for a part of a victim with `units` units.
     pub(crate) fn ask_core_for_part(&mut self, now: TimeNs, part: u32, units: u32, out: &mut Outbox) {
-        self.cores.ask(CoreWork::Part(part), u64::from(units) * self.firmware.core_ns_per_moved_unit);
+        self.cores.ask(CoreWork::PartOfCommand(part), u64::from(units) * self.firmware.core_ns_per_moved_unit);
         self.assign_cores(now, out);
     }
 
@@ -189,7 +189,7 @@ impl Front {
             if let CoreWork::Command(id) = holder {
                 self.commands[id].started = now;
             }
-            out.wake(now + ns, FrontWake::Core(core));
+            out.wake(now + ns, FrontWake::CoreWorkEnds(core));
         }
     }
 
@@ -197,9 +197,9 @@ impl Front {
     /// [`Front::assign_cores`] must be called after it.
     pub(crate) fn core_done(&mut self, now: TimeNs, core: u32, out: &mut Outbox) -> Option<u32> {
         match self.cores.end(core) {
-            CoreWork::Part(part) => Some(part),
+            CoreWork::PartOfCommand(part) => Some(part),
             CoreWork::Command(id) => {
-                out.wake(now + self.firmware.latency_after_core_ns, FrontWake::Delayed(id));
+                out.wake(now + self.firmware.latency_after_core_ns, FrontWake::ControllerDelayEnds(id));
                 None
             }
         }

@@ -7,11 +7,11 @@ use std::collections::{HashMap, VecDeque};
 /// Stages of a page in the buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Stage {
-    /// The page is in the buffer and has not been sent to a die. It waits while its die has not begun to program the page that was sent
-    /// there before.
+    /// The page is in the write buffer and has not been sent to a die. Each die is sent one page of the buffer at a time. It gets the
+    /// next one when it has begun to program the page before.
     ///
-    /// With dynamic allocation, any die may take a page. The page then waits while the number of sent pages that no die has begun equals
-    /// the number of dies.
+    /// With dynamic allocation, pages are sent to all dies together, because any die may take them. The number of pages that have
+    /// been sent and not begun is then at most the number of dies.
     #[default]
     Waiting,
     /// The page has been sent to the dies, and none has begun to program it. It waits in the queue of its die or, with dynamic
@@ -34,7 +34,7 @@ pub(crate) struct Buffered {
 
 impl Default for Buffered {
     fn default() -> Self {
-        let op = PageOp { page: 0, kind: OpKind::Write, fua: false, high_priority: false, source: 0, completion_number: 0 };
+        let op = PageOp { page: 0, kind: OpKind::Write, fua: false, high_priority: false, workload_stream: 0, completion_number: 0 };
         Self { op, number: 0, stage: Stage::Waiting, lane: 0 }
     }
 }
@@ -47,10 +47,11 @@ pub(crate) struct PageBuffer {
     pub(crate) held: HashMap<u32, u32>,
     /// Waiting pages of each die in order of entry. If dies are chosen late, there is one common queue.
     pub(crate) lanes: Vec<VecDeque<u32>>,
-    /// Number of pages that dies have received but not begun, for each lane: one lane per die, or a common one.
+    /// Number of pages of each lane that have been sent to dies and whose programs have not begun. There is one lane per die or, with
+    /// dynamic allocation, a common one.
     pub(crate) at_dies: Vec<u32>,
-    /// Maximum number of pages of a lane that dies may have received but not begun. It is 1 for the lane of a die, and the number of
-    /// dies for a common lane.
+    /// Maximum number of pages of a lane that have been sent to dies and whose programs have not begun. It is 1 for the lane of a die,
+    /// and the number of dies for a common lane.
     at_dies_max: u32,
 }
 

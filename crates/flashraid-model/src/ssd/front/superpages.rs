@@ -13,9 +13,11 @@ pub(crate) enum SuperpageStage {
     /// The superpage still accepts data: units of the mapping (one page or several, `ssd.superblock.unit`).
     #[default]
     Filling,
-    /// The superpage accepts no more data and waits until a die begins to program it. One reason is a unit of the mapping that the host
-    /// wrote in part: its rest must be read from flash. Host superpages may also wait because few superblocks are free, or because
-    /// collection is behind with its moves (rule 209). Otherwise the superpage waits for a die, or in the queue of a die.
+    /// The superpage accepts no more data, and no die has begun to program it. If the host wrote only a part of one of its units, the
+    /// rest of this unit is first read from flash.
+    ///
+    /// A superpage with host data then waits while too few superblocks are free, or while too many moves of collection are overdue
+    /// (rule 209). At last, the superpage waits for a free place on a die, and in the queue of this die.
     Closed,
     /// The die has begun to program the superpage, so that newer data can no longer replace older data in it.
     Programming,

@@ -5,18 +5,20 @@ use super::{Mechanism, MechanismAtDie};
 use crate::events::{TIME_MAX_NS, TimeNs};
 use crate::ids::{DieId, MemberId};
 use crate::policy::ParameterProblem;
-use crate::rng::{self, Stream};
+use crate::rng::{self, RandomStream};
 use crate::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Each die stalls at times of a Poisson process, and operations of the host wait for the end of a stall.
+/// Settings for background work of dies, such as calibration. Each die stalls at random times (a Poisson process) to do such work.
+/// Operations of the host wait for the end of a stall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Background {
-    /// Mean time between two stalls of a die, from begin to begin; longer than `lasts`, and at most 1h.
+    /// Mean time between two stalls (pauses of a die for background work), from the start of one to the start of the next. It is
+    /// longer than `lasts`, and at most 1h.
     pub every: Duration,
-    /// Length of a stall; at least 1ns.
+    /// Length of a stall (a pause of a die for background work); at least 1ns.
     pub lasts: Duration,
 }
 
@@ -37,7 +39,7 @@ impl Mechanism for Background {
     type Counters = BackgroundCounters;
     type AtDie = StallSchedule;
 
-    fn at_die(&self, seed: u64, member: MemberId, die: DieId) -> StallSchedule {
+    fn new_die_state(&self, seed: u64, member: MemberId, die: DieId) -> StallSchedule {
         let stream = rng::stream(seed, "background", u64::from(member.0) << 32 | u64::from(die.0));
         let mut stalls = StallSchedule { background: *self, stream, due: 0, until: 0, counted: 0 };
         stalls.fall_due_later();
@@ -59,7 +61,7 @@ impl Mechanism for Background {
         problems
     }
 
-    fn random_for_tests(stream: &mut Stream, operation_ns: u64) -> Self {
+    fn random_for_tests(stream: &mut RandomStream, operation_ns: u64) -> Self {
         let lasts = 1 + rng::below(stream, 4 * operation_ns);
         Self { every: Duration { ns: lasts + 1 + rng::below(stream, 20 * operation_ns) }, lasts: Duration { ns: lasts } }
     }
@@ -69,7 +71,7 @@ impl Mechanism for Background {
 #[derive(Debug, Clone)]
 pub struct StallSchedule {
     background: Background,
-    stream: Stream,
+    stream: RandomStream,
     /// Time at which the next stall begins.
     due: TimeNs,
     /// End of the last stall that has begun.
@@ -119,7 +121,7 @@ mod tests {
 
     fn stalls(every: u64, lasts: u64) -> StallSchedule {
         let background = Background { every: Duration { ns: every }, lasts: Duration { ns: lasts } };
-        background.at_die(1, MemberId(0), DieId(0))
+        background.new_die_state(1, MemberId(0), DieId(0))
     }
 
     #[test]

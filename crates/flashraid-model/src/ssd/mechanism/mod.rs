@@ -12,7 +12,7 @@ use crate::counts::Count;
 use crate::events::TimeNs;
 use crate::ids::{DieId, MemberId};
 use crate::policy::ParameterProblem;
-use crate::rng::{self, Stream};
+use crate::rng::{self, RandomStream};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -27,36 +27,39 @@ pub trait Mechanism: Sized {
 
     /// Returns the state that the mechanism keeps for a die, as it is at the start of a run. The random numbers of the mechanism are made
     /// from `seed`.
-    fn at_die(&self, seed: u64, member: MemberId, die: DieId) -> Self::AtDie;
+    fn new_die_state(&self, seed: u64, member: MemberId, die: DieId) -> Self::AtDie;
 
     /// Returns mistakes in the mechanism's settings that their types cannot exclude, such as contradictions between two settings.
     fn problems(&self) -> Vec<ParameterProblem>;
 
     /// Returns random settings for tests in which an operation of a die takes about `operation_ns`.
-    fn random_for_tests(stream: &mut Stream, operation_ns: u64) -> Self;
+    fn random_for_tests(stream: &mut RandomStream, operation_ns: u64) -> Self;
 }
 
 /// State that a mechanism (an optional behaviour of an SSD, such as read retries) keeps for one die. The die calls its methods, which by
 /// default do nothing.
 pub trait MechanismAtDie<C>: std::fmt::Debug + Clone {
-    /// Returns true if the mechanism wants to occupy the die at `now`, as soon as the current work ends.
+    /// Returns true if the mechanism is due at `_now`: it occupies the die as soon as the die's current work ends. A mechanism is an
+    /// optional behaviour of an SSD, such as background work.
     fn is_due(&self, _now: TimeNs) -> bool {
         false
     }
 
-    /// Tells the mechanism that the die was idle from `_rests_since` until `_now`. The collection of a block begins at `_now` without
-    /// asking the mechanism, which cannot delay that collection.
+    /// Tells the mechanism (an optional behaviour of an SSD, such as background work) that the die is no longer idle. The die was
+    /// idle from `_rests_since` until `_now`, when the collection of a block begins. No mechanism can delay this collection.
     fn idle_period_ended(&mut self, _rests_since: TimeNs, _now: TimeNs) {}
 
-    /// Returns the time until which the mechanism occupies the die, or `None` if operations may begin at `_now`. Waiting operations wait
-    /// until that time, and then the die asks again. The die has been idle since `_rests_since`.
+    /// Returns the time until which the mechanism (an optional behaviour of an SSD, such as background work) occupies the die. The
+    /// result is `None` if operations may begin at `_now`. Waiting operations wait until that time, and then the die asks again. The
+    /// die has been idle since `_rests_since`.
     fn occupied_until(&mut self, _rests_since: TimeNs, _now: TimeNs, _counters: &mut C) -> Option<TimeNs> {
         None
     }
 
-    /// Returns the time that the mechanism adds to a read of the flash array for the host, in nanoseconds. The die asks when the read
-    /// begins. Without the mechanism, the read takes `_array_ns`. `_page` is the number of the flash page in the SSD, and `_erases` is
-    /// the number of erases of its block.
+    /// Returns the time that the mechanism (an optional behaviour of an SSD, such as read retries) adds to a host read, in
+    /// nanoseconds. The die asks when its flash array begins to read the page. Without the mechanism, the flash array takes
+    /// `_array_ns`. `_page` is the number of the flash page in the SSD, and `_erases` is the number of erases of its block. The
+    /// mechanism counts its effects in `_counters`.
     fn extra_flash_array_ns(&mut self, _page: u32, _erases: u32, _array_ns: u64, _counters: &mut C) -> u64 {
         0
     }
@@ -65,39 +68,43 @@ pub trait MechanismAtDie<C>: std::fmt::Debug + Clone {
 /// Counters of a mechanism (an optional behaviour of an SSD that takes time of its dies, such as read retries). The macro [`counters!`]
 /// implements this trait.
 pub trait Counters: Count + Default {
-    /// Heading of the mechanism's counters in reports.
+    /// Heading above the counters of a mechanism in reports. A mechanism is an optional behaviour of an SSD, such as read retries.
     const TITLE: &'static str;
 
-    /// Returns the mechanism's counters as reports show them.
+    /// Returns the counters of a mechanism as reports show them. A mechanism is an optional behaviour of an SSD, such as read
+    /// retries.
     fn figures(&self) -> Vec<Figure>;
 }
 
 /// A counter of a mechanism (an optional behaviour of an SSD that takes time of its dies, such as read retries), as reports show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Figure {
-    /// Name of the counter in JSON, which ends in `_ms` for a time.
+    /// Name of a mechanism's counter in JSON, which ends in `_ms` for a time.
     pub key: &'static str,
-    /// Name of the counter in tables of reports.
+    /// Name of a mechanism's counter in tables of reports.
     pub label: &'static str,
-    /// Meaning of the counter, in a sentence.
+    /// Meaning of a mechanism's counter, in a sentence.
     pub meaning: &'static str,
-    /// Value of the counter, summed over all members of the array. Times are in nanoseconds.
+    /// Value of a mechanism's counter, summed over all members of the array. It is in nanoseconds if the counter adds up times, such
+    /// as waits for background work.
     pub sum_over_members: u64,
 }
 
 impl Figure {
-    /// Returns true if the counter is a time.
+    /// Returns true if the mechanism's counter adds up times, such as waits for background work. Other counters count events.
     fn is_time(&self) -> bool {
         self.key.ends_with("_ms")
     }
 
-    /// Returns the unit of measure, `ms` for a time. It is empty for a number.
+    /// Returns the unit of measure of the mechanism's counter: `ms` if the counter adds up times. It is empty if the counter counts
+    /// events.
     #[must_use]
     pub fn unit(&self) -> &'static str {
         if self.is_time() { "ms" } else { "" }
     }
 
-    /// Returns the counter's value: a time in milliseconds, or a number.
+    /// Returns the value of this counter of a mechanism, summed over all members. It is in milliseconds if the counter adds up times,
+    /// and otherwise a count of events.
     #[must_use]
     pub fn value(&self) -> f64 {
         if self.is_time() { self.sum_over_members as f64 / 1e6 } else { self.sum_over_members as f64 }
@@ -192,13 +199,13 @@ macro_rules! mechanisms {
             pub fn new(mechanisms: &Mechanisms, seed: u64, member: MemberId, die: DieId) -> Option<Box<Self>> {
                 let at_die = || Self {
                     counters: MechanismCounters::default(),
-                    $($table: mechanisms.$table.as_ref().map(|mechanism| mechanism.at_die(seed, member, die)),)*
+                    $($table: mechanisms.$table.as_ref().map(|mechanism| mechanism.new_die_state(seed, member, die)),)*
                 };
                 (!mechanisms.is_empty()).then(|| Box::new(at_die()))
             }
 
-            /// Returns true if a mechanism (optional behaviour, such as background work) wants to occupy the die at `now`, as soon as
-            /// the current work ends.
+            /// Returns true if a mechanism (optional behaviour, such as background work) is due at `now`. It then occupies the die as
+            /// soon as the die's current work ends.
             pub fn is_due(&self, now: TimeNs) -> bool {
                 false $(|| self.$table.as_ref().is_some_and(|at_die| at_die.is_due(now)))*
             }
@@ -257,7 +264,7 @@ macro_rules! mechanisms {
             /// Returns a random choice of mechanisms (optional behaviour of an SSD, such as read retries) with random settings. It is
             /// for tests in which an operation of a die takes about `operation_ns`.
             #[must_use]
-            pub fn random_for_tests(stream: &mut Stream, operation_ns: u64) -> Self {
+            pub fn random_for_tests(stream: &mut RandomStream, operation_ns: u64) -> Self {
                 Self { $($table: (rng::below(stream, 2) == 0).then(|| $Type::random_for_tests(stream, operation_ns)),)* }
             }
 

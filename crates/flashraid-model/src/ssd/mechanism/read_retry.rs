@@ -4,7 +4,7 @@
 use super::{Mechanism, MechanismAtDie};
 use crate::ids::{DieId, MemberId};
 use crate::policy::ParameterProblem;
-use crate::rng::{self, Stream};
+use crate::rng::{self, RandomStream};
 use crate::units::Fraction;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ impl Mechanism for ReadRetry {
     type Counters = ReadRetryCounters;
     type AtDie = ReadRetriesAtDie;
 
-    fn at_die(&self, seed: u64, member: MemberId, _die: DieId) -> ReadRetriesAtDie {
+    fn new_die_state(&self, seed: u64, member: MemberId, _die: DieId) -> ReadRetriesAtDie {
         ReadRetriesAtDie { of: *self, seed: rng::derive_seed(seed, "read_retry", u64::from(member.0)) }
     }
 
@@ -47,7 +47,7 @@ impl Mechanism for ReadRetry {
         share.into_iter().chain(times).collect()
     }
 
-    fn random_for_tests(stream: &mut Stream, _operation_ns: u64) -> Self {
+    fn random_for_tests(stream: &mut RandomStream, _operation_ns: u64) -> Self {
         Self { share: Fraction((1 + rng::below(stream, 10)) as f64 / 10.0), times: 1 + rng::below(stream, 4) as u32 }
     }
 }
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     fn retries(share: f64) -> ReadRetriesAtDie {
-        ReadRetry { share: Fraction(share), times: 3 }.at_die(1, MemberId(0), DieId(0))
+        ReadRetry { share: Fraction(share), times: 3 }.new_die_state(1, MemberId(0), DieId(0))
     }
 
     #[test]

@@ -10,7 +10,7 @@ pub struct FrontEndParams {
     pub buffer: Option<BufferParams>,
     /// Queues in which commands wait until the drive fetches them. With `None`, the drive takes them as they arrive.
     pub queues: Option<QueueParams>,
-    /// Processor cores of the controller.
+    /// Processor cores of the SSD's controller: their number, and the time of a core that each kind of command takes.
     pub firmware: FirmwareParams,
 }
 

@@ -11,7 +11,7 @@ use crate::space::MappingParams;
 use crate::space::pools::BlockPoolsParams;
 pub use crate::space::pools::{CollectionProcedure, PlaneChoice, PoolScope};
 use crate::space::superblocks::SuperblocksParams;
-pub use crate::space::superblocks::{PlacementHandles, SUPERPAGE_UNITS_MAX, SlcLimit, SuperblockShape, UpkeepParams};
+pub use crate::space::superblocks::{PlacementHandles, SUPERPAGE_UNITS_MAX, SlcSuperblockLimit, SuperblockShape, UpkeepParams};
 pub use crate::space::victim::VictimPolicy;
 pub(crate) use front::PLACEMENT_HANDLES_MAX;
 pub use front::{BufferParams, FirmwareParams, FrontEndParams, QueueParams};
@@ -22,7 +22,7 @@ pub use superblock::{
 /// Parameters of one member SSD.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SsdParams {
-    /// Shape of the flash medium.
+    /// Numbers of dies, planes, blocks and pages of the flash medium, and the size of a page.
     pub geometry: Geometry,
     /// Durations of flash operations.
     pub timing: Timing,
@@ -37,7 +37,8 @@ pub struct SsdParams {
     /// True if the initial fill closes the block that it writes last, so that collection may choose it. The reference simulator leaves it
     /// open. Because nothing programs it later, it is then never collected.
     pub fill_seals_last_block: bool,
-    /// Dies that share a channel. With `None`, every die has its own pins, and transfers are part of its busy time.
+    /// Assignment of dies to the channels that they share. With `None`, every die has its own pins, and transfers are part of its
+    /// busy time.
     pub channel: Option<ChannelParams>,
     /// Speed of the link between the host and this SSD. With `None`, the link takes no time, neither for the data of reads nor for
     /// those of writes.
@@ -67,7 +68,7 @@ impl SsdParams {
 
     /// Returns the number of pages in a unit, the smallest amount of data that buffer and mapping handle.
     pub(super) fn unit_pages(&self) -> u32 {
-        self.superblock.as_ref().map_or(1, |superblock| superblock.unit_pages)
+        self.superblock.as_ref().map_or(1, |superblock| superblock.pages_per_unit)
     }
 
     /// Returns the number of placement handles.
@@ -92,10 +93,10 @@ impl SsdParams {
             plane_choice: self.plane_choice,
             pool: self.gc.pool,
             collection_procedure: self.gc.procedure,
-            start_free_blocks: self.gc.start_free_blocks,
-            stop_free_blocks: self.gc.stop_free_blocks,
+            start_threshold_free_blocks: self.gc.start_threshold_free_blocks,
+            stop_threshold_free_blocks: self.gc.stop_threshold_free_blocks,
             victim: self.gc.victim,
-            separate_open_block: self.gc.separate_open_block,
+            separate_open_block_for_moves: self.gc.separate_open_block,
             fill_seals_last_block: self.fill_seals_last_block,
         })
     }
@@ -107,7 +108,7 @@ impl SsdParams {
             return PoolSizes {
                 blocks: self.geometry.blocks_per_plane,
                 reserved_blocks: self.geometry.reserved_blocks_per_plane,
-                start_free_blocks: superblock.collection.target_free_superblocks,
+                start_threshold_free_blocks: superblock.collection.target_free_superblocks,
                 most_free_blocks: superblock.collection.goal_free_superblocks() - 1,
                 longest_clean_ns: self.timing.block_erase_ns + self.timing.page_program_ns,
             };
@@ -116,7 +117,7 @@ impl SsdParams {
         PoolSizes {
             blocks: planes * self.geometry.blocks_per_plane,
             reserved_blocks: planes * self.geometry.reserved_blocks_per_plane,
-            start_free_blocks: self.gc.start_free_blocks,
+            start_threshold_free_blocks: self.gc.start_threshold_free_blocks,
             most_free_blocks: planes * self.geometry.reserved_blocks_per_plane,
             longest_clean_ns: self.longest_clean_ns(),
         }
@@ -128,7 +129,7 @@ impl SsdParams {
         let (t, g) = (&self.timing, &self.geometry);
         let transfers = if self.gc.copy_back { 0 } else { 2 };
         let moves = u64::from(g.data_pages_per_block().saturating_sub(1));
-        let summary_ns = if g.summary_page { t.block_summary_transfer_ns + t.page_program_ns } else { 0 };
+        let summary_ns = if g.has_summary_page { t.block_summary_transfer_ns + t.page_program_ns } else { 0 };
         moves * (t.page_read_ns + t.page_program_ns + transfers * t.page_transfer_ns) + summary_ns + t.block_erase_ns
     }
 
@@ -137,16 +138,18 @@ impl SsdParams {
         let (g, stride) = (&self.geometry, self.consecutive_pages_per_die);
         if let Some(superblock) = &self.superblock {
             let shape = superblock.shape(g);
-            return u64::from(shape.exported_units) * u64::from(superblock.unit_pages);
+            return u64::from(shape.exported_units) * u64::from(superblock.pages_per_unit);
         }
         u64::from(g.exported_pages_per_die() / stride * stride) * u64::from(g.dies)
     }
 }
 
-/// Faster ways of computing the same results that may be used. Tests switch them off to show that no result changes.
+/// Choice of faster ways to compute results. They give exactly the same results as the slower ways; tests switch them off to show this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ComputingShortcuts {
-    /// True to compute the end of an operation when it arrives, on members that allow it.
+pub struct SimulationShortcuts {
+    /// True to compute the end of an operation already when the operation arrives at the SSD. This is possible only in an SSD in
+    /// which nothing can interrupt or delay an operation later. Such an SSD has no preemption, write buffer, link or shared channel,
+    /// for example.
     pub computes_ends_on_arrival: bool,
     /// True to use fewer events for dies whose work nothing can interrupt. The end of an operation of such a die gets no event of its
     /// own. The die computes it later: when its next operation or the next message of the controller arrives, or at the end of the run.
@@ -154,7 +157,7 @@ pub struct ComputingShortcuts {
     pub ends_waits_without_events: bool,
 }
 
-impl Default for ComputingShortcuts {
+impl Default for SimulationShortcuts {
     fn default() -> Self {
         Self { computes_ends_on_arrival: true, ends_waits_without_events: true }
     }
@@ -172,29 +175,34 @@ pub enum Allocation {
 /// Garbage collection of one SSD.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GcParams {
-    /// Procedure of garbage collection: how it finds victims and free blocks, and which moves need transfers.
-    /// [`CollectionProcedure::ReferenceSimulatorWithoutCopyBack`] requires one pool of blocks per die and greedy victims. It allows no
-    /// copy-back, no separate open block and no pipelining. Whoever fills in these parameters, such as `config`, must ensure this.
+    /// Procedure of garbage collection: how it finds victims and free blocks, and which of the moved pages must be transferred over
+    /// the channel.
+    ///
+    /// With [`CollectionProcedure::ReferenceSimulatorWithoutCopyBack`], all planes of a die must share one pool of blocks, and the
+    /// victim policy must be `greedy`. Copy-back, an open block only for moved pages, and pipelining must be off. Whoever fills in
+    /// these parameters, such as `config`, must ensure this.
     pub procedure: CollectionProcedure,
     /// Scope of a pool: the blocks of a plane, or of a die, that share free blocks, open blocks and thresholds.
     pub pool: PoolScope,
     /// Part of the SSD that serves no request during a clean (the collection of one victim block).
-    pub blocking: BlockingScope,
+    pub blocking: CollectionBlockingScope,
     /// Number of free blocks in a pool of blocks (of a plane or of a die) at or below which collection starts there.
-    pub start_free_blocks: u32,
+    pub start_threshold_free_blocks: u32,
     /// Number of free blocks in a pool of blocks (of a plane or of a die) at which collection stops there; at least
     /// `start_free_blocks + 1`.
-    pub stop_free_blocks: u32,
-    /// Kinds of host requests before which a die checks if its pools have so few free blocks that it must collect.
+    pub stop_threshold_free_blocks: u32,
+    /// Kinds of host requests before which a die checks its pools of blocks (one for each plane, or one for the die). If a pool has
+    /// few enough free blocks, the die collects before it serves the request.
     pub pool_check_trigger: RequestsThatCheckPools,
     /// Policy that chooses the block to collect.
     pub victim: VictimPolicy,
-    /// True if moved pages go to a separate open block, false if they share the block of host writes.
+    /// True if pages that collection moves go to an open block of their own; false if they share the open block of host writes.
     pub separate_open_block: bool,
-    /// True if moved pages stay in their plane and need no transfer (copy-back).
+    /// True if the moves of collection need no transfer over the channel, because a page stays inside its plane (copy-back). If it is
+    /// false, each move costs two transfers: out of the die and back.
     ///
-    /// Otherwise every move costs two transfers; with [`CollectionProcedure::ReferenceSimulatorWithoutCopyBack`], only moves that cross
-    /// planes do.
+    /// With [`CollectionProcedure::ReferenceSimulatorWithoutCopyBack`], the value must be false. That procedure differs, because only
+    /// moves to another plane cost the two transfers.
     pub copy_back: bool,
     /// True if collection takes no time but still moves and erases (scheme `ideal`).
     pub collection_takes_no_time: bool,
@@ -209,7 +217,7 @@ pub struct GcParams {
 impl GcParams {
     /// Returns true if the collection of a victim block blocks only the plane of this block.
     pub(super) fn blocks_planes(&self) -> bool {
-        self.blocking == BlockingScope::Plane && !self.collection_takes_no_time
+        self.blocking == CollectionBlockingScope::Plane && !self.collection_takes_no_time
     }
 
     /// Returns true if a die checks the free blocks of its pools before it starts an operation of this kind (rule 10).
@@ -219,22 +227,26 @@ impl GcParams {
     }
 }
 
-/// Interruption of a clean (the collection of one victim block) by host requests. These are served between its steps: reads and
-/// programs of pages, and the erase (section III of the paper on preemptive collection, PGC).
+/// Settings for the interruption of a clean (the collection of one victim block) by host requests. A clean is a sequence of steps:
+/// reads and programs of pages, and the erase. Waiting host requests may be served between two steps (section III of the paper on
+/// preemptive collection, PGC).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Preemption {
     /// Time for which a die checks its queue of waiting requests, between two steps of the collection of a block, in nanoseconds. The
     /// die does nothing else during this poll.
-    pub poll_ns: u64,
-    /// Limit T_hard of the paper on preemptive collection (PGC), as a share of `start_free_blocks`, from 0 to 1. If the pool of blocks
-    /// that is collected has fewer free blocks, host writes wait, because they consume free blocks. Only a write of the page that is
-    /// being moved need not wait, with `serves_requests_from_move_register`.
-    pub hard_limit_over_start_threshold: f64,
+    pub poll_duration_ns: u64,
+    /// Number of free blocks below which host writes wait during collection, as a share of `start_threshold_free_blocks`, from 0 to 1. The
+    /// paper on preemptive collection (PGC) calls this number T_hard. Free blocks are counted in the pool of blocks whose victim is
+    /// collected. There is one exception if `serves_requests_from_move_register` is true: writes of the page that is being moved need
+    /// not wait.
+    pub hard_limit_to_start_ratio: f64,
     /// Rule that decides which host requests run at the same time as a read or program of a page that collection moves.
     pub pipeline: PipeliningMode,
-    /// True if a request for the page that is being moved is served from the register.
+    /// True if a host request for the page that collection is moving is served from the plane's page register. The register holds the
+    /// page between its read and its program.
     pub serves_requests_from_move_register: bool,
-    /// True if a page that a waiting request needs is moved next. It requires `serves_requests_from_move_register`.
+    /// True if collection moves the pages of the victim block first that waiting host requests need. Such a request is served from
+    /// the page register during the move, so that `serves_requests_from_move_register` must be true, too.
     pub moves_requested_pages_first: bool,
     /// Suspension of programs and erases in progress by reads; `None` for no suspension.
     pub suspension: Option<Suspension>,
@@ -244,20 +256,22 @@ pub struct Preemption {
 /// or program of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PipeliningMode {
-    /// The die or plane that a collection blocks runs no host request during a step of this collection (a read, a program or the
-    /// erase).
+    /// No overlap: while collection reads, programs or erases, host requests for the same die (or plane, with
+    /// [`CollectionBlockingScope::Plane`]) do not run.
     Off,
-    /// Before collection reads or programs a page that it moves, the die looks at its waiting host requests. If all that it may serve
-    /// are reads before a read, or writes before a program, they overlap with each other and with this step. Otherwise, the die serves
-    /// them one after another before the step.
+    /// Overlaps host requests that wait at the beginning of a step of collection with this step. A step is the read or program of a
+    /// page that collection moves. Only requests that may interrupt collection at this moment are considered. If all are of the same
+    /// kind as the step (reads, or writes for a program), they run together with it. Otherwise, the die serves them one after another
+    /// before the step.
     ///
     /// In drives with superblocks, a step of collection may instead begin while the data of host reads are transferred (rule 229).
     AtPreemptionPoints,
-    /// Like [`PipeliningMode::AtPreemptionPoints`]. In addition, host reads that arrive while collection reads a page may join this
-    /// read, and run on the same die at the same time. Host writes that arrive during a program of collection may join this program.
+    /// Overlaps host requests that wait at the beginning of a step of collection with this step, as
+    /// [`PipeliningMode::AtPreemptionPoints`] does. A step is the read or program of a page that collection moves. In addition, host
+    /// requests that arrive during a step may begin before it ends. Reads may do so during a read, and writes during a program.
     ///
     /// In drives with superblocks, host reads may also begin while data that collection has read are being transferred (rule 229).
-    AlsoDuringSteps,
+    AlsoDuringCollectionSteps,
 }
 
 /// Suspension of programs and erases by reads (Wu & He, FAST 2012).
@@ -273,10 +287,12 @@ pub struct Suspension {
 
 /// Part of an SSD that serves no host requests while a victim block is collected, except those that preemption admits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BlockingScope {
-    /// The whole die that holds the victim block serves no host requests.
+pub enum CollectionBlockingScope {
+    /// The whole die that holds the victim block serves no host requests while this block is collected, except those that preemption
+    /// admits.
     Die,
-    /// Only the plane that holds the victim block serves no host requests. It requires [`PoolScope::Plane`].
+    /// The plane that holds the victim block serves no host requests while this block is collected, except those that preemption
+    /// admits. The other planes of the die serve requests. Each plane must have a pool of blocks of its own ([`PoolScope::Plane`]).
     Plane,
 }
 
@@ -284,10 +300,11 @@ pub enum BlockingScope {
 /// has few enough, the die collects before it serves the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestsThatCheckPools {
-    /// Every request of the host, reads included. Before any of them, the die checks its pools, and collects first if a pool has few
-    /// enough free blocks.
+    /// Every request of the host, reads included. Before any of them, the die checks whether a pool of blocks has so few free blocks
+    /// that it must collect first.
     EveryRequest,
-    /// Writes of the host. Before other requests, such as reads, the die does not check its pools.
+    /// Writes of the host only. Before a write, the die checks whether a pool of blocks has so few free blocks that it must collect
+    /// first. Before other requests, such as reads, it does not.
     OnlyWrites,
 }
 

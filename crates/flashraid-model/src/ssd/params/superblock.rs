@@ -2,23 +2,23 @@
 
 use super::front::{BufferParams, FirmwareParams, FrontEndParams, QueueParams};
 use crate::flash::Geometry;
-use crate::space::superblocks::{PlacementHandles, SlcLimit, SuperblockShape, UpkeepParams};
+use crate::space::superblocks::{PlacementHandles, SlcSuperblockLimit, SuperblockShape, UpkeepParams};
 
-/// A drive that programs superpages out of a write buffer and collects superblocks in small steps (section 24 of the rules). One
-/// program of a die writes a superpage: a flash page for each plane and bit of a cell. A superblock is the same block of all planes of
-/// all dies.
+/// Parameters of a drive that programs superpages out of a write buffer and collects superblocks in small steps (section 24 of the
+/// rules). A superpage is what one program of a die writes: in each plane, one flash page for each bit of a cell. A superblock is the
+/// same block of all planes of all dies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SuperblockParams {
-    /// Number of pages in a unit, the piece of data that the drive's map places; at least 1.
-    pub unit_pages: u32,
-    /// Number of units (of `unit_pages` pages) in a flash page, which a plane reads at a time; at most 64.
-    pub flash_page_units: u32,
+    /// Number of logical pages in a unit, at least 1. A unit is the granularity of the drive's map, which has one entry for each unit.
+    pub pages_per_unit: u32,
+    /// Number of units (of `pages_per_unit` logical pages each) in a flash page, at most 64. A flash page is what a plane reads at a time.
+    pub units_per_flash_page: u32,
     /// Number of flash pages that one program writes to each plane, which is the number of bits in a cell.
     pub bits_per_cell: u32,
-    /// Times that the flash array takes to read a page, by type of page; at least one entry. The type of a page is its number in the block,
-    /// modulo the length of this list.
+    /// Times that the cells of a plane take to read a page, in nanoseconds, by type of page; at least one entry. The transfer of the
+    /// data is not included. The type of a page is its number in the block, modulo the length of this list.
     pub page_read_ns: Vec<u64>,
-    /// Time to transfer a unit (`unit_pages` pages) with its spare bytes over the pins of its die or over a shared channel, in
+    /// Time to transfer a unit (`pages_per_unit` pages) with its spare bytes over the pins of its die or over a shared channel, in
     /// nanoseconds.
     pub unit_transfer_ns: u64,
     /// Number of planes of a die that can read at the same time.
@@ -35,45 +35,47 @@ pub struct SuperblockParams {
     /// Placement handles, as in NVMe Flexible Data Placement: numbers by which writes say which data belong together. Data that the
     /// host writes with different handles go to different superblocks (rule 221).
     pub placement_handles: PlacementHandles,
-    /// Superblocks that hold one bit per cell (SLC), to which host data are written first. Collection later moves the data to
-    /// superblocks with all bits per cell (rule 222 of docs/rules.md). Such superblocks require a single placement handle. `None` if the
-    /// drive has none.
+    /// Parameters of superblocks that hold one bit per cell (SLC), to which host data are written first. Collection later moves the
+    /// data to superblocks with all bits per cell (rule 222 of docs/rules.md). A drive with SLC superblocks cannot have more than one
+    /// placement handle (see `placement_handles`). `None` if the drive has no SLC superblocks.
     pub slc: Option<SlcParams>,
     /// Parameters of the write buffer.
     pub buffer: BufferParams,
     /// Queues in which commands wait until the drive fetches them. With `None`, the drive takes them as they arrive.
     pub queues: Option<QueueParams>,
-    /// Processor cores of the controller.
+    /// Number of processor cores of the drive's controller, the time that commands and moves of collection take there, and a latency
+    /// of commands.
     pub firmware: FirmwareParams,
-    /// Thresholds of collection: numbers of free superblocks, and a limit on the moves that are due but have not begun. The limit
-    /// counts units (of `unit_pages` pages). Host writes make such moves due.
+    /// Thresholds of collection: numbers of free superblocks, and a limit on how far collection may be behind the host. Host writes
+    /// use up free space, so that collection must move valid data out of victims to regain it. The limit counts units (of `pages_per_unit`
+    /// logical pages) whose moves are due but have not begun.
     pub collection: SuperblockCollectionParams,
     /// Limits beyond which superblocks are moved to preserve data (read disturb) or to level wear.
     pub upkeep: UpkeepParams,
-    /// Suspension of programs and erases by reads; `None` for no suspension.
+    /// Parameters by which host reads suspend programs and erases; `None` for no suspension.
     pub suspension: Option<SuperblockSuspensionParams>,
     /// True if the drive starts empty, without an initial fill.
     pub starts_empty: bool,
 }
 
 impl SuperblockParams {
-    /// Returns the parameters of the front.
+    /// Returns the parameters of the front: the write buffer, the queues and the processor cores, which lie in front of the dies.
     pub(in crate::ssd) fn front(&self) -> FrontEndParams {
         FrontEndParams { buffer: Some(self.buffer), queues: self.queues, firmware: self.firmware }
     }
 
     /// Returns the sizes of superpages and superblocks of a drive with this flash.
     pub fn shape(&self, geometry: &Geometry) -> SuperblockShape {
-        let superpage_rows_pages = self.bits_per_cell * self.flash_page_units * self.unit_pages;
+        let superpage_rows_pages = self.bits_per_cell * self.units_per_flash_page * self.pages_per_unit;
         let exported_pages = u64::from(geometry.exported_pages_per_die()) * u64::from(geometry.dies);
         SuperblockShape {
             dies: geometry.dies,
             planes: geometry.planes,
-            flash_page_units: self.flash_page_units,
+            units_per_flash_page: self.units_per_flash_page,
             bits_per_cell: self.bits_per_cell,
             superpages_per_die: geometry.pages_per_block / superpage_rows_pages,
             superblocks: geometry.blocks_per_plane,
-            exported_units: (exported_pages / u64::from(self.unit_pages)) as u32,
+            exported_units: (exported_pages / u64::from(self.pages_per_unit)) as u32,
             has_parity_superpages: self.has_parity_superpages,
             placement_handles: self.placement_handles,
             slc_room: self.slc.map(|slc| slc.superblock_limit),
@@ -84,11 +86,13 @@ impl SuperblockParams {
 /// Superblocks that hold one bit per cell (SLC): the limit on their number, and the times of their programs and reads (rule 222).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SlcParams {
-    /// Limit on the number of superblocks with one bit per cell.
-    pub superblock_limit: SlcLimit,
-    /// Time that a die takes to program one page in each plane, in nanoseconds.
+    /// Limit on the number of superblocks that hold one bit per cell (SLC) at the same time.
+    pub superblock_limit: SlcSuperblockLimit,
+    /// Time of one program of a die in a superblock with one bit per cell (SLC), in nanoseconds. All planes of the die program one
+    /// page each during this time.
     pub program_ns: u64,
-    /// Time that the flash array takes for a read, in nanoseconds.
+    /// Time that the cells of a plane take to read a page of a superblock with one bit per cell (SLC), in nanoseconds. The transfer of
+    /// the data is not included.
     pub read_ns: u64,
 }
 
@@ -101,20 +105,22 @@ pub enum PlaneReadMode {
     OnePlaneAtATime,
 }
 
-/// Thresholds that control the collection of superblocks: numbers of free superblocks, and a limit on the moves that are due but have
-/// not begun. The limit counts units of the mapping (of `unit_pages` pages). The more the host writes, the more valid units of victims
-/// become due to be moved (rule 209).
+/// Thresholds that control the collection of superblocks: numbers of free superblocks, and a limit on how far collection may be behind
+/// the host. Each write of the host makes moves due: collection must move valid data out of victims to regain the space (rule 209).
+/// The limit counts the moves that are due but have not begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SuperblockCollectionParams {
-    /// Number of free superblocks that collection aims at; more than `floor_free_superblocks`. With this number, collection frees as
-    /// much space as the host takes.
+    /// Number of free superblocks that collection aims at; more than `floor_free_superblocks`. While exactly this many superblocks are
+    /// free, collection frees as much space as host writes take.
     pub target_free_superblocks: u32,
-    /// Number of superblocks, at least 1. With this many free superblocks less than the target, collection is twice as fast as at the
-    /// target. With this many more than the target, nothing is collected.
+    /// Number of superblocks, at least 1, that sets how strongly the pace of collection depends on free superblocks. With this many
+    /// fewer free ones than `target_free_superblocks`, collection frees twice as much space as host writes take. With this many more,
+    /// nothing is collected.
     pub superblocks_below_target_to_double_pace: u32,
-    /// Number of free superblocks at or below which no further superpage of the host is sent to a die; at least 2.
+    /// Number of free superblocks of the drive at or below which host data must wait in the write buffer; at least 2. No further
+    /// superpage of host data (the data of one program of a die) is then sent to a die.
     pub floor_free_superblocks: u32,
-    /// Maximum number of units (of `unit_pages` pages) whose moves are due because of host writes but have not begun. Beyond it, no
+    /// Maximum number of units (of `pages_per_unit` pages) whose moves are due because of host writes but have not begun. Beyond it, no
     /// further superpage of the host is sent to a die until collection has caught up (rule 209).
     pub units_behind_host_max: u64,
 }
@@ -126,16 +132,16 @@ impl SuperblockCollectionParams {
     }
 }
 
-/// Suspension of work that occupies all planes of a die, by reads (rule 217).
+/// Parameters by which host reads suspend the programs and the erases of a die, which occupy all its planes (rule 217).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SuperblockSuspensionParams {
-    /// Suspension of programs by reads. The programs may be those of the host or of collection.
+    /// Parameters by which host reads suspend programs. The programs may be those of the host or of collection.
     pub program: OperationSuspensionParams,
-    /// Suspension of erases by reads.
+    /// Parameters by which host reads suspend erases.
     pub erase: OperationSuspensionParams,
 }
 
-/// Suspension of one kind of operation by reads.
+/// Parameters by which host reads suspend one kind of operation of a die: its programs, or its erases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OperationSuspensionParams {
     /// Time from the interruption until reads begin, in nanoseconds.

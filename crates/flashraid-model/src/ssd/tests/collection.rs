@@ -35,8 +35,8 @@ fn a_member_that_is_coordinated_collects_when_it_is_forced() {
     let mut bench = Bench::new(&params());
     let role = MemberRole {
         t_soft_free_blocks: 5,
-        registers: true,
-        notify: Notification::AtStartThreshold,
+        registers_with_controller: true,
+        notification_mode: Notification::AtStartThreshold,
         across_dies: true,
         permission: None,
         turn: None,
@@ -53,7 +53,7 @@ fn a_member_that_is_coordinated_collects_when_it_is_forced() {
     assert_eq!(bench.drive.parts.drive_counters.victims_begun, 0, "not granted, it keeps still");
     assert_eq!(bench.drive.media().free(), 4, "it asks at its target");
     assert_eq!(bench.out.notices.iter().filter(|notice| notice.event == MemberEvent::Sends(ToController::Participate)).count(), 1);
-    bench.drive.receive(10_000_000, ToMember::Force(ForcedWork::OneVictim), &mut bench.out);
+    bench.drive.receive(10_000_000, ToMember::ForceCollection(ForcedWork::OneVictim), &mut bench.out);
     bench.gather();
     bench.run_before(TimeNs::MAX);
     assert_eq!(bench.out.notices.last().map(|notice| notice.event), Some(MemberEvent::Sends(ToController::GcDone)));
@@ -70,8 +70,8 @@ fn a_drive_can_be_forced_to_free_one_superblock() {
         let mut bench = Bench::new(&params());
         let role = MemberRole {
             t_soft_free_blocks: 5,
-            registers: false,
-            notify: Notification::AtStartThreshold,
+            registers_with_controller: false,
+            notification_mode: Notification::AtStartThreshold,
             across_dies: true,
             permission: None,
             turn: None,
@@ -85,7 +85,7 @@ fn a_drive_can_be_forced_to_free_one_superblock() {
             write += 1;
         }
         for time in 1..=times {
-            bench.drive.receive(time * 10_000_000, ToMember::Force(work), &mut bench.out);
+            bench.drive.receive(time * 10_000_000, ToMember::ForceCollection(work), &mut bench.out);
             bench.gather();
             bench.run_before((time + 1) * 10_000_000);
         }
@@ -95,14 +95,14 @@ fn a_drive_can_be_forced_to_free_one_superblock() {
         bench.drive.parts.drive_counters.victims_begun
     };
     // The way from 4 free superblocks to the 6 of target and span takes two victims or more.
-    let to_goal = freed_by(ForcedWork::Watermark, 1);
+    let to_goal = freed_by(ForcedWork::ToWatermark, 1);
     assert!(to_goal >= 2);
     assert_eq!(freed_by(ForcedWork::OneVictimPerPool, 1), 1);
     assert_eq!(freed_by(ForcedWork::OneVictimPerPool, 3), 3);
     assert_eq!(freed_by(ForcedWork::OneVictimPerPoolThenWatermark, 1), to_goal);
     // Above its goal the drive still frees one. Without that work it frees none.
     assert_eq!(freed_by(ForcedWork::OneVictimPerPoolThenWatermark, 2), to_goal + 1);
-    assert_eq!(freed_by(ForcedWork::Watermark, 2), to_goal);
+    assert_eq!(freed_by(ForcedWork::ToWatermark, 2), to_goal);
 }
 
 /// Collection at the controller's word is not owed for the writes that come meanwhile. With no debt allowed, none waits for a move.
@@ -117,8 +117,8 @@ fn a_drive_that_is_forced_does_not_hold_the_host_back_for_moves() {
         0,
         MemberRole {
             t_soft_free_blocks: 5,
-            registers: true,
-            notify: Notification::AtStartThreshold,
+            registers_with_controller: true,
+            notification_mode: Notification::AtStartThreshold,
             across_dies: true,
             permission: None,
             turn: None,
@@ -139,7 +139,7 @@ fn a_drive_that_is_forced_does_not_hold_the_host_back_for_moves() {
         }
         now += 20_000;
         bench.run_before(now);
-        bench.drive.receive(now, ToMember::Force(ForcedWork::OneVictim), &mut bench.out);
+        bench.drive.receive(now, ToMember::ForceCollection(ForcedWork::OneVictim), &mut bench.out);
         bench.gather();
         while bench.drive.oldest_open_clean().is_some() {
             now += 800;
@@ -180,11 +180,11 @@ fn what_is_read_often_is_moved() {
 #[test]
 fn what_is_erased_seldom_is_moved_in_turn_with_others() {
     let mut bench = Bench::new(&changed(|superblock| superblock.upkeep.erase_difference_to_level = Some(2)));
-    bench.drive.space_mut().superblocks().unwrap().superblocks[15].erases = 1;
+    bench.drive.mapping_mut().superblocks().unwrap().superblocks[15].erases = 1;
     bench.forced_write(0, 0, 0..2);
     bench.run_before(100_000);
     assert_eq!(bench.drive.parts.drive_counters.victims_for_wear_levelling, 0, "one erase is no difference of two");
-    bench.drive.space_mut().superblocks().unwrap().superblocks[15].erases = 2;
+    bench.drive.mapping_mut().superblocks().unwrap().superblocks[15].erases = 2;
     bench.command(100_000, 1, OpKind::Write, 2..4);
     bench.command(200_000, 2, OpKind::Write, 4..6);
     let (_, drive) = bench.run();

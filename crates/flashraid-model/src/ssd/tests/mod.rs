@@ -26,8 +26,8 @@ fn params() -> SsdParams {
     (params.timing.page_program_ns, params.timing.block_erase_ns) = (1000, 5000);
     params.link = Some(HostLinkParams { page_transfer_ns: 4, full_duplex: true });
     params.superblock = Some(SuperblockParams {
-        unit_pages: 1,
-        flash_page_units: 2,
+        pages_per_unit: 1,
+        units_per_flash_page: 2,
         bits_per_cell: 1,
         page_read_ns: vec![100],
         unit_transfer_ns: 10,
@@ -105,7 +105,7 @@ struct Bench {
 
 impl Bench {
     fn new(params: &SsdParams) -> Self {
-        let mut drive = Ssd::new(params, 1, MemberId(0), false, ComputingShortcuts::default());
+        let mut drive = Ssd::new(params, 1, MemberId(0), false, SimulationShortcuts::default());
         drive.start_idle_timers(&mut Outbox::default());
         Self { drive, out: Outbox::default(), agenda: BTreeMap::new(), scheduled: 0, done: BTreeMap::new(), parts: BTreeMap::new() }
     }
@@ -148,7 +148,7 @@ impl Bench {
         for page in pages {
             self.drive.submit(
                 at,
-                PageOp { page, kind, fua, high_priority: false, source, completion_number: completion },
+                PageOp { page, kind, fua, high_priority: false, workload_stream: source, completion_number: completion },
                 false,
                 &mut self.out,
             );
@@ -180,6 +180,6 @@ impl Bench {
 impl Ssd {
     /// Returns the superblocks of an SSD that has them.
     fn media(&self) -> &Superblocks {
-        self.space().superblocks().expect("it has superblocks")
+        self.mapping().superblocks().expect("it has superblocks")
     }
 }

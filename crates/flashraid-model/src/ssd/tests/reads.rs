@@ -134,8 +134,8 @@ fn preempting(preemption: Preemption, cache_read: bool) -> Bench {
 }
 
 const SEMI: Preemption = Preemption {
-    poll_ns: 0,
-    hard_limit_over_start_threshold: 0.0,
+    poll_duration_ns: 0,
+    hard_limit_to_start_ratio: 0.0,
     pipeline: PipeliningMode::Off,
     serves_requests_from_move_register: false,
     moves_requested_pages_first: false,
@@ -186,5 +186,5 @@ fn array_reads_overlap_with_data_that_leave_the_die() {
     // It begins while the data leave.
     assert_eq!(of(PipeliningMode::AtPreemptionPoints), (20_225 + 120 + 110 + 4, 1));
     // Its own data leave from 20,325 on, and the next read need not wait for their end.
-    assert_eq!(of(PipeliningMode::AlsoDuringSteps), (20_340 + 110 + 4, 2));
+    assert_eq!(of(PipeliningMode::AlsoDuringCollectionSteps), (20_340 + 110 + 4, 2));
 }

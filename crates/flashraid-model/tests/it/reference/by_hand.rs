@@ -1,6 +1,6 @@
 //! The reference itself, held against small examples worked out by hand.
 
-use flashraid_model::array::Level;
+use flashraid_model::array::RaidLevel;
 use flashraid_model::flash::{ChannelOrder, ChannelParams};
 use flashraid_model::request::{HostLoop, OpKind};
 use flashraid_model::space::victim::{CostBenefit, DChoices, Fifo, Greedy, GreedyWearAware, Random};
@@ -158,15 +158,15 @@ fn stripes_and_mirrors() {
         (outcome.done()[0], read)
     };
     // Pages 1 | 2 3 | 4: strips 0, 1, 2 on members 0, 1, 0.
-    assert_eq!(members_read(Level::Raid0, 2, 2, 1, 4), (56, vec![2, 2]));
-    assert_eq!(members_read(Level::Raid0, 3, 2, 1, 4), (56, vec![1, 2, 1]));
+    assert_eq!(members_read(RaidLevel::Raid0, 2, 2, 1, 4), (56, vec![2, 2]));
+    assert_eq!(members_read(RaidLevel::Raid0, 3, 2, 1, 4), (56, vec![1, 2, 1]));
     // Strips 0 to 3 on members 0, 1, 2, 0.
-    assert_eq!(members_read(Level::Raid1, 3, 1, 0, 4), (56, vec![2, 1, 1]));
+    assert_eq!(members_read(RaidLevel::Raid1, 3, 1, 0, 4), (56, vec![2, 1, 1]));
     // Strips 0 to 4 on pairs 0, 1, 0, 1, 0 and copies 0, 0, 1, 1, 0.
-    assert_eq!(members_read(Level::Raid10, 4, 1, 0, 5), (56, vec![2, 1, 1, 1]));
+    assert_eq!(members_read(RaidLevel::Raid10, 4, 1, 0, 5), (56, vec![2, 1, 1, 1]));
 
     let mut case = one_plane().write(0, 2, 2);
-    case.params.level = Level::Raid10;
+    case.params.level = RaidLevel::Raid10;
     case.params.members = 4;
     let outcome = simulate(&case);
     assert_eq!(outcome.done(), [208]);
@@ -270,7 +270,7 @@ fn only_the_plane_of_the_victim_is_held() {
     assert_eq!(by_die.done()[7..], [3290, 4538, 4566, 4594]);
     assert_eq!(by_die.met()[7..], [1, 1, 1, 1]);
 
-    case.params.ssd.gc.blocking = BlockingScope::Plane;
+    case.params.ssd.gc.blocking = CollectionBlockingScope::Plane;
     let by_plane = simulate(&case);
     // The eighth write goes to plane 1 beside the clean of plane 0. Then page 2 waits for plane 0, page 5 for plane 1, page 8 for nothing.
     assert_eq!(by_plane.runs(), [(0, 1862, 3082, 1, 1), (0, 2070, 3290, 1, 1)]);

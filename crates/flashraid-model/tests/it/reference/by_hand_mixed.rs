@@ -15,8 +15,8 @@ use crate::draw::draw_mixed_case;
 use crate::outcome::{Case, PhysicalPage};
 
 const SEMI: Preemption = Preemption {
-    poll_ns: 10,
-    hard_limit_over_start_threshold: 0.0,
+    poll_duration_ns: 10,
+    hard_limit_to_start_ratio: 0.0,
     pipeline: PipeliningMode::Off,
     serves_requests_from_move_register: false,
     moves_requested_pages_first: false,
@@ -49,7 +49,7 @@ fn on_a_channel() -> Case {
 fn plane_blocking(writes: usize) -> Case {
     let mut case = two_planes().writes(0, &[0, 3, 6, 9, 12, 15, 1, 4][..writes]);
     case.params.ssd.plane_choice = PlaneChoice::Rotate;
-    case.params.ssd.gc.blocking = BlockingScope::Plane;
+    case.params.ssd.gc.blocking = CollectionBlockingScope::Plane;
     case
 }
 
@@ -80,7 +80,7 @@ fn pipelining_on_a_channel() {
 
 #[test]
 fn joining_a_step_in_flight_on_a_channel() {
-    let in_flight = Preemption { pipeline: PipeliningMode::AlsoDuringSteps, ..SEMI };
+    let in_flight = Preemption { pipeline: PipeliningMode::AlsoDuringCollectionSteps, ..SEMI };
     let case = on_a_channel().preempted(in_flight).read(1035, 16, 1).read(1050, 0, 1).read(1100, 4, 1).write(1200, 2, 1);
     let outcome = simulate(&case);
     // Together from 1045: page 16 is read in the array to 1066 and transferred to 1073, the clean reads to 1086. Page 0 joins at 1050: its
@@ -138,8 +138,7 @@ fn a_write_at_a_point_goes_to_the_plane_of_the_clean() {
 #[test]
 fn a_clean_in_state_3_with_plane_blocking() {
     // Two blocks of T_hard: with one free block every clean begins in state 2.
-    let mut case =
-        plane_blocking(7).preempted(Preemption { hard_limit_over_start_threshold: 2.0, ..SEMI }).read(1862, 2, 1).write(1863, 9, 1);
+    let mut case = plane_blocking(7).preempted(Preemption { hard_limit_to_start_ratio: 2.0, ..SEMI }).read(1862, 2, 1).write(1863, 9, 1);
     case.requests[8].high_priority = true;
     let outcome = simulate(&case);
     // Page 2 waits for plane 0. The poll at 1872 finds the write of high priority, and there are no more polls. The clean reads to 1892,
@@ -227,13 +226,13 @@ fn forced_collection_with_plane_blocking() {
     let mut case = plane_blocking(8).read(2070, 2, 1);
     case.params.coordination = Some(CoordinationParams {
         scheme: ReactiveInclusive {}.into(),
-        forced_work: ForcedWork::Watermark,
+        forced_work: ForcedWork::ToWatermark,
         soft_threshold_free_blocks: 0,
-        notification: Notification::AtStartThreshold,
+        notification_mode: Notification::AtStartThreshold,
         request_to_cycle_delay_ns: 0,
         begins_cycles_when_idle: false,
         all_dies_of_forced_member_collect: true,
-        controller_answers_requests: true,
+        controller_answers_member_requests: true,
         coordinated_members: MemberSet::single(0),
         message_latency_ns: [0; MESSAGE_KINDS],
     });

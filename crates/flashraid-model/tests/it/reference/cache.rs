@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use flashraid_model::cache::{CacheCounters, CacheParams, CapacityUnit};
 use flashraid_model::counts::Maximum;
-use flashraid_model::placement::Level;
+use flashraid_model::placement::RaidLevel;
 use flashraid_model::request::{OpKind, Request};
 
 use super::parity::Part as ArrayPart;
@@ -350,11 +350,11 @@ impl Simulation<'_> {
         let stripe = self.stripe_of(page);
         let column = self.column_of(page);
         let members = match params.level {
-            Level::Single => vec![0],
-            Level::Raid0 => vec![column],
-            Level::Raid1 => (0..params.members as usize).collect(),
-            Level::Raid10 => vec![2 * column, 2 * column + 1],
-            Level::Raid4 | Level::Raid5 | Level::Raid6 => vec![member_of(params, stripe, column)],
+            RaidLevel::Single => vec![0],
+            RaidLevel::Raid0 => vec![column],
+            RaidLevel::Raid1 => (0..params.members as usize).collect(),
+            RaidLevel::Raid10 => vec![2 * column, 2 * column + 1],
+            RaidLevel::Raid4 | RaidLevel::Raid5 | RaidLevel::Raid6 => vec![member_of(params, stripe, column)],
         };
         members.into_iter().filter(|&member| self.server(stripe, member).is_some()).collect()
     }
@@ -846,7 +846,7 @@ impl Simulation<'_> {
     /// Returns true if the cache is synchronised (rule 84) instead of independent (rule 83).
     fn synchronised(&self, cache: usize) -> bool {
         let caches = self.caches_now();
-        let by_policy = caches.params.levels.member_caches.is_some_and(|part| part.destages_together);
+        let by_policy = caches.params.levels.member_caches.is_some_and(|part| part.member_caches_destage_together);
         by_policy && !caches.is_group(cache) && !caches.are_flushed()
     }
 
@@ -867,7 +867,7 @@ impl Simulation<'_> {
         let Some(slot) = caches.slot_for_destage(cache, now) else { return };
         let Some(candidate) = caches.candidate(cache, slot) else { return };
         if caches.list.iter().all(|cache| cache.ready.is_none()) {
-            let due = now + caches.params.sync_timeout_ns;
+            let due = now + caches.params.common_destage_timeout_ns;
             caches.timer_ns = Some(due);
             self.schedule_cache_step(due);
         }

@@ -96,7 +96,7 @@ pub(super) enum Message {
     StopGc,
     Question,
     AskGc { free_blocks_least: u32 },
-    EndsWithoutPermission,
+    CollectionWithoutPermissionEnds,
     Grant(ForcedWork),
     Deny,
 }
@@ -104,7 +104,7 @@ pub(super) enum Message {
 impl Message {
     fn kind(self) -> MessageKind {
         match self {
-            Message::GcDone | Message::EndsWithoutPermission => MessageKind::GcDone,
+            Message::GcDone | Message::CollectionWithoutPermissionEnds => MessageKind::GcDone,
             Message::AskGc { .. } => MessageKind::AskGc,
             Message::Grant(_) => MessageKind::Grant,
             Message::Deny => MessageKind::Deny,
@@ -119,7 +119,7 @@ impl Message {
     /// Returns the order of events at a nanosecond (rule 42). Everything that is no message has 0.
     fn rank(self) -> u8 {
         match self {
-            Message::GcDone | Message::EndsWithoutPermission => ASK_RANK + 1,
+            Message::GcDone | Message::CollectionWithoutPermissionEnds => ASK_RANK + 1,
             Message::Participate => ASK_RANK + 2,
             Message::Answer { .. } => ASK_RANK + 3,
             Message::GcRequest | Message::SoftRequest(_) => ASK_RANK + 4,
@@ -171,7 +171,7 @@ impl Controller {
     }
 
     fn is_soft(&self) -> bool {
-        self.params.notification == Notification::AtSoftThreshold
+        self.params.notification_mode == Notification::AtSoftThreshold
     }
 
     fn is_capable(&self, member: usize) -> bool {
@@ -190,7 +190,7 @@ impl Controller {
     /// Members whose last answer told of `soft_limit` free blocks or fewer.
     fn low(&self, pools: &PoolSizes) -> BTreeSet<usize> {
         let SchemePolicy::ProactiveSoftLimit(ProactiveSoftLimit { soft_limit, .. }) = self.params.scheme else { return BTreeSet::new() };
-        let limit = soft_limit.free_blocks_in_pool_of(pools.blocks, pools.start_free_blocks);
+        let limit = soft_limit.stop_free_blocks_in_pool_of(pools.blocks, pools.start_threshold_free_blocks);
         let is_low = |member: &usize| self.answers[*member].last().is_some_and(|&(_, free)| free <= limit);
         (0..self.answers.len()).filter(is_low).collect()
     }
@@ -218,11 +218,13 @@ fn check_interval_ns(params: &CoordinationParams) -> Option<u64> {
 // The controller of the array.
 impl Simulation<'_> {
     pub(super) fn start_checks(&mut self) {
-        if self.windows().is_some() && self.controller.as_ref().is_some_and(|controller| controller.params.controller_answers_requests) {
+        if self.windows().is_some()
+            && self.controller.as_ref().is_some_and(|controller| controller.params.controller_answers_member_requests)
+        {
             self.schedule_with_rank(0, CHECK_RANK + TURN_BEGINS, Event::NextTurn { number: 0 });
         }
         if let Some(Controller { params, .. }) = &self.controller
-            && params.controller_answers_requests
+            && params.controller_answers_member_requests
             && let Some(interval_ns) = check_interval_ns(params)
         {
             self.schedule_with_rank(interval_ns, CHECK_RANK, Event::Check);
@@ -242,7 +244,7 @@ impl Simulation<'_> {
                 if idle && controller.is_free() && !controller.registered.is_empty() {
                     let members = controller.registered.clone();
                     controller.uses_idle_time = true;
-                    self.force(members, ForcedWork::UntilReserved);
+                    self.force(members, ForcedWork::UntilReserveFree);
                 }
             }
             SchemePolicy::ProactiveSoftLimit(_) => {
@@ -310,7 +312,7 @@ impl Simulation<'_> {
         let pools = self.ssd.pool_sizes();
         let now = self.now;
         let controller = self.controller.as_mut().expect("there is a controller");
-        if !controller.params.controller_answers_requests {
+        if !controller.params.controller_answers_member_requests {
             return;
         }
         let is_lost = controller.lost.contains(&member);
@@ -369,7 +371,7 @@ impl Simulation<'_> {
                 };
                 let little_waits = controller.outstanding <= shallow_depth as usize;
                 let mut low = controller.low(&pools);
-                let is_time = little_waits || controller.is_pressing(pools.start_free_blocks, check_interval.ns);
+                let is_time = little_waits || controller.is_pressing(pools.start_threshold_free_blocks, check_interval.ns);
                 if controller.asked.is_empty() && controller.is_free() && is_time && !low.is_empty() {
                     let work = controller.params.forced_work;
                     low.extend(controller.asking.keys());
@@ -513,7 +515,7 @@ impl Simulation<'_> {
     pub(super) fn holds_out(&self, member: usize, die: usize, pool: usize) -> bool {
         let Member { protocol, flash, .. } = &self.members[member];
         (protocol.has_asked || self.needs_leave(member) || self.takes_turns(member))
-            && flash.free_blocks(die, pool) > self.ssd.gc.start_free_blocks
+            && flash.free_blocks(die, pool) > self.ssd.gc.start_threshold_free_blocks
     }
 
     /// Sends a soft request at the end of the nanosecond, if there is a reason to (rule 119).
@@ -543,7 +545,7 @@ impl Simulation<'_> {
         let pools = (0..dies.len()).flat_map(|die| (0..flash.dies[die].pools.len()).map(move |pool| (die, pool)));
         let left = pools.clone().map(|(die, pool)| flash.pages_above_start(die, pool) - of_die(die)).min().expect("there are pools");
         let left = left - without_die as i64;
-        let has_few = pools.clone().any(|(die, pool)| flash.free_blocks(die, pool) <= self.ssd.gc.start_free_blocks);
+        let has_few = pools.clone().any(|(die, pool)| flash.free_blocks(die, pool) <= self.ssd.gc.start_threshold_free_blocks);
         Need {
             pages_left: left.max(0) as u64,
             is_at_limit: is_at_limit || protocol.cleaned_by_need == Some(self.now) || has_few || left < 0,
@@ -579,7 +581,7 @@ impl Simulation<'_> {
             return;
         }
         let Some(controller) = &self.controller else { return };
-        let (registers, asks) = (controller.params.scheme.uses_registration(), controller.is_soft());
+        let (registers, asks) = (controller.params.scheme.members_register_with_controller(), controller.is_soft());
         if !self.knows_protocol(member) || free > controller.params.soft_threshold_free_blocks {
             return;
         }
@@ -588,7 +590,7 @@ impl Simulation<'_> {
             self.send(member, Message::Participate);
         }
         if asks {
-            let is_at_limit = free <= self.ssd.gc.start_free_blocks;
+            let is_at_limit = free <= self.ssd.gc.start_threshold_free_blocks;
             self.schedule_with_rank(0, ASK_RANK, Event::MayAskSoftly { member, is_at_limit });
         }
     }
@@ -621,7 +623,7 @@ impl Simulation<'_> {
         let params = &self.controller.as_ref()?.params;
         let needs_leave = matches!(params.scheme, SchemePolicy::Stagger(_));
         let takes_turns = matches!(params.scheme, SchemePolicy::Windows(_));
-        let registers = params.scheme.uses_registration();
+        let registers = params.scheme.members_register_with_controller();
         let role = Role { registers, t_soft_free_blocks: params.soft_threshold_free_blocks, needs_leave, takes_turns };
         self.knows_protocol(member).then_some(role)
     }
@@ -687,7 +689,7 @@ impl Simulation<'_> {
         protocol.forced = Some((work, dies.clone()));
         protocol.past_victims.clear();
         protocol.owing.clear();
-        if !matches!(work, ForcedWork::Watermark | ForcedWork::UntilReserved) {
+        if !matches!(work, ForcedWork::ToWatermark | ForcedWork::UntilReserveFree) {
             protocol.on_victims = cleans.into_iter().filter(|(_, pools)| !pools.is_empty()).collect();
         }
         if matches!(work, ForcedWork::OneVictimPerPool | ForcedWork::OneVictimPerPoolThenWatermark) {
@@ -702,7 +704,7 @@ impl Simulation<'_> {
     pub(super) fn victims_are_over(&mut self, member: usize, die: usize) -> bool {
         let protocol = self.protocol(member);
         protocol.owing.remove(&die);
-        let goes_on = matches!(protocol.forced, Some((ForcedWork::VictimAndWatermark | ForcedWork::OneVictimPerPoolThenWatermark, _)));
+        let goes_on = matches!(protocol.forced, Some((ForcedWork::OneVictimThenWatermark | ForcedWork::OneVictimPerPoolThenWatermark, _)));
         if goes_on {
             protocol.past_victims.insert(die);
         } else {

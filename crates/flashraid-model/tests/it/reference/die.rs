@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use flashraid_model::ssd::{BlockingScope, RequestsThatCheckPools};
+use flashraid_model::ssd::{CollectionBlockingScope, RequestsThatCheckPools};
 
 use super::clean::{Cause, Clean};
 use super::stalls::StallSchedule;
@@ -72,7 +72,7 @@ impl Simulation<'_> {
     }
 
     pub(super) fn blocks_die(&self) -> bool {
-        self.ssd.gc.blocking == BlockingScope::Die
+        self.ssd.gc.blocking == CollectionBlockingScope::Die
     }
 
     /// Pools in whose scope a clean is in progress.
@@ -250,7 +250,7 @@ impl Simulation<'_> {
     }
 
     pub(super) fn count_summary(&mut self, member: usize, fills_block: bool) {
-        self.members[member].counters.block_summary_pages_programmed += u64::from(fills_block && self.ssd.geometry.summary_page);
+        self.members[member].counters.block_summary_pages_programmed += u64::from(fills_block && self.ssd.geometry.has_summary_page);
     }
 
     /// An operation starts, is merged, or is done together with a step.

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use flashraid_model::rng::{self, Stream};
+use flashraid_model::rng::{self, RandomStream};
 use flashraid_model::space::victim::{DChoices, GreedyWearAware, VictimCandidates, VictimRandomness};
 use flashraid_model::ssd::{CollectionProcedure, PlaneChoice, PoolScope, SsdParams, VictimPolicy};
 
@@ -36,7 +36,7 @@ pub(super) struct Die {
     last_sequence: u64,
     pool_written_last: Option<usize>,
     pool_cleaned_last: Option<usize>,
-    victim_stream: Stream,
+    victim_stream: RandomStream,
 }
 
 pub(super) struct BlockPool {
@@ -177,7 +177,7 @@ impl Flash {
         let gc = &self.params.gc;
         let state = &self.dies[die].pools[pool];
         let free = state.free_blocks();
-        free <= gc.start_free_blocks || (state.in_collection && free < gc.stop_free_blocks)
+        free <= gc.start_threshold_free_blocks || (state.in_collection && free < gc.stop_threshold_free_blocks)
     }
 
     /// The victim in a pool that needs a clean (rule 12).
@@ -242,7 +242,7 @@ impl Flash {
     /// The end of a clean.
     pub(super) fn erase(&mut self, die: usize, pool: usize, victim: usize) {
         let needed = self.needs_clean(die, pool);
-        let stop = self.params.gc.stop_free_blocks;
+        let stop = self.params.gc.stop_threshold_free_blocks;
         let pool_state = &mut self.dies[die].pools[pool];
         let block = &mut pool_state.blocks[victim];
         assert!(block.slots.iter().all(Option::is_none), "an erase destroys no valid page");
@@ -258,7 +258,7 @@ impl Flash {
     pub(super) fn pages_above_start(&self, die: usize, pool: usize) -> i64 {
         let data_pages = i64::from(self.params.geometry.data_pages_per_block());
         let rest = data_pages - self.dies[die].pools[pool].host_open.next_slot as i64;
-        rest + (i64::from(self.free_blocks(die, pool)) - i64::from(self.params.gc.start_free_blocks) - 1) * data_pages
+        rest + (i64::from(self.free_blocks(die, pool)) - i64::from(self.params.gc.start_threshold_free_blocks) - 1) * data_pages
     }
 
     pub(super) fn free_blocks(&self, die: usize, pool: usize) -> u32 {
@@ -374,7 +374,7 @@ impl Flash {
                 }
             }
             let table = self.table_of_victims(die, pool);
-            if self.free_blocks(die, pool) > self.params.gc.start_free_blocks
+            if self.free_blocks(die, pool) > self.params.gc.start_threshold_free_blocks
                 || !table.iter().any(|&block| self.is_sealed(die, pool, block))
             {
                 return None;

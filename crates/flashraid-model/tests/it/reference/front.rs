@@ -111,7 +111,7 @@ impl Front {
             member,
             params,
             link: ssd.link,
-            unit_pages: ssd.superblock.as_ref().map_or(1, |own| own.unit_pages as usize),
+            unit_pages: ssd.superblock.as_ref().map_or(1, |own| own.pages_per_unit as usize),
             now: 0,
             commands: Vec::new(),
             unfetched: Vec::new(),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flashraid_model::array::{ArrayParams, HedgeAfter, HedgeCounters, ReadPlan};
 use flashraid_model::events::TimeParts;
-use flashraid_model::placement::Level;
+use flashraid_model::placement::RaidLevel;
 use flashraid_model::request::OpKind;
 
 use super::front::Origin;
@@ -49,12 +49,12 @@ struct SubRead {
 
 /// Returns true if strips are read one by one, and there is another way to the data.
 pub fn hedges(params: &ArrayParams) -> bool {
-    (params.read_plan == ReadPlan::Hedge || predict::predicts(params)) && !matches!(params.level, Level::Single | Level::Raid0)
+    (params.read_plan == ReadPlan::Hedge || predict::predicts(params)) && !matches!(params.level, RaidLevel::Single | RaidLevel::Raid0)
 }
 
 /// Returns true if a read that takes long is also made elsewhere.
 pub fn makes_twice(params: &ArrayParams) -> bool {
-    hedges(params) && (!predict::predicts(params) || params.read_plan_params.prediction.then_hedges)
+    hedges(params) && (!predict::predicts(params) || params.read_plan_params.prediction.also_hedges)
 }
 
 impl Simulation<'_> {

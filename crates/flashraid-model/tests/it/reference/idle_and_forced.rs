@@ -51,16 +51,16 @@ impl Simulation<'_> {
         match work {
             ForcedWork::OneVictim => self.one_forced_clean(member, die),
             ForcedWork::OneVictimPerPool => self.forced_clean_of_each_pool(member, die),
-            ForcedWork::VictimAndWatermark if !self.members[member].protocol.past_victims.contains(&die) => {
+            ForcedWork::OneVictimThenWatermark if !self.members[member].protocol.past_victims.contains(&die) => {
                 self.one_forced_clean(member, die);
             }
             ForcedWork::OneVictimPerPoolThenWatermark if !self.members[member].protocol.past_victims.contains(&die) => {
                 self.forced_clean_of_each_pool(member, die);
             }
-            ForcedWork::Watermark | ForcedWork::VictimAndWatermark | ForcedWork::OneVictimPerPoolThenWatermark => {
-                self.forced_cleans_up_to(member, die, self.ssd.gc.stop_free_blocks)
+            ForcedWork::ToWatermark | ForcedWork::OneVictimThenWatermark | ForcedWork::OneVictimPerPoolThenWatermark => {
+                self.forced_cleans_up_to(member, die, self.ssd.gc.stop_threshold_free_blocks)
             }
-            ForcedWork::UntilReserved => {
+            ForcedWork::UntilReserveFree => {
                 let is_over = self.run_is_over() || self.members[member].protocol.is_stopped;
                 if is_over || !self.members[member].dies[die].queue.is_empty() {
                     self.may_be_done(member, die);
@@ -86,7 +86,7 @@ impl Simulation<'_> {
             }
             _ => {
                 if self.victims_are_over(member, die) {
-                    self.forced_cleans_up_to(member, die, self.ssd.gc.stop_free_blocks);
+                    self.forced_cleans_up_to(member, die, self.ssd.gc.stop_threshold_free_blocks);
                 }
             }
         }
@@ -113,7 +113,7 @@ impl Simulation<'_> {
         }
         let goes_on = began || self.members[member].protocol.on_victims.contains_key(&die);
         if !goes_on && self.victims_are_over(member, die) {
-            self.forced_cleans_up_to(member, die, self.ssd.gc.stop_free_blocks);
+            self.forced_cleans_up_to(member, die, self.ssd.gc.stop_threshold_free_blocks);
         }
     }
 

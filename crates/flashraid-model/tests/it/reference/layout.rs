@@ -1,6 +1,6 @@
 //! The conversion of a request to pages of members (rules 1 to 5 and 7).
 
-use flashraid_model::array::{ArrayParams, Level};
+use flashraid_model::array::{ArrayParams, RaidLevel};
 use flashraid_model::request::{OpKind, Request};
 use flashraid_model::ssd::SsdParams;
 
@@ -11,11 +11,11 @@ pub(crate) fn array_pages(params: &ArrayParams) -> u64 {
     let member = member_pages(params);
     let members = u64::from(params.members);
     match params.level {
-        Level::Single | Level::Raid1 => member,
-        Level::Raid0 => members * member,
-        Level::Raid10 => members / 2 * member,
-        Level::Raid4 | Level::Raid5 => (members - 1) * member,
-        Level::Raid6 => (members - 2) * member,
+        RaidLevel::Single | RaidLevel::Raid1 => member,
+        RaidLevel::Raid0 => members * member,
+        RaidLevel::Raid10 => members / 2 * member,
+        RaidLevel::Raid4 | RaidLevel::Raid5 => (members - 1) * member,
+        RaidLevel::Raid6 => (members - 2) * member,
     }
 }
 
@@ -25,7 +25,7 @@ pub(super) fn member_pages(params: &ArrayParams) -> u64 {
     let (dies, of_die) = (u64::from(params.ssd.geometry.dies), u64::from(params.ssd.geometry.exported_pages_per_die()));
     if let Some(own) = &params.ssd.superblock {
         // Whole units of all dies together (rule 200).
-        let unit_pages = u64::from(own.unit_pages);
+        let unit_pages = u64::from(own.pages_per_unit);
         return dies * of_die / unit_pages * unit_pages / unit * unit;
     }
     let stride = u64::from(params.ssd.consecutive_pages_per_die);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use flashraid_model::coordination::{ForcedWork, PermissionScope, SchemePolicy, Stagger, Together};
-use flashraid_model::placement::Level;
+use flashraid_model::placement::RaidLevel;
 use flashraid_model::rng;
 
 use super::coordination::{ASK_RANK, CHECK_RANK, Controller, Message};
@@ -23,7 +23,7 @@ pub(super) struct OfController {
     last_end: BTreeMap<usize, u64>,
     /// Members that ask now, with their free blocks.
     asking: BTreeMap<usize, u32>,
-    draws: Option<rng::Stream>,
+    draws: Option<rng::RandomStream>,
 }
 
 /// Leave, as a member knows it.
@@ -84,7 +84,7 @@ impl Simulation<'_> {
                 let goal = collection.target_free_superblocks + collection.superblocks_below_target_to_double_pace;
                 (collection.target_free_superblocks, goal - 1)
             }
-            None => (self.ssd.gc.start_free_blocks, self.members[0].flash.free_blocks_after_fill() + 1),
+            None => (self.ssd.gc.start_threshold_free_blocks, self.members[0].flash.free_blocks_after_fill() + 1),
         };
         // Multiples have one digit after the point, so that tenths are exact.
         let tenths = (multiple * 10.0).round() as u32 * start;
@@ -207,7 +207,7 @@ impl Simulation<'_> {
         }
         leave.waits |= asks;
         if ends {
-            self.send(member, Message::EndsWithoutPermission);
+            self.send(member, Message::CollectionWithoutPermissionEnds);
         }
         if asks {
             self.send(member, Message::AskGc { free_blocks_least: free });
@@ -232,14 +232,14 @@ impl Simulation<'_> {
             place = spares.iter().find(of_spare).map(|&(failed, _)| failed).expect("it is a spare of somebody");
         }
         match params.level {
-            Level::Raid10 if stagger.scope == PermissionScope::MirrorSet => place / 2,
+            RaidLevel::Raid10 if stagger.scope == PermissionScope::MirrorSet => place / 2,
             _ => 0,
         }
     }
 
     fn may_collect_together(&self, scope: usize) -> u32 {
         let parities = match self.case.params.level {
-            Level::Raid6 => 2,
+            RaidLevel::Raid6 => 2,
             _ => 1,
         };
         let all = match self.stagger().expect("members need leave").together {
@@ -264,7 +264,7 @@ impl Simulation<'_> {
                 return;
             }
             Message::GcRequest => return *leave.unasked.entry(member).or_default() += 1,
-            Message::EndsWithoutPermission => *leave.unasked.entry(member).or_default() -= 1,
+            Message::CollectionWithoutPermissionEnds => *leave.unasked.entry(member).or_default() -= 1,
             Message::GcDone => {
                 leave.granted.remove(&member);
             }

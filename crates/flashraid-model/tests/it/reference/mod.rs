@@ -35,7 +35,7 @@ mod work;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flashraid_model::array::{PredictionCounters, SlowMemberCounters, SpareState, WarmUpPattern};
+use flashraid_model::array::{ReadPredictionCounters, SlowMemberCounters, SpareState, WarmUpPattern};
 use flashraid_model::events::TimeParts;
 use flashraid_model::request::{HostLoop, OpKind};
 use flashraid_model::ssd::{MechanismCounters, MemberCounters, SsdParams};
@@ -477,7 +477,7 @@ impl Simulation<'_> {
         self.schedule(0, Event::NothingToDo { job });
     }
 
-    fn predictions(&self) -> Option<PredictionCounters> {
+    fn predictions(&self) -> Option<ReadPredictionCounters> {
         let predicts = predict::predicts(&self.case.params) && read_around::plans(&self.case.params);
         self.stripes.as_ref().filter(|_| predicts).map(|stripes| stripes.predicting.counters)
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flashraid_model::array::{ArrayParams, FailureParams, SpareState, StripeCounters};
 use flashraid_model::events::TimeParts;
-use flashraid_model::placement::Level;
+use flashraid_model::placement::RaidLevel;
 use flashraid_model::request::OpKind;
 
 use super::cache::Caches;
@@ -133,9 +133,9 @@ fn applies(params: &ArrayParams) -> bool {
 /// Strips with parity in a stripe.
 pub(super) fn parities(params: &ArrayParams) -> usize {
     match params.level {
-        Level::Raid4 | Level::Raid5 => 1,
-        Level::Raid6 => 2,
-        Level::Single | Level::Raid0 | Level::Raid1 | Level::Raid10 => 0,
+        RaidLevel::Raid4 | RaidLevel::Raid5 => 1,
+        RaidLevel::Raid6 => 2,
+        RaidLevel::Single | RaidLevel::Raid0 | RaidLevel::Raid1 | RaidLevel::Raid10 => 0,
     }
 }
 
@@ -143,24 +143,24 @@ pub(super) fn parities(params: &ArrayParams) -> usize {
 pub(super) fn data_columns(params: &ArrayParams) -> usize {
     let members = params.members as usize;
     match params.level {
-        Level::Single | Level::Raid1 => 1,
-        Level::Raid10 => members / 2,
-        Level::Raid0 | Level::Raid4 | Level::Raid5 | Level::Raid6 => members - parities(params),
+        RaidLevel::Single | RaidLevel::Raid1 => 1,
+        RaidLevel::Raid10 => members / 2,
+        RaidLevel::Raid0 | RaidLevel::Raid4 | RaidLevel::Raid5 | RaidLevel::Raid6 => members - parities(params),
     }
 }
 
 /// The member of a strip of a stripe (rule 50): data columns, then P, then Q.
 pub(super) fn member_of(params: &ArrayParams, stripe: u64, strip: usize) -> usize {
     let members = params.members as usize;
-    if params.level == Level::Raid4 {
+    if params.level == RaidLevel::Raid4 {
         return strip;
     }
     let p = members - 1 - (stripe % params.members as u64) as usize;
     let columns = data_columns(params);
     let after_p = match (params.level, strip) {
         (_, strip) if strip == columns => 0,
-        (Level::Raid6, strip) if strip == columns + 1 => 1,
-        (Level::Raid6, column) => column + 2,
+        (RaidLevel::Raid6, strip) if strip == columns + 1 => 1,
+        (RaidLevel::Raid6, column) => column + 2,
         (_, column) => column + 1,
     };
     (p + after_p) % members
@@ -300,9 +300,9 @@ impl Simulation<'_> {
         let params = &self.case.params;
         let strip = page / u64::from(params.stripe_unit_pages);
         match params.level {
-            Level::Single | Level::Raid0 => false,
-            Level::Raid1 | Level::Raid10 => self.copy_to_read(strip).is_none(),
-            Level::Raid4 | Level::Raid5 | Level::Raid6 => {
+            RaidLevel::Single | RaidLevel::Raid0 => false,
+            RaidLevel::Raid1 | RaidLevel::Raid10 => self.copy_to_read(strip).is_none(),
+            RaidLevel::Raid4 | RaidLevel::Raid5 | RaidLevel::Raid6 => {
                 let columns = data_columns(params) as u64;
                 let (stripe, column) = (strip / columns, (strip % columns) as usize);
                 self.is_dead(stripe) && self.lost_strips(stripe).contains(&column)
@@ -313,14 +313,14 @@ impl Simulation<'_> {
     /// Pages of the array as parts.
     pub(super) fn parts(&self, pages: Vec<u64>, write: bool) -> Vec<Part> {
         match self.case.params.level {
-            Level::Single | Level::Raid0 => {
+            RaidLevel::Single | RaidLevel::Raid0 => {
                 let unit = u64::from(self.case.params.stripe_unit_pages);
                 let members = u64::from(self.case.params.members);
                 let place = |page: u64| ((page / unit % members) as usize, page / unit / members * unit + page % unit);
                 vec![Part::Free(pages.into_iter().map(place).collect())]
             }
-            Level::Raid1 | Level::Raid10 => self.parts_on_mirrors(pages, write),
-            Level::Raid4 | Level::Raid5 | Level::Raid6 => self.parts_with_parity(pages, write),
+            RaidLevel::Raid1 | RaidLevel::Raid10 => self.parts_on_mirrors(pages, write),
+            RaidLevel::Raid4 | RaidLevel::Raid5 | RaidLevel::Raid6 => self.parts_with_parity(pages, write),
         }
     }
 
@@ -404,7 +404,7 @@ impl Simulation<'_> {
     /// The stripe of a strip of mirrors, and the members that hold it.
     fn copies(&self, strip: u64) -> (u64, Vec<usize>) {
         let members = u64::from(self.case.params.members);
-        if self.case.params.level == Level::Raid1 {
+        if self.case.params.level == RaidLevel::Raid1 {
             return (strip, (0..members as usize).collect());
         }
         let pairs = members / 2;
@@ -863,8 +863,8 @@ impl Simulation<'_> {
         let places = || 0..u64::from(params.stripe_unit_pages);
         let all_places = |members: Vec<usize>| members.into_iter().flat_map(|member| places().map(move |place| (member, place))).collect();
         let read: Option<Vec<usize>> = match params.level {
-            Level::Raid1 => self.copy_to_read(stripe).map(|copy| vec![copy]),
-            Level::Raid10 => self.copy_to_read(stripe * u64::from(params.members / 2) + failed as u64 / 2).map(|copy| vec![copy]),
+            RaidLevel::Raid1 => self.copy_to_read(stripe).map(|copy| vec![copy]),
+            RaidLevel::Raid10 => self.copy_to_read(stripe * u64::from(params.members / 2) + failed as u64 / 2).map(|copy| vec![copy]),
             _ => (!self.is_dead(stripe)).then(|| {
                 let columns = data_columns(params);
                 let lost = self.lost_strips(stripe);

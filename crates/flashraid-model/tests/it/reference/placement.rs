@@ -73,7 +73,7 @@ impl Simulation<'_> {
         let pools = flash.dies[die].pools.len();
         let blocks_per_pool = self.ssd.geometry.blocks_per_die() as usize / pools;
         let data_pages = self.ssd.geometry.data_pages_per_block() as usize;
-        let limit = pools * (blocks_per_pool - 2 - self.ssd.gc.start_free_blocks as usize) * data_pages;
+        let limit = pools * (blocks_per_pool - 2 - self.ssd.gc.start_threshold_free_blocks as usize) * data_pages;
         flash.valid_pages(die) + waiting < limit
     }
 

@@ -18,15 +18,15 @@ impl Simulation<'_> {
         if self.clean(member, die, pool).state == 3 {
             return self.clean_goes_on(member, die, pool);
         }
-        let poll_ns = self.preemption().expect("points need preemption").poll_ns;
-        self.phase_begins(member, die, pool, Phase::Point, vec![Step::Wait(poll_ns)]);
+        let poll_duration_ns = self.preemption().expect("points need preemption").poll_duration_ns;
+        self.phase_begins(member, die, pool, Phase::Point, vec![Step::Wait(poll_duration_ns)]);
     }
 
     /// Returns true if a pool has fewer free blocks than T_hard.
     pub(super) fn is_below_hard(&self, member: usize, die: usize, pool: usize) -> bool {
         let free = self.members[member].flash.free_blocks(die, pool);
         self.preemption().is_some_and(|preemption| {
-            f64::from(free) < preemption.hard_limit_over_start_threshold * f64::from(self.ssd.gc.start_free_blocks)
+            f64::from(free) < preemption.hard_limit_to_start_ratio * f64::from(self.ssd.gc.start_threshold_free_blocks)
         })
     }
 

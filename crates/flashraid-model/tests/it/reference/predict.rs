@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use flashraid_model::array::{ArrayParams, PredictionCounters, ReadPlan};
+use flashraid_model::array::{ArrayParams, ReadPlan, ReadPredictionCounters};
 use flashraid_model::rng;
 
 use super::Simulation;
@@ -10,13 +10,13 @@ use super::parity::{Phase, Places, data_columns, in_order, member_of};
 
 /// Draws and counts of the predictor.
 pub struct Predicting {
-    draws: rng::Stream,
-    pub counters: PredictionCounters,
+    draws: rng::RandomStream,
+    pub counters: ReadPredictionCounters,
 }
 
 impl Predicting {
     pub fn new(seed: u64) -> Predicting {
-        Predicting { draws: rng::stream(seed, "predict", 0), counters: PredictionCounters::default() }
+        Predicting { draws: rng::stream(seed, "predict", 0), counters: ReadPredictionCounters::default() }
     }
 }
 
@@ -38,7 +38,7 @@ impl Simulation<'_> {
     fn is_called_slow(&mut self, member: usize, pages: &[u64]) -> bool {
         let begins = self.see_pages(member, pages).start;
         let prediction = self.case.params.read_plan_params.prediction;
-        let is_slow = begins > self.now + prediction.slow_ns;
+        let is_slow = begins > self.now + prediction.slow_threshold_ns;
         let predicting = self.predicting();
         let drawn = rng::uniform(&mut predicting.draws);
         let counters = &mut predicting.counters;

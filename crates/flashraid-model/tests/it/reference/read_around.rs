@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use flashraid_model::array::{ArrayParams, CollectionKnowledge, ReadPlan, ReadPlanCounters};
-use flashraid_model::placement::Level;
+use flashraid_model::placement::RaidLevel;
 use flashraid_model::request::OpKind;
 use flashraid_model::rng;
 use flashraid_model::ssd::{Allocation, RequestsThatCheckPools};
@@ -19,7 +19,7 @@ use super::work::Worker;
 
 /// Draws and counts of the plan.
 pub(super) struct Planned {
-    draws: rng::Stream,
+    draws: rng::RandomStream,
     pub counters: ReadPlanCounters,
 }
 
@@ -52,7 +52,7 @@ struct Way {
 
 /// Returns true if reads are planned and there is a choice.
 pub(super) fn looks(params: &ArrayParams) -> bool {
-    params.read_plan == ReadPlan::Avoid && !matches!(params.level, Level::Single | Level::Raid0)
+    params.read_plan == ReadPlan::Avoid && !matches!(params.level, RaidLevel::Single | RaidLevel::Raid0)
 }
 
 /// Returns true if reads are planned in any way.
@@ -128,7 +128,7 @@ impl Simulation<'_> {
             return ends + if is_left { pages * move_ns + self.ssd.timing.block_erase_ns } else { 0 };
         }
         let polls = state.slot.is_none() && clean.phase == Phase::Point;
-        ends + if polls { 0 } else { preemption.poll_ns }
+        ends + if polls { 0 } else { preemption.poll_duration_ns }
     }
 
     fn collects_until(&self, member: usize) -> Option<u64> {
@@ -278,7 +278,7 @@ impl Simulation<'_> {
         }
         let start = |strip: usize| seen[strip].expect("it is not lost").start;
         let mut parity = self.parity_left(stripe);
-        let knows = planning.knows_remaining_time;
+        let knows = planning.knows_remaining_collection_time;
         if knows {
             busy.sort_by_key(|&strip| std::cmp::Reverse(start(strip)));
             parity.sort_by_key(|&strip| start(strip));
@@ -403,7 +403,7 @@ impl Simulation<'_> {
         let delay_ns = planning.refusal_answer_ns * if busy.len() > 1 { 2 } else { 1 };
         let copy = match free {
             Some(copy) => copy,
-            None if !planning.knows_remaining_time => {
+            None if !planning.knows_remaining_collection_time => {
                 let many = copies.len() as u64;
                 copies[if many > 1 { rng::below(&mut self.stripes().planned.draws, many) as usize } else { 0 }]
             }
@@ -429,7 +429,7 @@ impl Simulation<'_> {
     /// Returns the time after which the second way reads, if it is the better one.
     pub(super) fn delay_of_other_way(&mut self, stripe: u64, first: &[(usize, u64)], second: &[(usize, u64)]) -> Option<u64> {
         let planning = self.case.params.read_plan_params;
-        if !planning.plans_reads_before_writes || hedge::hedges(&self.case.params) {
+        if !planning.plans_parity_reads_before_writes || hedge::hedges(&self.case.params) {
             return None;
         }
         let seen_first = self.see_strips(stripe, first);
@@ -440,7 +440,7 @@ impl Simulation<'_> {
         let busy = |seen: &[Seen]| seen.iter().filter(|seen| seen.collects).count() as u64;
         let delay_ns = planning.refusal_answer_ns * if busy(&seen_second) > 0 { 2 } else { 1 };
         let end = |seen: &[Seen], at: u64| seen.iter().map(|seen| seen.ends_if_sent(at)).max().unwrap_or(at);
-        let is_better = if planning.knows_remaining_time {
+        let is_better = if planning.knows_remaining_collection_time {
             end(&seen_second, self.now + delay_ns) < end(&seen_first, self.now)
         } else {
             busy(&seen_second) < busy(&seen_first)

@@ -42,6 +42,6 @@ impl Simulation<'_> {
 
     fn is_drawn(&self, time: &SlowMemberParams, issued: u64) -> bool {
         let seed = rng::derive_seed(self.case.seed, "slow", u64::from(time.member));
-        rng::uniform(&mut rng::stream(seed, "operation", issued)) < time.share
+        rng::uniform(&mut rng::stream(seed, "operation", issued)) < time.share_of_operations
     }
 }

@@ -11,7 +11,7 @@ use super::work::{Step, Worker};
 pub(super) struct StallSchedule {
     every_ns: u64,
     lasts_ns: u64,
-    gaps: rng::Stream,
+    gaps: rng::RandomStream,
     pub due_ns: u64,
     pub ends_ns: u64,
 }

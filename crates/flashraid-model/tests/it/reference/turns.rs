@@ -1,6 +1,6 @@
 //! Members that take turns to collect (rules 264 to 266).
 
-use flashraid_model::coordination::{SchemePolicy, TurnBuffer, Windows};
+use flashraid_model::coordination::{SchemePolicy, TurnEndMargin, Windows};
 
 use super::coordination::{CHECK_RANK, TURN_BEGINS, TURN_CLOSES, TURN_ENDS};
 use super::superblocks::Drive;
@@ -29,7 +29,7 @@ impl Simulation<'_> {
             return;
         }
         let windows = self.windows().expect("somebody takes turns");
-        let TurnBuffer::Time(buffer) = windows.buffer else { panic!("cases say how long it is") };
+        let TurnEndMargin::Time(buffer) = windows.buffer else { panic!("cases say how long it is") };
         let controller = self.controller.as_ref().expect("somebody takes turns");
         let mut member = number as usize % self.case.params.members as usize;
         while let Some(&(_, spare)) = controller.leave.spares.iter().find(|&&(failed, _)| failed == member) {

@@ -195,7 +195,7 @@ impl Simulation<'_> {
     /// The array time of a program, with its share of a summary if these are spread (rule 138).
     pub(super) fn program_ns(&self) -> u64 {
         let (timing, geometry) = (&self.ssd.timing, &self.ssd.geometry);
-        let is_spread = timing.spreads_summary_over_programs && geometry.summary_page;
+        let is_spread = timing.spreads_summary_page_over_programs && geometry.has_summary_page;
         let summary_ns = if is_spread { timing.block_summary_transfer_ns + timing.page_program_ns } else { 0 };
         timing.page_program_ns + summary_ns / u64::from(geometry.data_pages_per_block())
     }
@@ -204,7 +204,7 @@ impl Simulation<'_> {
     pub(super) fn program_steps(&self, fills_block: bool) -> Vec<Step> {
         let timing = &self.ssd.timing;
         let mut steps = vec![Step::Array(self.program_ns())];
-        if fills_block && self.ssd.geometry.summary_page && !timing.spreads_summary_over_programs {
+        if fills_block && self.ssd.geometry.has_summary_page && !timing.spreads_summary_page_over_programs {
             steps.extend([Step::Transfer(timing.block_summary_transfer_ns), Step::Summary(timing.page_program_ns)]);
         }
         steps
@@ -212,7 +212,7 @@ impl Simulation<'_> {
 
     /// Out and in, without copy-back.
     pub(super) fn move_transfers(&self) -> Vec<Step> {
-        let at_once = !self.ssd.gc.copy_back && self.ssd.gc.procedure == CollectionProcedure::AsParametersSay;
+        let at_once = !self.ssd.gc.copy_back && self.ssd.gc.procedure == CollectionProcedure::AsConfigured;
         self.out_and_in(at_once)
     }
 
@@ -230,7 +230,7 @@ impl Simulation<'_> {
     /// The clean's read of a page.
     pub(super) fn move_read_steps(&self) -> Vec<Step> {
         let mut steps = vec![Step::Read(self.ssd.timing.page_read_ns)];
-        if self.preemption().is_some_and(|preemption| preemption.pipeline == PipeliningMode::AlsoDuringSteps) {
+        if self.preemption().is_some_and(|preemption| preemption.pipeline == PipeliningMode::AlsoDuringCollectionSteps) {
             steps.push(Step::Mark(Mark::ArrayRead));
         }
         steps.extend(self.move_transfers());

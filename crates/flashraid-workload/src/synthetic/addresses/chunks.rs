@@ -2,15 +2,15 @@
 
 use super::Room;
 use super::scatter::Scatter;
-use crate::{AddressSpace, Granularity};
-use flashraid_model::rng::{self, Stream};
+use crate::{AddressGranularity, AddressSpace};
+use flashraid_model::rng::{self, RandomStream};
 
 /// Minimum size of a chunk that is given as a page. Devices with smaller pages do not make chunks smaller.
 const PAGE_MIN_BYTES: u64 = 4096;
 
 /// Returns the default size of a chunk of addresses: one page.
-pub(super) fn a_page() -> Granularity {
-    Granularity::Page
+pub(super) fn a_page() -> AddressGranularity {
+    AddressGranularity::Page
 }
 
 /// Returns the default for `scatter`: popular chunks lie anywhere.
@@ -19,9 +19,9 @@ pub(super) fn is_scattered() -> bool {
 }
 
 /// Returns the number of bytes in a chunk.
-pub(super) fn chunk_bytes(chunk: Granularity, space: &AddressSpace) -> u64 {
+pub(super) fn chunk_bytes(chunk: AddressGranularity, space: &AddressSpace) -> u64 {
     match chunk {
-        Granularity::Page => space.page_bytes.max(PAGE_MIN_BYTES),
+        AddressGranularity::Page => space.page_bytes.max(PAGE_MIN_BYTES),
         chunk => chunk.bytes_in(space),
     }
 }
@@ -35,14 +35,14 @@ pub(super) struct Chunks {
 
 impl Chunks {
     /// Returns the number of chunks in a footprint, and the chunks themselves.
-    pub(super) fn new(chunk: Granularity, scatter: bool, room: &Room, seed: u64) -> (u64, Self) {
+    pub(super) fn new(chunk: AddressGranularity, scatter: bool, room: &Room, seed: u64) -> (u64, Self) {
         let places = chunk_bytes(chunk, room.space) / room.align_bytes;
         let count = room.places() / places;
         (count, Self { places, scatter: scatter.then(|| Scatter::new(count, seed)) })
     }
 
     /// Returns a random aligned address in the chunk of this rank.
-    pub(super) fn place(&self, rank: u64, stream: &mut Stream) -> u64 {
+    pub(super) fn place(&self, rank: u64, stream: &mut RandomStream) -> u64 {
         let chunk = self.scatter.as_ref().map_or(rank, |scatter| scatter.apply(rank));
         chunk * self.places + if self.places > 1 { rng::below(stream, self.places) } else { 0 }
     }

@@ -5,14 +5,14 @@ use flashraid_model::quantity_impls;
 
 quantity_impls!(Footprint);
 
-/// The part of the array that is used.
+/// The part of the array that a workload uses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Footprint {
-    /// A share of the capacity.
+    /// Limits the workload to this share of the array's capacity.
     ShareOfCapacity(Fraction),
-    /// A number of bytes.
+    /// Limits the workload to this number of bytes of the array.
     Bytes(Size),
-    /// A number of bytes, or the whole array if that is smaller.
+    /// Limits the workload to this number of bytes of the array. A smaller array is used as a whole.
     AtMostBytes(Size),
 }
 
@@ -22,7 +22,7 @@ impl Footprint {
 
 impl Quantity for Footprint {
     const NAME: &'static str = "footprint";
-    const ALLOWED_TEXT: &'static str = "a share of the capacity, such as 0.125 or \"12.5%\", or a size with a unit, such as \"4GiB\" or, for arrays of any size, \"at most 4GiB\"";
+    const ALLOWED_VALUES: &'static str = "a share of the capacity, such as 0.125 or \"12.5%\", or a size with a unit, such as \"4GiB\" or, for arrays of any size, \"at most 4GiB\"";
     const PATTERN: &'static str = r"^\s*(at most\s)?\s*[0-9][0-9_]*(\.[0-9]+)?\s*(%|B|[kKMGT]B|[KMGT]iB)?\s*$";
     const ALLOWED_NUMBERS: Option<NumberRange> = Fraction::ALLOWED_NUMBERS;
 

@@ -3,8 +3,8 @@
 use super::chunks::{Chunks, a_page, is_scattered};
 use super::{AddressPattern, DrawPlaces, Problems, Room};
 use crate::units::Fraction;
-use crate::{Granularity, Request};
-use flashraid_model::rng::{self, Stream};
+use crate::{AddressGranularity, Request};
+use flashraid_model::rng::{self, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ pub struct HotCold {
     /// Size of a chunk: a group of consecutive addresses that are hot or cold together. The value `page` stands for at least 4 KiB,
     /// even if pages are smaller.
     #[serde(default = "a_page")]
-    pub chunk: Granularity,
+    pub chunk: AddressGranularity,
     /// True if hot chunks lie anywhere in the space, false if they come first.
     #[serde(default = "is_scattered")]
     pub scatter: bool,
@@ -55,7 +55,7 @@ impl AddressPattern for HotCold {
         Box::new(HotAndCold { request_share: self.request_share.0, hot, cold: count - hot, chunks })
     }
 
-    fn random_for_tests(stream: &mut Stream) -> Self {
+    fn random_for_tests(stream: &mut RandomStream) -> Self {
         let (request_share, space_share) = (Fraction(rng::uniform(stream)), Fraction(rng::uniform(stream)));
         Self { request_share, space_share, scatter: rng::chance(stream, 0.5), ..Self::default() }
     }
@@ -70,7 +70,7 @@ struct HotAndCold {
 }
 
 impl DrawPlaces for HotAndCold {
-    fn draw(&self, stream: &mut Stream, batch: &mut [Request]) {
+    fn draw(&self, stream: &mut RandomStream, batch: &mut [Request]) {
         for request in batch {
             let is_hot = rng::chance(stream, self.request_share);
             let rank = if is_hot { rng::below(stream, self.hot) } else { self.hot + rng::below(stream, self.cold) };

@@ -9,9 +9,9 @@ mod scatter;
 
 use super::check_share;
 use crate::units::Fraction;
-use crate::{AddressSpace, Granularity, OpKind, Request, SpecProblem};
+use crate::{AddressGranularity, AddressSpace, OpKind, Request, SpecProblem};
 use flashraid_model::policy::{policies, policy_tables};
-use flashraid_model::rng::{self, Stream};
+use flashraid_model::rng::{self, RandomStream};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -45,13 +45,13 @@ trait AddressPattern: Default {
     fn draw(&self, room: &Room<'_>, seed: u64) -> Box<dyn DrawPlaces>;
 
     /// Returns a pattern with random parameters, for random cases in tests.
-    fn random_for_tests(stream: &mut Stream) -> Self;
+    fn random_for_tests(stream: &mut RandomStream) -> Self;
 }
 
 /// Generator of places, which are numbers of aligned addresses.
 trait DrawPlaces: Send {
     /// Sets the offset of each request in a batch to the number of an aligned address. The caller converts it to bytes.
-    fn draw(&self, stream: &mut Stream, batch: &mut [Request]);
+    fn draw(&self, stream: &mut RandomStream, batch: &mut [Request]);
 }
 
 /// The part of the array that a pattern covers.
@@ -81,7 +81,7 @@ impl Problems {
     }
 
     /// Adds a problem unless the footprint has at least `chunks_min` chunks.
-    fn chunk(&mut self, chunk: Granularity, room: &Room<'_>, chunks_min: u64) {
+    fn chunk(&mut self, chunk: AddressGranularity, room: &Room<'_>, chunks_min: u64) {
         let chunk_bytes = chunks::chunk_bytes(chunk, room.space);
         let max_bytes = room.footprint_bytes / chunks_min;
         if chunk_bytes == 0 || chunk_bytes < room.align_bytes || chunk_bytes > max_bytes {
@@ -92,17 +92,19 @@ impl Problems {
 
 /// Settings for the addresses of requests.
 ///
-/// Addresses are drawn from a pattern over the footprint, unless a request continues the one before or is aimed at one member. If a request
-/// drawn at the aligned place `p` would reach beyond the footprint, it starts at the place `p` modulo `n` instead. Here `n` is the number
-/// of aligned places at which the request fits.
+/// Addresses are drawn from a pattern over the footprint, unless a request continues the one before or is aimed at one member. The
+/// pattern draws a number `p` between 0 and the number of aligned addresses less 1. The request starts at `p` times `alignment`. If it
+/// would reach beyond the footprint from there, it starts at (`p` modulo `n`) times `alignment` instead. Here, `n` is the number of
+/// aligned addresses from which the request fits.
 ///
 /// Users write the settings as a table, in which the parameters of the pattern stand beside the others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AddressSpec {
     /// Pattern by which addresses are drawn.
     pub pattern: AddressDistribution,
-    /// Share of requests that start where the one before ended, 0 to 1 (PGC Table III). If a request does not fit there, its address is
-    /// drawn. Users write it as `sequential_fraction` in `[workload]`, beside the table `address`.
+    /// Share of requests that start where the one before ended, 0 to 1, as in the paper PGC on preemptive collection (Table III). If a
+    /// request does not fit there, its address is drawn. Users write it as `sequential_fraction` in `[workload]`, beside the table
+    /// `address`.
     pub sequential_fraction: f64,
     /// True if a sequential request also has the size and direction of the request before, as in DiskSim's generator. Users write it as
     /// `sequential_repeats` in `[workload]`, beside the table `address`.
@@ -112,7 +114,7 @@ pub struct AddressSpec {
     /// Part of the array that is used, from its start; `None` for all of it.
     pub footprint: Option<Footprint>,
     /// Unit of which drawn addresses are multiples.
-    pub alignment: Granularity,
+    pub alignment: AddressGranularity,
     /// Names of parameters that the user wrote although the chosen pattern does not have them, but another pattern does. They have no
     /// effect on addresses, and the check of a configuration refuses them.
     pub unused_parameters: Vec<String>,
@@ -126,7 +128,7 @@ impl Default for AddressSpec {
             sequential_repeats_size_and_kind: false,
             member_skew: None,
             footprint: None,
-            alignment: Granularity::Page,
+            alignment: AddressGranularity::Page,
             unused_parameters: Vec::new(),
         }
     }
@@ -144,7 +146,7 @@ struct BesidePattern {
     footprint: Option<Footprint>,
     /// Unit of which addresses are multiples.
     #[serde(default = "chunks::a_page")]
-    align: Granularity,
+    align: AddressGranularity,
 }
 
 /// Key in the table under which users name the pattern.
@@ -254,7 +256,7 @@ impl AddressSpec {
 
 /// Generator of addresses for a specification.
 pub(super) struct AddressGenerator {
-    stream: Stream,
+    stream: RandomStream,
     draw: Box<dyn DrawPlaces>,
     align_bytes: u64,
     footprint_bytes: u64,
@@ -264,10 +266,10 @@ pub(super) struct AddressGenerator {
 
 /// State for requests that continue the one before or are aimed at a member.
 struct Special {
-    sequential: Stream,
+    sequential: RandomStream,
     sequential_fraction: f64,
     sequential_repeats: bool,
-    aim: Stream,
+    aim: RandomStream,
     skew: MemberSkew,
     space: AddressSpace,
     /// End of the request before. It is an address within a member if that request was aimed at one, and otherwise an address in the array.

@@ -5,7 +5,7 @@
 //! its integral, and rounded to the nearest rank. It is accepted if it falls into the part of that rank's strip whose area equals the
 //! weight of the rank.
 
-use flashraid_model::rng::{self, Stream};
+use flashraid_model::rng::{self, RandomStream};
 
 /// Distribution of the ranks 0 to n − 1. The probability of rank r is proportional to (r + 1)^−exponent.
 pub(super) struct Ranks {
@@ -28,7 +28,7 @@ impl Ranks {
         ranked
     }
 
-    pub(super) fn draw(&self, stream: &mut Stream) -> u64 {
+    pub(super) fn draw(&self, stream: &mut RandomStream) -> u64 {
         loop {
             let area = self.high + rng::uniform(stream) * (self.low - self.high);
             let point = self.inverse(area);

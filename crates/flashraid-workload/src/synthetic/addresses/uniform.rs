@@ -2,7 +2,7 @@
 
 use super::{AddressPattern, DrawPlaces, Problems, Room};
 use crate::Request;
-use flashraid_model::rng::{self, Stream};
+use flashraid_model::rng::{self, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ impl AddressPattern for Uniform {
         Box::new(Below(room.places()))
     }
 
-    fn random_for_tests(_stream: &mut Stream) -> Self {
+    fn random_for_tests(_stream: &mut RandomStream) -> Self {
         Self {}
     }
 }
@@ -26,7 +26,7 @@ impl AddressPattern for Uniform {
 struct Below(u64);
 
 impl DrawPlaces for Below {
-    fn draw(&self, stream: &mut Stream, batch: &mut [Request]) {
+    fn draw(&self, stream: &mut RandomStream, batch: &mut [Request]) {
         batch.iter_mut().for_each(|request| request.offset_bytes = rng::below(stream, self.0));
     }
 }

@@ -3,8 +3,8 @@
 use super::chunks::{Chunks, a_page, is_scattered};
 use super::ranks::Ranks;
 use super::{AddressPattern, DrawPlaces, Problems, Room};
-use crate::{Granularity, Request};
-use flashraid_model::rng::{self, Stream};
+use crate::{AddressGranularity, Request};
+use flashraid_model::rng::{self, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ pub struct Zipf {
     pub exponent: f64,
     /// Run of equally likely addresses. It is a page, but at least 4 KiB, unless it is given in bytes.
     #[serde(default = "a_page")]
-    pub chunk: Granularity,
+    pub chunk: AddressGranularity,
     /// True if popular chunks lie anywhere, false if they come first.
     #[serde(default = "is_scattered")]
     pub scatter: bool,
@@ -47,7 +47,7 @@ impl AddressPattern for Zipf {
         Box::new(Ranked { ranks: Ranks::new(count, self.exponent), chunks })
     }
 
-    fn random_for_tests(stream: &mut Stream) -> Self {
+    fn random_for_tests(stream: &mut RandomStream) -> Self {
         Self { exponent: 3.0 * rng::uniform(stream), scatter: rng::chance(stream, 0.5), ..Self::default() }
     }
 }
@@ -58,7 +58,7 @@ struct Ranked {
 }
 
 impl DrawPlaces for Ranked {
-    fn draw(&self, stream: &mut Stream, batch: &mut [Request]) {
+    fn draw(&self, stream: &mut RandomStream, batch: &mut [Request]) {
         batch.iter_mut().for_each(|request| request.offset_bytes = self.chunks.place(self.ranks.draw(stream), stream));
     }
 }

@@ -3,7 +3,7 @@
 use super::poisson::Exponential;
 use super::{Arrival, Gaps, Problems};
 use crate::quantities::RequestGap;
-use flashraid_model::rng::{self, Stream};
+use flashraid_model::rng::{self, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bursts {
-    /// Mean gap between arrivals, over bursts and idle gaps together.
+    /// Mean time between arrivals of requests, over bursts and idle gaps together.
     pub mean_gap: RequestGap,
     /// Factor by which requests come faster inside a burst than on average over bursts and idle gaps.
     #[schemars(range(min = 1.0, max = 1_000_000.0))]
@@ -19,8 +19,8 @@ pub struct Bursts {
     /// Number of requests in a burst.
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub burst_requests: u64,
-    /// True to leave the idle gaps out. Requests then always come as fast as in a burst, so that the mean rate is `factor` times that
-    /// of `mean_gap`. Table 9 of the paper GGC, read literally, gives such rates.
+    /// True to leave out the idle gaps between bursts. Requests then always come as fast as inside a burst: `factor` times as many per
+    /// second as `mean_gap` says. Table 9 of the paper GGC, read literally, gives such rates.
     #[serde(default)]
     pub mean_rate_scaled: bool,
 }
@@ -66,7 +66,7 @@ struct WithPauses {
 }
 
 impl Gaps for WithPauses {
-    fn draw(&mut self, stream: &mut Stream, gaps_ns: &mut [f64]) {
+    fn draw(&mut self, stream: &mut RandomStream, gaps_ns: &mut [f64]) {
         for gap_ns in gaps_ns {
             *gap_ns = self.inside.mean_gap_ns * rng::exponential(stream);
             if self.left == 0 {

@@ -7,14 +7,14 @@ use crate::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A new request arrives as soon as one of `depth` requests is done.
+/// A new request arrives when one of `depth` outstanding requests is done, after the pause `think`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Closed {
     /// Number of outstanding requests.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub depth: u32,
-    /// Pause before a request that takes the place of another.
+    /// Pause from the end of a request until the next request takes its place among the `depth` outstanding ones.
     #[serde(default)]
     pub think: Duration,
 }

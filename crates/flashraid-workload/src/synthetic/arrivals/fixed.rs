@@ -2,7 +2,7 @@
 
 use super::{Arrival, Gaps, Problems};
 use crate::quantities::RequestGap;
-use flashraid_model::rng::Stream;
+use flashraid_model::rng::RandomStream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +38,7 @@ pub(super) struct Equal {
 }
 
 impl Gaps for Equal {
-    fn draw(&mut self, _stream: &mut Stream, gaps_ns: &mut [f64]) {
+    fn draw(&mut self, _stream: &mut RandomStream, gaps_ns: &mut [f64]) {
         gaps_ns.fill(self.gap_ns);
     }
 }

@@ -3,7 +3,7 @@
 use super::{Arrival, Gaps, Problems};
 use crate::quantities::RequestGap;
 use crate::units::Fraction;
-use flashraid_model::rng::{self, Stream};
+use flashraid_model::rng::{self, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MarkovModulated {
-    /// Mean gap over both states.
+    /// Mean time between arrivals of requests, over a long time in which busy and quiet states alternate.
     pub mean_gap: RequestGap,
-    /// Rate in the busy state divided by the rate in the quiet state.
+    /// Rate of requests in the busy state divided by the rate in the quiet state.
     #[schemars(range(min = 1.0, max = 1_000_000.0))]
     pub rate_ratio: f64,
     /// Share of time in the busy state.
@@ -66,7 +66,7 @@ const BUSY: usize = 0;
 const QUIET: usize = 1;
 
 struct TwoStates {
-    states: Stream,
+    states: RandomStream,
     rates: [f64; 2],
     mean_durations_ns: [f64; 2],
     state: usize,
@@ -74,7 +74,7 @@ struct TwoStates {
 }
 
 impl Gaps for TwoStates {
-    fn draw(&mut self, stream: &mut Stream, gaps_ns: &mut [f64]) {
+    fn draw(&mut self, stream: &mut RandomStream, gaps_ns: &mut [f64]) {
         for gap_ns in gaps_ns {
             // The next arrival comes when the integral of the rate since the last one reaches this number.
             let mut to_go = rng::exponential(stream);

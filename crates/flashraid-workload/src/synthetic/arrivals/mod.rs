@@ -6,7 +6,7 @@ use super::generators::generators;
 use crate::quantities::RequestGap;
 use crate::{HostLoop, Request, SpecProblem};
 use flashraid_model::events::TIME_MAX_NS;
-use flashraid_model::rng::{self, Stream};
+use flashraid_model::rng::{self, RandomStream};
 
 generators! {
     /// The process by which requests arrive.
@@ -50,7 +50,7 @@ trait Arrival {
 /// Generator of the gaps between requests.
 trait Gaps: Send {
     /// Draws the next gaps, in nanoseconds.
-    fn draw(&mut self, stream: &mut Stream, gaps_ns: &mut [f64]);
+    fn draw(&mut self, stream: &mut RandomStream, gaps_ns: &mut [f64]);
 }
 
 /// Collects the problems of a process.
@@ -90,8 +90,8 @@ impl ArrivalSpec {
         self.law().dispersion()
     }
 
-    /// Returns the mean time from the first to the last of `requests` requests, in nanoseconds. For a closed loop, it is the sum of the
-    /// think times in one slot of the queue depth, as if answers took no time.
+    /// Returns the mean time from the first to the last of `requests` requests, in nanoseconds. For a closed loop, only the pauses of
+    /// the host before new requests (think times) count, as if answers took no time.
     pub fn mean_span_ns(&self, requests: u64) -> f64 {
         self.law().mean_span_ns(requests)
     }
@@ -107,10 +107,10 @@ impl ArrivalSpec {
 pub(super) struct ArrivalGenerator {
     host_loop: HostLoop,
     clock: Clock,
-    stream: Stream,
+    stream: RandomStream,
     gaps: Box<dyn Gaps>,
     /// Greatest gap before a sequential request, and the random stream of such gaps; `None` if they are drawn like other gaps.
-    sequential: Option<(f64, Stream)>,
+    sequential: Option<(f64, RandomStream)>,
     /// Gaps of a batch, before they are added up to times.
     batch_gaps_ns: Vec<f64>,
 }

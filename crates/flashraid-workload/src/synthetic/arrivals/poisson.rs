@@ -2,7 +2,7 @@
 
 use super::{Arrival, Gaps, Problems};
 use crate::quantities::RequestGap;
-use flashraid_model::rng::{self, Stream};
+use flashraid_model::rng::{self, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -45,7 +45,7 @@ pub(super) struct Exponential {
 }
 
 impl Gaps for Exponential {
-    fn draw(&mut self, stream: &mut Stream, gaps_ns: &mut [f64]) {
+    fn draw(&mut self, stream: &mut RandomStream, gaps_ns: &mut [f64]) {
         gaps_ns.iter_mut().for_each(|gap_ns| *gap_ns = self.mean_gap_ns * rng::exponential(stream));
     }
 }

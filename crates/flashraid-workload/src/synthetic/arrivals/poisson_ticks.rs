@@ -2,7 +2,7 @@
 
 use super::{Arrival, Gaps, Problems};
 use crate::quantities::RequestGap;
-use flashraid_model::rng::{self, Stream};
+use flashraid_model::rng::{self, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PoissonTicks {
-    /// Mean gap between arrivals, at most 500 ticks.
+    /// Mean time between arrivals of requests, at most 500 times the length of a tick (`tick`, by default 1 ms).
     pub mean_gap: RequestGap,
     /// Length of a tick, the step in which time is counted: each gap between arrivals is a whole number of ticks, which may be 0.
     #[serde(default = "millisecond")]
@@ -52,7 +52,7 @@ struct Ticks {
 }
 
 impl Gaps for Ticks {
-    fn draw(&mut self, stream: &mut Stream, gaps_ns: &mut [f64]) {
+    fn draw(&mut self, stream: &mut RandomStream, gaps_ns: &mut [f64]) {
         for gap_ns in gaps_ns {
             // Knuth's method counts how many numbers from 0 to 1 can be multiplied while the product stays above e^−mean.
             let (mut ticks, mut product) = (0_u32, rng::uniform(stream));

@@ -7,7 +7,7 @@ use crate::units::{Fraction, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Two sizes with given shares.
+/// Requests of two sizes, drawn at random: a given share of them is small, and the others are large.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bimodal {

@@ -2,26 +2,26 @@
 
 use super::{Draw, Drawn, Problems, SizeLaw, page};
 use crate::quantities::MeanSize;
-use crate::{AddressSpace, Granularity};
-use flashraid_model::rng::{self, Stream};
+use crate::{AddressGranularity, AddressSpace};
+use flashraid_model::rng::{self, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Exponential sizes, rounded up to multiples of `grain`.
+/// Request sizes drawn from an exponential distribution, and rounded up to multiples of `grain`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Exponential {
     /// Mean size of the requests, before or after sizes are rounded up to multiples of `grain`; `mean_is` says which.
     pub mean: MeanSize,
-    /// Unit of which sizes are multiples.
+    /// Unit of which the sizes of requests are multiples.
     #[serde(default = "page")]
-    pub grain: Granularity,
+    pub grain: AddressGranularity,
     /// Meaning of `mean`: the mean size before or after sizes are rounded up to multiples of `grain`.
     #[serde(default)]
     pub mean_is: ExponentialMean,
 }
 
-/// Meaning of the mean of a rounded exponential distribution.
+/// Choice between two meanings of `mean`: the mean size before, or after, sizes are rounded up to multiples of `grain`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExponentialMean {
@@ -30,7 +30,7 @@ pub enum ExponentialMean {
     // The reference trace generator, and PGC as far as can be told.
     #[default]
     BeforeRounding,
-    /// The mean of the rounded sizes.
+    /// The mean of the sizes after they are rounded up to multiples of `grain`.
     AfterRounding,
 }
 
@@ -62,7 +62,7 @@ struct Rounded {
 }
 
 impl Draw for Rounded {
-    fn grains(&self, stream: &mut Stream, grains: &mut [u64]) {
+    fn grains(&self, stream: &mut RandomStream, grains: &mut [u64]) {
         grains.iter_mut().for_each(|grains| *grains = (self.mean_grains * rng::exponential(stream)).ceil() as u64);
     }
 }

@@ -2,23 +2,23 @@
 
 use super::{Draw, Drawn, Problems, SizeLaw, page};
 use crate::quantities::MeanSize;
-use crate::{AddressSpace, Granularity};
-use flashraid_model::rng::{self, Stream};
+use crate::{AddressGranularity, AddressSpace};
+use flashraid_model::rng::{self, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Log-normal sizes, rounded up to multiples of `grain`.
+/// Request sizes drawn from a log-normal distribution, and rounded up to multiples of `grain`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LogNormal {
-    /// Mean size before rounding.
+    /// Mean size of requests, before sizes are rounded up to multiples of `grain`.
     pub mean: MeanSize,
-    /// Standard deviation of the natural logarithm.
+    /// Standard deviation of the natural logarithm of request sizes, before sizes are rounded up to multiples of `grain`.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub sigma: f64,
-    /// Unit of which sizes are multiples.
+    /// Unit of which the sizes of requests are multiples.
     #[serde(default = "page")]
-    pub grain: Granularity,
+    pub grain: AddressGranularity,
 }
 
 impl SizeLaw for LogNormal {
@@ -44,7 +44,7 @@ struct Exponent {
 }
 
 impl Draw for Exponent {
-    fn grains(&self, stream: &mut Stream, grains: &mut [u64]) {
+    fn grains(&self, stream: &mut RandomStream, grains: &mut [u64]) {
         grains.iter_mut().for_each(|grains| *grains = libm::exp(self.mu + self.sigma * rng::normal(stream)).ceil() as u64);
     }
 }

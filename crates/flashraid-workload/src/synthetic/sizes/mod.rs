@@ -6,8 +6,8 @@ use super::check_share;
 use super::generators::generators;
 use crate::quantities::MeanSize;
 use crate::units::Size;
-use crate::{AddressSpace, Granularity, OpKind, Request, SpecProblem};
-use flashraid_model::rng::{self, Stream};
+use crate::{AddressGranularity, AddressSpace, OpKind, Request, SpecProblem};
+use flashraid_model::rng::{self, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +24,7 @@ pub enum SizeSpec {
 }
 
 generators! {
-    /// A distribution of sizes.
+    /// A distribution from which the sizes of requests are drawn.
     pub enum Distribution: SizeLaw, tag "distribution" {
         neighbours::Neighbours,
         exponential::Exponential,
@@ -35,8 +35,8 @@ generators! {
     }
 }
 
-/// A distribution of sizes. Each size is a multiple of a grain, and uses exactly one random number. A change of the sizes of reads
-/// therefore does not change those of writes.
+/// A distribution of request sizes. Each size is a multiple of a grain, and uses exactly one random number. A change of the sizes of
+/// reads therefore does not change those of writes.
 trait SizeLaw {
     /// Adds the problems of its parameters to `problems`.
     fn problems(&self, space: &AddressSpace, problems: &mut Problems);
@@ -54,12 +54,12 @@ struct Drawn {
 /// Generator of sizes, counted in grains.
 trait Draw: Send {
     /// Draws the next sizes, in grains.
-    fn grains(&self, stream: &mut Stream, grains: &mut [u64]);
+    fn grains(&self, stream: &mut RandomStream, grains: &mut [u64]);
 }
 
 /// Returns the default grain.
-fn page() -> Granularity {
-    Granularity::Page
+fn page() -> AddressGranularity {
+    AddressGranularity::Page
 }
 
 impl<T: Into<Distribution>> From<T> for SizeSpec {
@@ -124,7 +124,7 @@ impl Problems {
 
 /// Generator of the sizes of reads and writes of a specification.
 pub(super) struct SizeGenerator {
-    stream: Stream,
+    stream: RandomStream,
     read: Sizes,
     write: Sizes,
     /// True if reads and writes have the same distribution, which is the common case.
@@ -175,7 +175,7 @@ impl Sizes {
         }
     }
 
-    fn fill(&self, stream: &mut Stream, batch: &mut [Request], grains: &mut Vec<u64>) {
+    fn fill(&self, stream: &mut RandomStream, batch: &mut [Request], grains: &mut Vec<u64>) {
         match self {
             Self::Fixed { bytes } => batch.iter_mut().for_each(|request| request.length_bytes = *bytes),
             Self::Drawn { law: Drawn { grain_bytes, draw }, grains_max } => {

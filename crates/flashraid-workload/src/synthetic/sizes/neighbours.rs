@@ -2,20 +2,21 @@
 
 use super::{Draw, Drawn, Problems, SizeLaw, page};
 use crate::quantities::MeanSize;
-use crate::{AddressSpace, Granularity};
-use flashraid_model::rng::{self, Stream};
+use crate::{AddressGranularity, AddressSpace};
+use flashraid_model::rng::{self, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The two multiples of `grain` next to the mean, mixed so that the mean is exact.
+/// Request sizes drawn from two values: the multiples of `grain` next below and next above `mean`. Their probabilities are such that
+/// the mean size is exactly `mean`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Neighbours {
-    /// Mean of the sizes.
+    /// Mean of the sizes of requests.
     pub mean: MeanSize,
-    /// Unit of which sizes are multiples.
+    /// Unit of which the sizes of requests are multiples.
     #[serde(default = "page")]
-    pub grain: Granularity,
+    pub grain: AddressGranularity,
 }
 
 impl SizeLaw for Neighbours {
@@ -38,7 +39,7 @@ struct Mixed {
 }
 
 impl Draw for Mixed {
-    fn grains(&self, stream: &mut Stream, grains: &mut [u64]) {
+    fn grains(&self, stream: &mut RandomStream, grains: &mut [u64]) {
         grains.iter_mut().for_each(|grains| *grains = self.few + u64::from(rng::chance(stream, self.more)));
     }
 }

@@ -2,22 +2,22 @@
 
 use super::{Draw, Drawn, Problems, SizeLaw, page};
 use crate::units::Size;
-use crate::{AddressSpace, Granularity};
-use flashraid_model::rng::{self, Stream};
+use crate::{AddressGranularity, AddressSpace};
+use flashraid_model::rng::{self, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// All multiples of `grain` from `min` to `max` are equally likely.
+/// Request sizes drawn from the multiples of `grain` from `min` to `max`, which are all equally likely.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Uniform {
-    /// The smallest possible size.
+    /// The smallest possible size of a request.
     pub min: Size,
-    /// The largest possible size.
+    /// The largest possible size of a request.
     pub max: Size,
-    /// Unit of which sizes are multiples.
+    /// Unit of which the sizes of requests are multiples.
     #[serde(default = "page")]
-    pub grain: Granularity,
+    pub grain: AddressGranularity,
 }
 
 impl SizeLaw for Uniform {
@@ -44,7 +44,7 @@ struct Any {
 }
 
 impl Draw for Any {
-    fn grains(&self, stream: &mut Stream, grains: &mut [u64]) {
+    fn grains(&self, stream: &mut RandomStream, grains: &mut [u64]) {
         grains.iter_mut().for_each(|grains| *grains = self.min_grains + rng::below(stream, self.choices));
     }
 }

@@ -3,7 +3,7 @@
 use super::{Draw, Drawn, Problems, SizeLaw};
 use crate::AddressSpace;
 use crate::units::Size;
-use flashraid_model::rng::{self, Stream};
+use flashraid_model::rng::{self, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -49,7 +49,7 @@ impl SizeLaw for Weighted {
 pub(super) struct Table(pub(super) Vec<(f64, u64)>);
 
 impl Draw for Table {
-    fn grains(&self, stream: &mut Stream, grains: &mut [u64]) {
+    fn grains(&self, stream: &mut RandomStream, grains: &mut [u64]) {
         for grains in grains {
             let number = rng::uniform(stream);
             *grains = self.0[self.0.partition_point(|&(sum, _)| sum <= number).min(self.0.len() - 1)].1;

@@ -62,7 +62,7 @@ impl TraceFormat for Blkreplay {
         Ok(Self { in_preamble, preamble: preamble.collect(), read_aheads: 0, joined: 0, at_begin: true, base_ns: 0, last_ns: 0 })
     }
 
-    fn closing_remark(&self) -> Option<String> {
+    fn note_at_end(&self) -> Option<String> {
         let mut remarks = Vec::new();
         if self.read_aheads > 0 {
             remarks.push(format!("directions: {} marked RA (read ahead), counted as reads", count_with_noun(self.read_aheads, "request")));

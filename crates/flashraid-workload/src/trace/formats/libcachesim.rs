@@ -68,7 +68,7 @@ impl TraceFormat for Libcachesim {
         self.op.is_some()
     }
 
-    fn assume(&mut self, kind: OpKind) {
+    fn assume_kind(&mut self, kind: OpKind) {
         self.kind = kind;
     }
 

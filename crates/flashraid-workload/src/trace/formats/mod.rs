@@ -46,17 +46,17 @@ pub(crate) trait TraceFormat: Sized {
     }
 
     /// Treats all requests as this kind. It is called only if the trace does not distinguish kinds.
-    fn assume(&mut self, _kind: OpKind) {}
+    fn assume_kind(&mut self, _kind: OpKind) {}
 
     /// Returns a note for the user about how the parser reads the trace, such as which lines count as requests. The note is asked for
     /// once, when the trace is opened.
-    fn opening_remark(&self) -> Option<String> {
+    fn note_at_start(&self) -> Option<String> {
         None
     }
 
     /// Returns a note for the user about what the parser has found, such as several traces in one file. The note is asked for when the
     /// whole trace has been read.
-    fn closing_remark(&self) -> Option<String> {
+    fn note_at_end(&self) -> Option<String> {
         None
     }
 
@@ -145,15 +145,15 @@ pub(crate) enum Detection {
     MagicBytes(&'static [u8]),
     /// A function recognises a sample of binary data.
     Binary(fn(&[u8]) -> bool),
-    /// A function recognises a line that no other format has. If it recognises no line, the parser tries the first lines, as with
-    /// [`Detection::TrialParse`]. The second field is the number that decides there between formats whose parsers understand equally many
-    /// lines; the lower one wins.
+    /// The format has a line that no other format has. The function returns true for such a line. If the trace has no such line, the
+    /// parser of the format tries its first lines, and the format whose parser understands most lines wins. If several parsers
+    /// understand equally many lines, the format with the lowest number (the second field) wins.
     Line(fn(&[u8]) -> bool, u8),
-    /// The parser tries the first lines. The format whose parser understands most of them wins. If several understand equally many, the
-    /// format with the lowest number wins; stricter formats have lower numbers.
+    /// The parser of the format tries the first lines of the trace. The format whose parser understands most of them wins. If several
+    /// parsers understand equally many lines, the format with the lowest number wins; stricter formats have lower numbers.
     TrialParse(u8),
-    /// The format has lines of five numbers separated by blanks, as some other formats have. The module `five_columns` tells these
-    /// formats apart.
+    /// The format is one of several formats whose lines are five numbers separated by blanks. For a trace with such lines, the module
+    /// `five_columns` decides which of these formats it is.
     FiveColumns,
 }
 
@@ -275,7 +275,7 @@ macro_rules! formats {
             /// All formats, in the order in which they are documented.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$Type),+];
 
-            /// Returns the name that users write.
+            /// Returns the name of this trace format, as users write it in configurations and commands.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
@@ -341,26 +341,26 @@ macro_rules! formats {
                 }
             }
 
-            /// Treats all requests as this kind; see [`TraceFormat::assume`].
-            pub fn assume(&mut self, kind: OpKind) {
+            /// Treats all requests as this kind; see [`TraceFormat::assume_kind`].
+            pub fn assume_kind(&mut self, kind: OpKind) {
                 match self {
-                    $(Self::$Type(format) => TraceFormat::assume(format, kind),)+
+                    $(Self::$Type(format) => TraceFormat::assume_kind(format, kind),)+
                 }
             }
 
             /// Returns a note for the user about how the parser reads the trace, such as which lines count as requests. The note is
-            /// asked for once, when the trace is opened; see [`TraceFormat::opening_remark`].
-            pub fn opening_remark(&self) -> Option<String> {
+            /// asked for once, when the trace is opened; see [`TraceFormat::note_at_start`].
+            pub fn note_at_start(&self) -> Option<String> {
                 match self {
-                    $(Self::$Type(format) => TraceFormat::opening_remark(format),)+
+                    $(Self::$Type(format) => TraceFormat::note_at_start(format),)+
                 }
             }
 
             /// Returns a note for the user about what the parser has found, such as several traces in one file. The note is asked for
-            /// when the whole trace has been read; see [`TraceFormat::closing_remark`].
-            pub fn closing_remark(&self) -> Option<String> {
+            /// when the whole trace has been read; see [`TraceFormat::note_at_end`].
+            pub fn note_at_end(&self) -> Option<String> {
                 match self {
-                    $(Self::$Type(format) => TraceFormat::closing_remark(format),)+
+                    $(Self::$Type(format) => TraceFormat::note_at_end(format),)+
                 }
             }
 
@@ -403,7 +403,7 @@ formats! {
 }
 
 impl Format {
-    /// Returns a single line for lists and messages.
+    /// Returns a description of this trace format in a single line, for lists and messages.
     #[must_use]
     pub const fn description(self) -> &'static str {
         self.full_description().description

@@ -2,7 +2,7 @@
 
 use super::*;
 use flashraid_model::ssd::{
-    BufferParams, FirmwareParams, FrontEndParams, PlacementHandles, QueueParams, SlcLimit, SlcParams, SuperblockSuspensionParams,
+    BufferParams, FirmwareParams, FrontEndParams, PlacementHandles, QueueParams, SlcParams, SlcSuperblockLimit, SuperblockSuspensionParams,
     UpkeepParams,
 };
 
@@ -75,7 +75,7 @@ fn times_and_sizes_of_a_drive_are_those_of_its_keys() {
                 [ssd.firmware]\ncores = 2\nread = \"1us\"\nwrite = \"2us\"\nmove = \"3us\"\nlatency = \"4us\"\n[ssd.warm_up]\nstart = \"fresh\"\n";
     let scenario = good(&format!("{GEN5}{text}"));
     let superblock = scenario.array.ssd.superblock.unwrap();
-    assert_eq!((superblock.unit_pages, superblock.flash_page_units, superblock.bits_per_cell), (4, 1, 3));
+    assert_eq!((superblock.pages_per_unit, superblock.units_per_flash_page, superblock.bits_per_cell), (4, 1, 3));
     assert_eq!(superblock.page_read_ns, [40_000, 60_000, 80_000]);
     assert_eq!((superblock.unit_transfer_ns, superblock.dies_programming_max), (16_384, 7));
     assert_eq!(
@@ -169,9 +169,9 @@ fn one_bit_per_cell_takes_its_share_of_superblocks() {
     let of = |mode: &str| good(&format!("{GEN5}ssd.scale = 64\n{SLC}\"{mode}\"\n"));
     let slc = |scenario: &Scenario| scenario.array.ssd.superblock.as_ref().unwrap().slc;
     // The share is of 910 superblocks, with fractions rounded up.
-    let times = |room: SlcLimit| Some(SlcParams { superblock_limit: room, program_ns: 160_000, read_ns: 20_000 });
-    assert_eq!(slc(&of("static")), times(SlcLimit::Superblocks(46)));
-    assert_eq!(slc(&of("dynamic")), times(SlcLimit::ShareOfFree { millionths: 50_000 }));
+    let times = |room: SlcSuperblockLimit| Some(SlcParams { superblock_limit: room, program_ns: 160_000, read_ns: 20_000 });
+    assert_eq!(slc(&of("static")), times(SlcSuperblockLimit::Superblocks(46)));
+    assert_eq!(slc(&of("dynamic")), times(SlcSuperblockLimit::ShareOfFree { millionths: 50_000 }));
     assert_eq!(slc(&good(GEN5)), None);
 
     let check = |scenario: &Scenario| crate::check::check_scenario(scenario);

@@ -32,17 +32,18 @@ fn pipelining_is_off_on_or_in_flight() {
     };
     assert_eq!(of("false"), ssd::PipeliningMode::Off);
     assert_eq!(of("true"), ssd::PipeliningMode::AtPreemptionPoints);
-    assert_eq!(of("\"in-flight\""), ssd::PipeliningMode::AlsoDuringSteps);
+    assert_eq!(of("\"in-flight\""), ssd::PipeliningMode::AlsoDuringCollectionSteps);
 }
 
 #[test]
 fn members_that_are_slow_for_a_time() {
     use flashraid_model::array::{SlowMemberParams, StallParams};
     let slow = |text: &str| good(text).array.slow;
-    let always = SlowMemberParams { member: 3, from_ns: 0, until_ns: u64::MAX, factor: 10.0, add_ns: 0, share: 0.05, stalls: None };
+    let always =
+        SlowMemberParams { member: 3, from_ns: 0, until_ns: u64::MAX, factor: 10.0, add_ns: 0, share_of_operations: 0.05, stalls: None };
     assert_eq!(slow("[array.slow]\nmember = 3\nfactor = 10\nshare = 0.05\n"), [always]);
     let text = "[[array.slow]]\nmember = 1\nuntil = \"1s\"\nadd = \"2ms\"\n[[array.slow]]\nmember = 1\nfrom = \"1s\"\nstall = \"5ms\"\nevery = \"1s\"\n";
-    let added = SlowMemberParams { member: 1, until_ns: 1_000_000_000, factor: 1.0, add_ns: 2_000_000, share: 1.0, ..always };
+    let added = SlowMemberParams { member: 1, until_ns: 1_000_000_000, factor: 1.0, add_ns: 2_000_000, share_of_operations: 1.0, ..always };
     let stalls = Some(StallParams { length_ns: 5_000_000, every_ns: 1_000_000_000 });
     assert_eq!(slow(text), [added, SlowMemberParams { from_ns: 1_000_000_000, until_ns: u64::MAX, add_ns: 0, stalls, ..added }]);
 }
@@ -127,7 +128,7 @@ fn caches_share_out_their_size_as_the_paper_does() {
         (by_default.levels, by_default.destage_start_fill, by_default.destage_full_speed_fill, by_default.destages_in_flight_max),
         (LawcCache::LEVELS, 0.0, 0.0, 1)
     );
-    assert_eq!((by_default.nvm_page_read_ns, by_default.nvm_page_write_ns, by_default.sync_timeout_ns), (125, 1000, 1_000_000));
+    assert_eq!((by_default.nvm_page_read_ns, by_default.nvm_page_write_ns, by_default.common_destage_timeout_ns), (125, 1000, 1_000_000));
     let other = cache("lawc-raid0-8", "wow", "size = \"1MiB\"\nlow = \"80%\"\nhigh = 0.9\nin_flight = 20\nnvm_write = \"0ns\"\n");
     assert_eq!(
         (
@@ -149,7 +150,7 @@ fn caches_share_out_their_size_as_the_paper_does() {
 
 #[test]
 fn levels_with_parity_and_a_member_that_fails() {
-    use flashraid_model::array::{FailureParams, Level, RebuildParams, SpareState};
+    use flashraid_model::array::{FailureParams, RaidLevel, RebuildParams, SpareState};
     let plain = |level: &str| good(&format!("array.level = \"{level}\"\n")).array;
     assert_eq!([plain("raid4").members, plain("raid5").members, plain("raid6").members], [9, 9, 10]);
     // There are eight members for data in each.
@@ -177,7 +178,7 @@ fn levels_with_parity_and_a_member_that_fails() {
         continues_after_last_request: true,
     };
     assert_eq!(rebuild("rate = \"1kB/s\"\ndelay = \"5ns\"\nin_flight = 3\nspares = 2\nspare = \"fresh\"\nfinish = true\n"), other);
-    assert_eq!(good("array.level = \"raid4\"\n").array.level, Level::Raid4);
+    assert_eq!(good("array.level = \"raid4\"\n").array.level, RaidLevel::Raid4);
     let several = "array.level = \"raid6\"\n[[array.failure]]\nmember = 2\nat = \"10s\"\n[[array.failure]]\nmember = 0\nat = \"1s\"\n";
     let array = good(&format!("{several}[array.rebuild]\nspares = 3\n")).array;
     assert_eq!(array.failures_in_time_order().iter().map(|failure| failure.member).collect::<Vec<_>>(), [0, 2]);
@@ -193,20 +194,20 @@ fn the_papers_devices_have_the_figures_of_the_reference() {
     let ggc = device("ggc2014");
     // These are 64 dies × 4 planes × (512 − 76) blocks × 63 pages.
     assert_eq!(ggc.exported_pages(), 7_031_808);
-    assert_eq!(ggc.gc.start_free_blocks, 25);
+    assert_eq!(ggc.gc.start_threshold_free_blocks, 25);
     let pgc = device("pgc2011");
     assert_eq!(pgc.exported_pages(), 7_019_712);
-    assert_eq!((pgc.gc.start_free_blocks, pgc.gc.stop_free_blocks), (102, 103));
+    assert_eq!((pgc.gc.start_threshold_free_blocks, pgc.gc.stop_threshold_free_blocks), (102, 103));
     for ssd in [&ggc, &pgc] {
         assert_eq!(ssd.timing.page_read_ns + ssd.timing.page_transfer_ns, 130_600);
         assert_eq!(ssd.timing.page_program_ns + ssd.timing.page_transfer_ns, 305_600);
         assert_eq!(ssd.timing.page_program_ns + ssd.timing.block_summary_transfer_ns, 213_200);
-        assert!(ssd.gc.copy_back && ssd.geometry.summary_page && ssd.link.is_none() && ssd.channel.is_none());
+        assert!(ssd.gc.copy_back && ssd.geometry.has_summary_page && ssd.link.is_none() && ssd.channel.is_none());
     }
     let lawc = device("lawc2017");
     assert_eq!(lawc.geometry.physical_pages() * 4096, 2 << 30);
     // This is ⌊5 % of 2048⌋, counted one too high (rule 130).
-    assert_eq!((lawc.gc.start_free_blocks, lawc.gc.stop_free_blocks), (101, 103));
+    assert_eq!((lawc.gc.start_threshold_free_blocks, lawc.gc.stop_threshold_free_blocks), (101, 103));
     assert_eq!(
         (lawc.gc.procedure, lawc.gc.pool, lawc.gc.copy_back),
         (ssd::CollectionProcedure::ReferenceSimulatorWithoutCopyBack, ssd::PoolScope::Die, false)
@@ -222,13 +223,13 @@ fn a_procedure_replaces_what_a_preset_says_and_may_be_taken_back() {
         (ssd::CollectionProcedure::ReferenceSimulatorWithoutCopyBack, ssd::PoolScope::Die, false)
     );
     // This is ⌊5 % of 8 × 2048⌋ blocks.
-    assert_eq!((on_pgc.start_free_blocks, on_pgc.stop_free_blocks), (818, 820));
+    assert_eq!((on_pgc.start_threshold_free_blocks, on_pgc.stop_threshold_free_blocks), (818, 820));
     let as_before = gc("\"lawc2017\"\nssd.gc.procedure = \"as-set\"\nssd.gc.pool = \"plane\"");
     assert_eq!(
         (as_before.procedure, as_before.pool, as_before.copy_back),
-        (ssd::CollectionProcedure::AsParametersSay, ssd::PoolScope::Plane, false)
+        (ssd::CollectionProcedure::AsConfigured, ssd::PoolScope::Plane, false)
     );
-    assert_eq!((as_before.start_free_blocks, as_before.stop_free_blocks), (25, 26));
+    assert_eq!((as_before.start_threshold_free_blocks, as_before.stop_threshold_free_blocks), (25, 26));
     // The configuration in a report can be run again.
     let scenario = good("ssd.preset = \"pgc2011\"\nssd.gc.procedure = \"reference-no-copy-back\"\n");
     assert_eq!((scenario.config.ssd.gc.pool, scenario.config.ssd.gc.copy_back), (BlockPoolScope::Die, false));
@@ -238,9 +239,9 @@ fn a_procedure_replaces_what_a_preset_says_and_may_be_taken_back() {
 fn summaries_can_be_spread_over_all_programs() {
     let spread = good("ssd.preset = \"pgc2011\"\nssd.summary_page = \"spread\"\n").array.ssd;
     assert_eq!(spread.geometry.data_pages_per_block(), 63);
-    assert_eq!(spread.timing.with_summary_spread_over_programs(&spread.geometry).page_program_ns, 203_384);
+    assert_eq!(spread.timing.with_summary_page_spread_over_programs(&spread.geometry).page_program_ns, 203_384);
     let plain = good("ssd.preset = \"pgc2011\"\n").array.ssd;
-    assert_eq!(plain.timing.with_summary_spread_over_programs(&plain.geometry).page_program_ns, 200_000);
+    assert_eq!(plain.timing.with_summary_page_spread_over_programs(&plain.geometry).page_program_ns, 200_000);
 }
 
 #[test]
@@ -257,7 +258,12 @@ fn members_ask_softly_where_the_controller_may_wait() {
     let read = |keys: &str| {
         let scenario = good(&format!("[coordination]\nscheme = \"reactive-inclusive\"\n{keys}"));
         let coordination = scenario.array.coordination.expect("there is a controller");
-        (coordination.notification, coordination.begins_cycles_when_idle, coordination.all_dies_of_forced_member_collect, scenario.warnings)
+        (
+            coordination.notification_mode,
+            coordination.begins_cycles_when_idle,
+            coordination.all_dies_of_forced_member_collect,
+            scenario.warnings,
+        )
     };
     assert_eq!(read(""), (Notification::AtStartThreshold, false, true, vec![]));
     assert_eq!(read("delay = \"1ms\"\nt_soft = \"start+4\"\n"), (Notification::AtSoftThreshold, false, true, vec![]));
@@ -368,7 +374,7 @@ fn options_are_read_as_toml_or_as_words() {
     )
     .unwrap();
     assert_eq!(scenario.array.ssd.gc.victim, CostBenefit {}.into());
-    assert_eq!((scenario.array.ssd.gc.start_free_blocks, scenario.array.ssd.gc.stop_free_blocks), (40, 43));
+    assert_eq!((scenario.array.ssd.gc.start_threshold_free_blocks, scenario.array.ssd.gc.stop_threshold_free_blocks), (40, 43));
     assert_eq!(scenario.array.members, 4);
     assert!(scenario.workload.is_closed_loop());
     // One key of a preset's table changes, and the others stay.

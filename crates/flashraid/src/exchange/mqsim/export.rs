@@ -286,16 +286,16 @@ fn collection(scenario: &Scenario, values: &mut Values, notes: &mut Vec<String>)
         }
         None if gc.pool == BlockPoolScope::Die => {
             notes.push("MQSim's planes have pools of their own: the threshold of the die is divided among them.".to_owned());
-            params.gc.start_free_blocks.div_ceil(ssd.geometry.planes)
+            params.gc.start_threshold_free_blocks.div_ceil(ssd.geometry.planes)
         }
-        None => params.gc.start_free_blocks,
+        None => params.gc.start_threshold_free_blocks,
     };
     if start + 1 < COLLECTS_BELOW_AT_LEAST {
         notes.push(format!("MQSim collects below {COLLECTS_BELOW_AT_LEAST} free blocks at least; here collection starts at {start}."));
     }
     values.set("GC_Exec_Threshold", share((start + 1).min(blocks), blocks));
     if ssd.superblock.is_none() {
-        if params.gc.stop_free_blocks > params.gc.start_free_blocks + 1 {
+        if params.gc.stop_threshold_free_blocks > params.gc.start_threshold_free_blocks + 1 {
             notes.push("ssd.gc.stop is left out: MQSim starts one collection for each block that is taken.".to_owned());
         }
         if !gc.separate_open_block {
@@ -325,7 +325,7 @@ fn collection(scenario: &Scenario, values: &mut Values, notes: &mut Vec<String>)
     values.set("Use_Copyback_for_GC", ssd.superblock.is_none() && gc.copy_back);
     values.set("Preemptible_GC_Enabled", params.gc.preemption.is_some());
     if let Some(Preempted {
-        hard_limit_over_start_threshold: t_hard,
+        hard_limit_to_start_ratio: t_hard,
         pipeline,
         serves_requests_from_move_register: merge,
         moves_requested_pages_first: reorder,

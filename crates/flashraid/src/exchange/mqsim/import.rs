@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use flashraid_workload::import::xml::{Element, refused_at_line};
-use flashraid_workload::import::{ImportError, Imported};
+use flashraid_workload::import::{ImportError, ImportedWorkload};
 use flashraid_workload::units::{Duration, Rate, Size, TimePerByte};
 
 use super::tags::{Meaning, REFUSED, Section, TAGS, Tag};
@@ -18,19 +18,21 @@ pub fn is_device_file(root: &Element) -> bool {
     ROOTS.contains(&root.name.as_str())
 }
 
-/// Imports a device.
+/// Imports a device file of the simulator MQSim. Returns a flashraid configuration (TOML) of the SSD that the file describes, and notes
+/// for the user. `root` is the outermost element of the file, which is XML.
 ///
 /// # Errors
 ///
-/// Returns an error if a tag is unknown or appears twice, if a value is out of range, or if flashraid cannot simulate the device.
-pub fn import(root: &Element) -> Result<Imported, ImportError> {
+/// Returns an error if an XML tag is unknown or appears twice, or if a value is out of range. Returns an error, too, if flashraid cannot
+/// simulate the device.
+pub fn import(root: &Element) -> Result<ImportedWorkload, ImportError> {
     let tags = Tags::read(root)?;
     let mut notes = Vec::new();
     let toml = device(&tags, &mut notes)?;
     notes.extend(tags.listed());
     let comments: String = notes.iter().map(|note| format!("# {note}\n")).collect();
     tags.check(&toml)?;
-    Ok(Imported { toml: format!("{comments}{toml}"), notes })
+    Ok(ImportedWorkload { toml: format!("{comments}{toml}"), notes })
 }
 
 /// Contents of the file: a value and its line number for each tag, in the order of [`TAGS`].
@@ -112,14 +114,14 @@ impl<'a> Tags<'a> {
         lines.push(format!("read: {}", names(read.collect())));
         let mut reasons: Vec<&str> = Vec::new();
         for tag in TAGS.iter().filter(here) {
-            if let Meaning::Nothing(reason) = tag.meaning
+            if let Meaning::Ignored(reason) = tag.meaning
                 && !reasons.contains(&reason)
             {
                 reasons.push(reason);
             }
         }
         for reason in reasons {
-            let ignored = TAGS.iter().filter(here).filter(|tag| tag.meaning == Meaning::Nothing(reason));
+            let ignored = TAGS.iter().filter(here).filter(|tag| tag.meaning == Meaning::Ignored(reason));
             lines.push(format!("ignored, because {reason}: {}", names(ignored.collect())));
         }
         let missing: Vec<String> = TAGS

@@ -61,7 +61,7 @@ pub(super) enum Meaning {
     /// The value of the tag is used for this configuration key.
     Key(&'static str),
     /// The tag is ignored, for this reason.
-    Nothing(&'static str),
+    Ignored(&'static str),
 }
 
 /// A tag of MQSim's device file.
@@ -94,7 +94,7 @@ const fn also(tag: Tag, also: &'static [&'static str]) -> Tag {
     Tag { also, ..tag }
 }
 
-use Meaning::{Key, Nothing};
+use Meaning::{Ignored, Key};
 use Section::{Device, Flash, Host};
 
 const ANY: Allowed = whole(0, u64::MAX);
@@ -117,35 +117,35 @@ const ORDER: &str = "every die serves commands in order of arrival";
 pub(super) const TAGS: &[Tag] = &[
     tag(Host, "PCIe_Lane_Bandwidth", "0.4", Allowed::Decimal { min: 0.000_001, max: 1000.0 }, Key("ssd.link")),
     tag(Host, "PCIe_Lane_Count", "4", whole(1, 1024), Key("ssd.link")),
-    tag(Host, "SATA_Processing_Delay", "0", ANY, Nothing(SATA)),
-    tag(Host, "Enable_ResponseTime_Logging", "false", Allowed::Flag, Nothing(LOGS)),
-    also(tag(Host, "ResponseTime_Logging_Period_Length", "400000", ANY, Nothing(LOGS)), &["ResponseTime_Logging_Period"]),
-    tag(Device, "Seed", "123", ANY, Nothing(SEED)),
-    tag(Device, "Enabled_Preconditioning", "true", Allowed::Flag, Nothing(STATE)),
-    tag(Device, "Memory_Type", "FLASH", Allowed::Word(&["FLASH"]), Nothing("flashraid simulates flash only")),
-    tag(Device, "HostInterface_Type", "NVME", Allowed::Word(&["NVME", "SATA"]), Nothing(SATA)),
-    tag(Device, "IO_Queue_Depth", "1024", whole(1, 65_535), Nothing(HOST)),
-    tag(Device, "Queue_Fetch_Size", "512", whole(1, 65_535), Nothing(HOST)),
-    tag(Device, "Caching_Mechanism", "ADVANCED", Allowed::Word(&["SIMPLE", "ADVANCED"]), Nothing(CACHE)),
-    tag(Device, "Data_Cache_Sharing_Mode", "SHARED", SHARING, Nothing(CACHE)),
-    tag(Device, "Data_Cache_Capacity", "536870912", ANY, Nothing(CACHE)),
-    tag(Device, "Data_Cache_DRAM_Row_Size", "8192", ANY, Nothing(CACHE)),
-    tag(Device, "Data_Cache_DRAM_Data_Rate", "800", ANY, Nothing(CACHE)),
-    also(tag(Device, "Data_Cache_DRAM_Data_Busrt_Size", "4", ANY, Nothing(CACHE)), &["Data_Cache_DRAM_Data_Burst_Size"]),
-    tag(Device, "Data_Cache_DRAM_tRCD", "13", ANY, Nothing(CACHE)),
-    tag(Device, "Data_Cache_DRAM_tCL", "13", ANY, Nothing(CACHE)),
-    tag(Device, "Data_Cache_DRAM_tRP", "13", ANY, Nothing(CACHE)),
-    tag(Device, "Address_Mapping", "PAGE_LEVEL", Allowed::Word(&["PAGE_LEVEL"]), Nothing("flashraid maps by page only")),
-    tag(Device, "Ideal_Mapping_Table", "false", Allowed::Flag, Nothing(MAP)),
-    tag(Device, "CMT_Capacity", "2097152", ANY, Nothing(MAP)),
-    tag(Device, "CMT_Sharing_Mode", "SHARED", SHARING, Nothing(MAP)),
+    tag(Host, "SATA_Processing_Delay", "0", ANY, Ignored(SATA)),
+    tag(Host, "Enable_ResponseTime_Logging", "false", Allowed::Flag, Ignored(LOGS)),
+    also(tag(Host, "ResponseTime_Logging_Period_Length", "400000", ANY, Ignored(LOGS)), &["ResponseTime_Logging_Period"]),
+    tag(Device, "Seed", "123", ANY, Ignored(SEED)),
+    tag(Device, "Enabled_Preconditioning", "true", Allowed::Flag, Ignored(STATE)),
+    tag(Device, "Memory_Type", "FLASH", Allowed::Word(&["FLASH"]), Ignored("flashraid simulates flash only")),
+    tag(Device, "HostInterface_Type", "NVME", Allowed::Word(&["NVME", "SATA"]), Ignored(SATA)),
+    tag(Device, "IO_Queue_Depth", "1024", whole(1, 65_535), Ignored(HOST)),
+    tag(Device, "Queue_Fetch_Size", "512", whole(1, 65_535), Ignored(HOST)),
+    tag(Device, "Caching_Mechanism", "ADVANCED", Allowed::Word(&["SIMPLE", "ADVANCED"]), Ignored(CACHE)),
+    tag(Device, "Data_Cache_Sharing_Mode", "SHARED", SHARING, Ignored(CACHE)),
+    tag(Device, "Data_Cache_Capacity", "536870912", ANY, Ignored(CACHE)),
+    tag(Device, "Data_Cache_DRAM_Row_Size", "8192", ANY, Ignored(CACHE)),
+    tag(Device, "Data_Cache_DRAM_Data_Rate", "800", ANY, Ignored(CACHE)),
+    also(tag(Device, "Data_Cache_DRAM_Data_Busrt_Size", "4", ANY, Ignored(CACHE)), &["Data_Cache_DRAM_Data_Burst_Size"]),
+    tag(Device, "Data_Cache_DRAM_tRCD", "13", ANY, Ignored(CACHE)),
+    tag(Device, "Data_Cache_DRAM_tCL", "13", ANY, Ignored(CACHE)),
+    tag(Device, "Data_Cache_DRAM_tRP", "13", ANY, Ignored(CACHE)),
+    tag(Device, "Address_Mapping", "PAGE_LEVEL", Allowed::Word(&["PAGE_LEVEL"]), Ignored("flashraid maps by page only")),
+    tag(Device, "Ideal_Mapping_Table", "false", Allowed::Flag, Ignored(MAP)),
+    tag(Device, "CMT_Capacity", "2097152", ANY, Ignored(MAP)),
+    tag(Device, "CMT_Sharing_Mode", "SHARED", SHARING, Ignored(MAP)),
     tag(Device, "Plane_Allocation_Scheme", "CWDP", Allowed::Word(SCHEMES), Key("ssd.channel.order")),
     tag(
         Device,
         "Transaction_Scheduling_Policy",
         "OUT_OF_ORDER",
         Allowed::Word(&["OUT_OF_ORDER", "PRIORITY_OUT_OF_ORDER", "FLIN"]),
-        Nothing(ORDER),
+        Ignored(ORDER),
     ),
     tag(Device, "Overprovisioning_Ratio", "0.07", Allowed::Decimal { min: 0.0, max: 0.99 }, Key("ssd.geometry.reserved")),
     tag(Device, "GC_Exec_Threshold", "0.05", SHARE, Key("ssd.gc.start")),
@@ -153,23 +153,23 @@ pub(super) const TAGS: &[Tag] = &[
     tag(Device, "Use_Copyback_for_GC", "false", Allowed::Flag, Key("ssd.gc.copy_back")),
     tag(Device, "Preemptible_GC_Enabled", "true", Allowed::Flag, Key("ssd.gc.preemption")),
     tag(Device, "GC_Hard_Threshold", "0.005", SHARE, Key("ssd.gc.t_hard")),
-    tag(Device, "Dynamic_Wearleveling_Enabled", "true", Allowed::Flag, Nothing(WEAR)),
-    tag(Device, "Static_Wearleveling_Enabled", "true", Allowed::Flag, Nothing(WEAR)),
-    tag(Device, "Static_Wearleveling_Threshold", "100", ANY, Nothing(WEAR)),
+    tag(Device, "Dynamic_Wearleveling_Enabled", "true", Allowed::Flag, Ignored(WEAR)),
+    tag(Device, "Static_Wearleveling_Enabled", "true", Allowed::Flag, Ignored(WEAR)),
+    tag(Device, "Static_Wearleveling_Threshold", "100", ANY, Ignored(WEAR)),
     // MQSim's own file spells it one way, and MQSim reads it the other.
     also(
-        tag(Device, "Preferred_suspend_erase_time_for_read", "700000", ANY, Nothing(SUSPENSION)),
+        tag(Device, "Preferred_suspend_erase_time_for_read", "700000", ANY, Ignored(SUSPENSION)),
         &["Prefered_suspend_erase_time_for_read"],
     ),
-    tag(Device, "Preferred_suspend_erase_time_for_write", "700000", ANY, Nothing(SUSPENSION)),
-    tag(Device, "Preferred_suspend_write_time_for_read", "100000", ANY, Nothing(SUSPENSION)),
+    tag(Device, "Preferred_suspend_erase_time_for_write", "700000", ANY, Ignored(SUSPENSION)),
+    tag(Device, "Preferred_suspend_write_time_for_read", "100000", ANY, Ignored(SUSPENSION)),
     tag(Device, "Flash_Channel_Count", "8", whole(1, 65_536), Key("ssd.geometry.dies")),
     tag(Device, "Flash_Channel_Width", "1", whole(1, 1024), Key("ssd.timing.transfer_per_byte")),
     tag(Device, "Channel_Transfer_Rate", "300", whole(1, 1_000_000), Key("ssd.timing.transfer_per_byte")),
     tag(Device, "Chip_No_Per_Channel", "4", whole(1, 65_536), Key("ssd.channel.dies_per_channel")),
-    tag(Device, "Flash_Comm_Protocol", "NVDDR2", Allowed::Word(&["NVDDR2"]), Nothing("it is the only one that MQSim knows")),
+    tag(Device, "Flash_Comm_Protocol", "NVDDR2", Allowed::Word(&["NVDDR2"]), Ignored("it is the only one that MQSim knows")),
     tag(Flash, "Flash_Technology", "MLC", Allowed::Word(&["SLC", "MLC", "TLC"]), Key("ssd.timing.page_read")),
-    tag(Flash, "CMD_Suspension_Support", "ERASE", Allowed::Word(&["NONE", "ERASE", "PROGRAM", "PROGRAM_ERASE"]), Nothing(SUSPENSION)),
+    tag(Flash, "CMD_Suspension_Support", "ERASE", Allowed::Word(&["NONE", "ERASE", "PROGRAM", "PROGRAM_ERASE"]), Ignored(SUSPENSION)),
     tag(Flash, "Page_Read_Latency_LSB", "75000", NANOSECONDS, Key("ssd.timing.page_read")),
     tag(Flash, "Page_Read_Latency_CSB", "75000", NANOSECONDS, Key("ssd.timing.page_read")),
     tag(Flash, "Page_Read_Latency_MSB", "75000", NANOSECONDS, Key("ssd.timing.page_read")),
@@ -178,14 +178,14 @@ pub(super) const TAGS: &[Tag] = &[
     tag(Flash, "Page_Program_Latency_MSB", "750000", NANOSECONDS, Key("ssd.timing.page_program")),
     tag(Flash, "Block_Erase_Latency", "3800000", NANOSECONDS, Key("ssd.timing.block_erase")),
     tag(Flash, "Block_PE_Cycles_Limit", "10000", whole(1, 4_294_967_295), Key("ssd.endurance")),
-    tag(Flash, "Suspend_Erase_Time", "700000", ANY, Nothing(SUSPENSION)),
-    tag(Flash, "Suspend_Program_Time", "100000", ANY, Nothing(SUSPENSION)),
+    tag(Flash, "Suspend_Erase_Time", "700000", ANY, Ignored(SUSPENSION)),
+    tag(Flash, "Suspend_Program_Time", "100000", ANY, Ignored(SUSPENSION)),
     tag(Flash, "Die_No_Per_Chip", "2", whole(1, 1024), Key("ssd.geometry.planes")),
     tag(Flash, "Plane_No_Per_Die", "2", whole(1, 1024), Key("ssd.geometry.planes")),
     tag(Flash, "Block_No_Per_Plane", "2048", whole(4, 16_777_216), Key("ssd.geometry.blocks")),
     tag(Flash, "Page_No_Per_Block", "256", whole(2, 8192), Key("ssd.geometry.pages")),
     tag(Flash, "Page_Capacity", "8192", whole(512, 1 << 30), Key("ssd.geometry.page_size")),
-    also(tag(Flash, "Page_Metadat_Capacity", "1872", ANY, Nothing(SPARE)), &["Page_Metadata_Capacity"]),
+    also(tag(Flash, "Page_Metadat_Capacity", "1872", ANY, Ignored(SPARE)), &["Page_Metadata_Capacity"]),
 ];
 
 /// An hour, which is longer than any operation of flash.
@@ -210,7 +210,7 @@ pub fn xml_tags_as_markdown_table() -> String {
     for tag in TAGS {
         let meaning = match tag.meaning {
             Key(key) => format!("`{key}`"),
-            Nothing(reason) => format!("nothing: {reason}"),
+            Ignored(reason) => format!("nothing: {reason}"),
         };
         let _ = writeln!(text, "| `{}` | {meaning} |", tag.name);
     }

@@ -3,7 +3,7 @@ use serde_json::json;
 use super::*;
 use flashraid_model::events::TimeParts;
 use flashraid_model::metrics::{Metrics, MetricsParams};
-use flashraid_model::placement::Level;
+use flashraid_model::placement::RaidLevel;
 use flashraid_model::ssd::MemberCounters;
 use flashraid_workload::Request;
 
@@ -51,7 +51,7 @@ fn inputs<'a>(measured: &'a MeasuredResults, counts: &'a ArrayCounters, wear: &'
         failures: Vec::new(),
         requests_lost: 0,
         page_bytes: 4096,
-        layout: Layout::new(Level::Raid0, 2, 1, 1 << 20),
+        layout: Layout::new(RaidLevel::Raid0, 2, 1, 1 << 20),
         drive: None,
         mechanisms: Mechanisms::default(),
         has_queues: false,

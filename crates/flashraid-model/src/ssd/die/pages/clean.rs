@@ -5,7 +5,7 @@ use super::work::Step;
 use super::{Awaited, Clean, NO_PAGE, PageContext, PageDies, Phase, SlotPhase, State};
 use crate::events::{GcInterval, TimeNs};
 use crate::ids::{BlockId, DieId};
-use crate::space::pools::{CleanWork, Pools};
+use crate::space::pools::{BlockCollectionWork, Pools};
 use crate::ssd::collect::pools::{Due, Watermarks};
 use crate::ssd::job::{Cause, DieWorker, NEVER};
 use crate::ssd::parts::SsdParts;
@@ -282,7 +282,7 @@ impl PageContext<'_> {
             if undisturbed && self.begin_idle(at, die) && !by_plane {
                 return;
             }
-            if preemptive && self.begin_needed(at, die, Cause::Needed) && !by_plane {
+            if preemptive && self.begin_needed(at, die, Cause::FreeBlocksNeeded) && !by_plane {
                 return;
             }
         } else if preemptive {
@@ -324,9 +324,9 @@ impl PageDies {
 
 impl SsdParts {
     /// Counts the moves of a clean.
-    fn count_moves(&mut self, work: CleanWork) {
+    fn count_moves(&mut self, work: BlockCollectionWork) {
         self.counters.gc_pages_moved += u64::from(work.pages_moved);
-        self.counters.block_summary_pages_programmed += u64::from(work.blocks_sealed) * u64::from(self.params.geometry.summary_page);
+        self.counters.block_summary_pages_programmed += u64::from(work.blocks_sealed) * u64::from(self.params.geometry.has_summary_page);
     }
 
     /// Counts and reports a clean whose end is known when it begins.
@@ -335,7 +335,7 @@ impl SsdParts {
         die: DieId,
         pool: u32,
         time: std::ops::Range<TimeNs>,
-        work: CleanWork,
+        work: BlockCollectionWork,
         continues: bool,
         cleans: &mut Vec<GcInterval>,
     ) {

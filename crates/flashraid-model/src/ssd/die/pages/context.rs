@@ -16,7 +16,7 @@ use crate::ssd::front::{Front, PageBuffer};
 use crate::ssd::job::{NEVER, OpEnd, Origin, PageOp, SsdWake, UnfinishedWork};
 use crate::ssd::mechanism::{AtDie, MechanismCounters};
 use crate::ssd::outbox::Outbox;
-use crate::ssd::params::{Allocation, ComputingShortcuts, SsdParams, Suspension};
+use crate::ssd::params::{Allocation, SimulationShortcuts, SsdParams, Suspension};
 use crate::ssd::parts::SsdParts;
 use std::collections::VecDeque;
 
@@ -68,7 +68,7 @@ pub(crate) struct PageContext<'a> {
 
 impl PageDies {
     /// Returns idle dies. `controlled` is true if the array's controller may force the member to collect.
-    pub(crate) fn new(params: &SsdParams, seed: u64, member: MemberId, controlled: bool, shortcuts: ComputingShortcuts) -> Self {
+    pub(crate) fn new(params: &SsdParams, seed: u64, member: MemberId, controlled: bool, shortcuts: SimulationShortcuts) -> Self {
         let g = params.geometry;
         let by_plane = params.gc.blocks_planes();
         let scopes = if by_plane { g.planes } else { 1 };
@@ -110,12 +110,12 @@ impl PageDies {
         // Every page comes here three times (twice to hint), and divisions would be a tenth of its cost.
         if let Some(shift) = self.die_shift {
             let die = DieId(page & ((1 << shift) - 1));
-            return (die, pools.lpn(die, page >> shift));
+            return (die, pools.lpn_of_page(die, page >> shift));
         }
         let (dies, stride) = self.striping;
         let die = DieId(page / stride % dies);
         let page_of_die = page / (stride * dies) * stride + page % stride;
-        (die, pools.lpn(die, page_of_die))
+        (die, pools.lpn_of_page(die, page_of_die))
     }
 
     /// Returns the work that the host's writes so far leave to the dies at `now`.
@@ -198,7 +198,7 @@ impl PageContext<'_> {
             SsdWake::Worker { die, worker, number } => self.wake_worker(now, die, worker, number),
             SsdWake::Die(die) => self.wake_lazy(now, die),
             SsdWake::PageCrossedLink(lane) => self.page_crossed(now, lane),
-            SsdWake::Transferred(channel) => self.transferred(now, channel),
+            SsdWake::ChannelTransferEnds(channel) => self.transferred(now, channel),
             SsdWake::Front(wake) => self.wake_front(now, wake),
             SsdWake::Superpages(_) => unreachable!("these dies take single pages"),
         }

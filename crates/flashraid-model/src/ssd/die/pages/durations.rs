@@ -4,7 +4,7 @@ use super::work::Step;
 use crate::events::TimeParts;
 use crate::flash::Timing;
 use crate::request::OpKind;
-use crate::space::pools::{CleanWork, CollectionProcedure};
+use crate::space::pools::{BlockCollectionWork, CollectionProcedure};
 use crate::ssd::params::{PipeliningMode, SsdParams};
 
 /// Durations of all operations of a die.
@@ -24,7 +24,7 @@ pub(super) struct Durations {
     /// Time to move one page if nothing interrupts the move.
     pub(crate) move_ns: u64,
     pub(crate) erase_ns: u64,
-    pub(crate) poll_ns: u64,
+    pub(crate) poll_duration_ns: u64,
     pub(crate) transfer_ns: u64,
     instantaneous_gc: bool,
     timing: Timing,
@@ -46,7 +46,7 @@ impl Durations {
             around_read_ns: t.command_overhead_ns + t.page_transfer_ns,
             array_ns: t.page_read_ns,
             write_ns: t.command_overhead_ns + t.page_transfer_ns + t.page_program_ns,
-            seal_ns: if params.geometry.summary_page && !t.spreads_summary_over_programs {
+            seal_ns: if params.geometry.has_summary_page && !t.spreads_summary_page_over_programs {
                 t.block_summary_transfer_ns + t.page_program_ns
             } else {
                 0
@@ -54,14 +54,14 @@ impl Durations {
             no_flash_ns: t.command_overhead_ns.max(1),
             move_ns: t.page_read_ns + t.page_program_ns + if transfers_all { 2 * t.page_transfer_ns } else { 0 },
             erase_ns: t.block_erase_ns,
-            poll_ns: params.gc.preemption.map_or(0, |preemption| preemption.poll_ns),
+            poll_duration_ns: params.gc.preemption.map_or(0, |preemption| preemption.poll_duration_ns),
             transfer_ns: t.page_transfer_ns,
             instantaneous_gc: params.gc.collection_takes_no_time,
             timing: t,
             data_pages: params.geometry.data_pages_per_block(),
             transfers_all,
             transfers_crossing,
-            reads_join: params.gc.preemption.is_some_and(|preemption| preemption.pipeline == PipeliningMode::AlsoDuringSteps),
+            reads_join: params.gc.preemption.is_some_and(|preemption| preemption.pipeline == PipeliningMode::AlsoDuringCollectionSteps),
         }
     }
 
@@ -191,7 +191,7 @@ impl Durations {
     }
 
     pub(crate) fn poll_steps(&self) -> impl Iterator<Item = Step> + use<> {
-        std::iter::once(Step::wait(self.poll_ns))
+        std::iter::once(Step::wait(self.poll_duration_ns))
     }
 
     pub(super) fn erase_steps(&self) -> impl Iterator<Item = Step> + use<> {
@@ -203,7 +203,7 @@ impl Durations {
     }
 
     /// Returns the steps of a whole clean without interruptions, page by page. `room` pages fit into the open block before a move fills it.
-    pub(crate) fn clean_steps(&self, work: CleanWork, room: u32) -> impl Iterator<Item = Step> + use<> {
+    pub(crate) fn clean_steps(&self, work: BlockCollectionWork, room: u32) -> impl Iterator<Item = Step> + use<> {
         let own = self.clone();
         let mut room = room;
         let mut sealed = false;
@@ -230,7 +230,7 @@ impl Durations {
     }
 
     #[inline]
-    pub(super) fn clean_ns(&self, work: CleanWork) -> u64 {
+    pub(super) fn clean_ns(&self, work: BlockCollectionWork) -> u64 {
         if self.instantaneous_gc {
             return 0;
         }

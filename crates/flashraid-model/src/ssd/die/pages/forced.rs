@@ -20,7 +20,7 @@ impl PageContext<'_> {
 
     /// Processes a message of the controller. All other events of this nanosecond come first.
     pub(crate) fn receive(&mut self, now: TimeNs, message: ToMember) {
-        let start_free_blocks = self.parts.params.gc.start_free_blocks;
+        let start_free_blocks = self.parts.params.gc.start_threshold_free_blocks;
         let least_free_blocks = self.least_free_blocks();
         let agent = self.parts.agent.as_mut().expect("only members that know the protocol get messages");
         let state = || {
@@ -60,7 +60,7 @@ impl PageContext<'_> {
         for die in (0..self.own.dies.len() as u32).map(DieId) {
             let state = &self.own.dies[die.index()];
             let has_work = !state.slot_is_free() || state.cleans_any() || !state.queue.is_empty();
-            if !has_work && self.begin_needed(now, die, Cause::Needed) {
+            if !has_work && self.begin_needed(now, die, Cause::FreeBlocksNeeded) {
                 self.catch_up(now, 0, die);
             }
             self.schedule_wake_up(die);
@@ -155,7 +155,7 @@ impl PageContext<'_> {
                     self.begin_owed(at, die, &mut forced, pool, victim);
                 }
             }
-            OwedVictims::Pools(owed) => {
+            OwedVictims::PoolBits(owed) => {
                 for pool in self.pools.pools_in_rotation(die) {
                     let may_begin = owed & !self.busy_pools(die) & 1 << pool;
                     if may_begin == 0 || (began && !self.own.by_plane) {
@@ -219,7 +219,7 @@ impl PageContext<'_> {
     pub(super) fn note_write(&mut self, at: TimeNs, die: DieId, pool: u32) {
         let Some(agent) = self.parts.agent.as_mut().filter(|agent| agent.reacts_to_writes()) else { return };
         let free_blocks = self.pools.free_blocks_of_pool(die, pool);
-        agent.host_write_began(at, free_blocks, free_blocks <= self.parts.params.gc.start_free_blocks, self.out);
+        agent.host_write_began(at, free_blocks, free_blocks <= self.parts.params.gc.start_threshold_free_blocks, self.out);
     }
 
     /// Tells the controller what it must know at the end of the nanosecond (rules 119 and 261).
@@ -233,7 +233,8 @@ impl PageContext<'_> {
         }
         if self.parts.agent_mut().take_scheduled_ask(now) {
             let pages_left = self.pages_left();
-            let is_at_start = |die: u32| self.pools.fewest_and_total_free_blocks(DieId(die)).0 <= self.parts.params.gc.start_free_blocks;
+            let is_at_start =
+                |die: u32| self.pools.fewest_and_total_free_blocks(DieId(die)).0 <= self.parts.params.gc.start_threshold_free_blocks;
             let is_at_limit = (0..self.own.dies.len() as u32).any(is_at_start);
             self.parts.agent_mut().ask_softly(now, pages_left, is_at_limit, self.out);
         }

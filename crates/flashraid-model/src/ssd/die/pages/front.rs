@@ -19,12 +19,12 @@ impl PageContext<'_> {
                 self.front.enqueue(now, id, self.out);
             }
             FrontWake::CommandEnded => self.front.command_done(now, self.out),
-            FrontWake::Core(core) => {
+            FrontWake::CoreWorkEnds(core) => {
                 let part = self.front.core_done(now, core, self.out);
                 assert_eq!(part, None, "cleans of pools need no core");
                 self.front.assign_cores(now, self.out);
             }
-            FrontWake::Delayed(id) => self.command_begins(now, id),
+            FrontWake::ControllerDelayEnds(id) => self.command_begins(now, id),
             FrontWake::DataCrossedLink(id) => self.data_crossed(now, id),
             FrontWake::ProgramBegun(page) => {
                 let lane = self.own.buffered.pages[page].lane;

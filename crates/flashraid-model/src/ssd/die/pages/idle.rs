@@ -13,7 +13,7 @@ impl PageContext<'_> {
         if state.slot.phase == SlotPhase::Resting || state.cleans_any() {
             return;
         }
-        if self.turn_free_blocks(at).is_some() && self.begin_needed(at, die, Cause::Needed) {
+        if self.turn_free_blocks(at).is_some() && self.begin_needed(at, die, Cause::FreeBlocksNeeded) {
             return;
         }
         let state = &mut self.own.dies[die.index()];

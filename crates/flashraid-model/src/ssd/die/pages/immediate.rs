@@ -9,7 +9,7 @@ use crate::ids::{DieId, Lpn};
 use crate::request::OpKind;
 use crate::space::pools::Pools;
 use crate::ssd::job::NEVER;
-use crate::ssd::params::{Allocation, BlockingScope, SsdParams};
+use crate::ssd::params::{Allocation, CollectionBlockingScope, SsdParams};
 use crate::ssd::parts::SsdParts;
 use std::collections::VecDeque;
 
@@ -84,8 +84,8 @@ impl Served {
 }
 
 impl ImmediateDie {
-    pub(super) fn new(planes: u32, blocking: BlockingScope) -> Self {
-        let planes = if blocking == BlockingScope::Plane { planes } else { 0 };
+    pub(super) fn new(planes: u32, blocking: CollectionBlockingScope) -> Self {
+        let planes = if blocking == CollectionBlockingScope::Plane { planes } else { 0 };
         Self {
             busy_until: 0,
             gc_until: 0,
@@ -250,7 +250,7 @@ impl ImmediateContext<'_> {
                 let pool = self.pools.choose_pool_for_write(die, lpn, busy)?;
                 self.parts.counters.host_pages_written += 1;
                 let sealed = self.pools.write(die, pool, lpn);
-                self.parts.counters.block_summary_pages_programmed += u64::from(sealed && self.parts.params.geometry.summary_page);
+                self.parts.counters.block_summary_pages_programmed += u64::from(sealed && self.parts.params.geometry.has_summary_page);
                 Some((self.own.durations.command_ns(kind, None, sealed), true, sealed))
             }
             OpKind::Read => {

@@ -311,7 +311,7 @@ impl PageContext<'_> {
     /// Lets an operation that has just entered the queue overlap with the step in progress. The settings must allow it, and the operation
     /// must be of the same kind.
     pub(super) fn join_step(&mut self, now: TimeNs, scheduled: TimeNs, id: u32) {
-        if self.parts.params.gc.preemption.is_none_or(|preemption| preemption.pipeline != PipeliningMode::AlsoDuringSteps) {
+        if self.parts.params.gc.preemption.is_none_or(|preemption| preemption.pipeline != PipeliningMode::AlsoDuringCollectionSteps) {
             return;
         }
         let Waiting { op, lpn, die, .. } = self.own.waiting[id];

@@ -117,7 +117,7 @@ impl PageContext<'_> {
                     SlotPhase::Free => matches!(clean.phase, Phase::Read | Phase::Program),
                     _ => false,
                 };
-                (if before_poll { ends + self.own.durations.poll_ns } else { ends }, true)
+                (if before_poll { ends + self.own.durations.poll_duration_ns } else { ends }, true)
             }
         };
         let state = &mut self.own.dies[die.index()];
@@ -145,8 +145,8 @@ impl PageContext<'_> {
         // Point 1 of the page in the register, points 2 and 1 of every other page, point 2 before the erase.
         let polling = slot.phase == SlotPhase::Free && clean.phase == Phase::Poll;
         let polls = in_register + 2 * to_read + 1 - u32::from(polling);
-        let poll_ns = if clean.state == State::AllWait { 0 } else { self.own.durations.poll_ns };
-        ends + u64::from(polls) * poll_ns
+        let poll_duration_ns = if clean.state == State::AllWait { 0 } else { self.own.durations.poll_duration_ns };
+        ends + u64::from(polls) * poll_duration_ns
             + u64::from(to_read) * (self.own.durations.move_ns - self.parts.params.timing.page_program_ns)
             + u64::from(to_program) * self.parts.params.timing.page_program_ns
             + u64::from(seals) * self.own.durations.seal_ns
@@ -168,8 +168,8 @@ impl PageContext<'_> {
         }
         let (pool, victim) = (clean.pool, clean.victim);
         let (mut clean_state, mut writes_wait_from) = (clean.state, clean.writes_wait_from);
-        let poll_ns = self.own.durations.poll_ns;
-        let move_ns = self.own.durations.move_ns + 2 * poll_ns;
+        let poll_duration_ns = self.own.durations.poll_duration_ns;
+        let move_ns = self.own.durations.move_ns + 2 * poll_duration_ns;
         let mut at = clean.work.ends;
         let mut moved = 0;
         if at + 4 * move_ns < now {
@@ -189,7 +189,7 @@ impl PageContext<'_> {
                 break;
             }
             self.pools.move_page(die, pool, lpn);
-            self.parts.counters.block_summary_pages_programmed += u64::from(seals && self.parts.params.geometry.summary_page);
+            self.parts.counters.block_summary_pages_programmed += u64::from(seals && self.parts.params.geometry.has_summary_page);
             room = self.pools.room_for_moves(die, pool);
             moved += 1;
             at = next;
@@ -199,7 +199,7 @@ impl PageContext<'_> {
             let clean = self.own.dies[die.index()].clean_mut(0);
             clean.pages_moved += moved;
             (clean.state, clean.writes_wait_from) = (clean_state, writes_wait_from);
-            clean.work.wait(at - poll_ns, poll_ns);
+            clean.work.wait(at - poll_duration_ns, poll_duration_ns);
         }
     }
 }

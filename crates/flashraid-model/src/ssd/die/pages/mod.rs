@@ -421,7 +421,7 @@ impl PageContext<'_> {
             if self.begin_forced(at, die) && !by_plane {
                 return;
             }
-            if self.begin_needed(at, die, Cause::Needed) && !by_plane {
+            if self.begin_needed(at, die, Cause::FreeBlocksNeeded) && !by_plane {
                 return;
             }
         }
@@ -456,7 +456,7 @@ impl PageContext<'_> {
         if self.parts.params.gc.checks_pools_before(kind) {
             if self.parts.params.gc.collection_takes_no_time {
                 self.clean_instantly(at, die);
-            } else if self.begin_needed(at, die, Cause::Needed) && !by_plane {
+            } else if self.begin_needed(at, die, Cause::FreeBlocksNeeded) && !by_plane {
                 return;
             }
         }
@@ -614,7 +614,7 @@ impl PageContext<'_> {
     /// Programs a page for the host. Returns true if the page fills a block.
     fn write(&mut self, die: DieId, pool: u32, lpn: Lpn) -> bool {
         let sealed = self.pools.write(die, pool, lpn);
-        self.parts.counters.block_summary_pages_programmed += u64::from(sealed && self.parts.params.geometry.summary_page);
+        self.parts.counters.block_summary_pages_programmed += u64::from(sealed && self.parts.params.geometry.has_summary_page);
         sealed
     }
 

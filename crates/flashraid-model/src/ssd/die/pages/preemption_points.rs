@@ -20,8 +20,8 @@ impl PageContext<'_> {
         if self.own.dies[die.index()].clean(scope).state == State::AllWait {
             self.next_step(at, die, scope);
         } else {
-            let poll_ns = self.own.durations.poll_ns;
-            self.begin_phase(at, die, scope, Phase::Poll, self.own.durations.poll_steps(), poll_ns);
+            let poll_duration_ns = self.own.durations.poll_duration_ns;
+            self.begin_phase(at, die, scope, Phase::Poll, self.own.durations.poll_steps(), poll_duration_ns);
         }
     }
 
@@ -31,7 +31,7 @@ impl PageContext<'_> {
         let state = &self.own.dies[die.index()];
         let clean = state.clean(scope);
         let (clean_state, register, victim) = (clean.state, clean.register, clean.victim);
-        if self.own.lazy && at == clean.began + self.own.durations.poll_ns {
+        if self.own.lazy && at == clean.began + self.own.durations.poll_duration_ns {
             self.pools.prefetch_moves(victim);
         }
         if clean_state == State::AllWait || state.queue.is_empty() || !state.slot_is_free() {
@@ -207,7 +207,7 @@ impl PageContext<'_> {
         } else {
             self.parts.counters.moves_replaced_by_host_writes += 1;
         }
-        self.parts.counters.block_summary_pages_programmed += u64::from(moved.sealed && self.parts.params.geometry.summary_page);
+        self.parts.counters.block_summary_pages_programmed += u64::from(moved.sealed && self.parts.params.geometry.has_summary_page);
         moved
     }
 

@@ -48,7 +48,7 @@ impl PageContext<'_> {
         let state = &self.own.dies[die.index()];
         let is_idle = state.slot_is_free() && state.queue.is_empty() && (self.own.by_plane || !state.cleans_any());
         if is_idle {
-            self.begin_needed(now, die, Cause::Needed);
+            self.begin_needed(now, die, Cause::FreeBlocksNeeded);
         }
     }
 }
@@ -66,7 +66,7 @@ impl PageDies {
             State::AllWait if clean.phase == Phase::Erase => ends,
             State::AllWait => ends + u64::from(pools.valid_pages_of(clean.victim)) * self.durations.move_ns + self.durations.erase_ns,
             _ if state.slot_is_free() && clean.phase == Phase::Poll => ends,
-            _ => ends + preemption.poll_ns,
+            _ => ends + preemption.poll_duration_ns,
         }
     }
 

@@ -10,17 +10,17 @@
 //! ```
 
 use crate::TimeNs;
-use crate::array::{Array, ArrayParams, ArraySetup, Event, Level, Milestone, PageRequest, ReadPlan, RequestDone};
+use crate::array::{Array, ArrayParams, ArraySetup, Event, Milestone, PageRequest, RaidLevel, ReadPlan, RequestDone};
 use crate::events::GcInterval;
 use crate::request::OpKind;
 use crate::ssd::mechanism::ReadRetry;
-use crate::ssd::{ComputingShortcuts, MemberCounters, PipeliningMode, Preemption, Suspension, tiny};
+use crate::ssd::{MemberCounters, PipeliningMode, Preemption, SimulationShortcuts, Suspension, tiny};
 use crate::units::Fraction;
 
 const T: TimeNs = 10_000;
 const SEMI: Preemption = Preemption {
-    poll_ns: 5,
-    hard_limit_over_start_threshold: 0.0,
+    poll_duration_ns: 5,
+    hard_limit_to_start_ratio: 0.0,
     pipeline: PipeliningMode::Off,
     serves_requests_from_move_register: false,
     moves_requested_pages_first: false,
@@ -54,10 +54,10 @@ impl Outcome {
 fn params(planes: u32, spare_blocks: u32, preemption: Option<Preemption>) -> ArrayParams {
     let mut ssd = tiny::ssd(1, 6 + spare_blocks, 3 + spare_blocks);
     ssd.geometry.planes = planes;
-    (ssd.gc.start_free_blocks, ssd.gc.stop_free_blocks) = (1 + spare_blocks, 2 + spare_blocks);
+    (ssd.gc.start_threshold_free_blocks, ssd.gc.stop_threshold_free_blocks) = (1 + spare_blocks, 2 + spare_blocks);
     ssd.gc.preemption = preemption;
     ArrayParams {
-        level: Level::Single,
+        level: RaidLevel::Single,
         members: 1,
         stripe_unit_pages: 1,
         ssd,
@@ -75,11 +75,11 @@ fn params(planes: u32, spare_blocks: u32, preemption: Option<Preemption>) -> Arr
 /// Runs operations at times counted from `T`, after writes that bring a pool to its start threshold.
 fn run(params: &ArrayParams, operations: &[(i64, Op)]) -> Outcome {
     let writes: &[u64] = if params.ssd.geometry.planes == 1 { &[0, 1, 4, 5, 8] } else { &[0, 4, 1, 5, 8, 12, 9, 13, 16] };
-    run_after(params, ComputingShortcuts::default(), writes, T, operations)
+    run_after(params, SimulationShortcuts::default(), writes, T, operations)
 }
 
 /// Runs operations after other writes, with times counted from `from`.
-fn run_after(params: &ArrayParams, shortcuts: ComputingShortcuts, writes: &[u64], from: TimeNs, operations: &[(i64, Op)]) -> Outcome {
+fn run_after(params: &ArrayParams, shortcuts: SimulationShortcuts, writes: &[u64], from: TimeNs, operations: &[(i64, Op)]) -> Outcome {
     let members = u64::from(params.members);
     let mut array = Array::new(params, 1, ArraySetup { shortcuts, ..ArraySetup::default() });
     let mut arrivals: Vec<(TimeNs, Op)> = writes.iter().map(|&page| (0, Write(page))).collect();
@@ -152,7 +152,7 @@ fn a_clean_that_nothing_disturbs_costs_a_poll_at_every_point() {
     assert_eq!((outcome.counters.preemptions, outcome.counters.gc_pages_moved, outcome.counters.erases), (1, 2, 1));
     assert_eq!((outcome.counters.gc_time_ns, outcome.counters.gc_preemptible_by_all_requests_ns), (1498, 1498));
     assert_eq!(outcome.met, [1]);
-    let without_polling = semi(Preemption { poll_ns: 0, ..SEMI }, &[(0, Read(9))]);
+    let without_polling = semi(Preemption { poll_duration_ns: 0, ..SEMI }, &[(0, Read(9))]);
     assert_eq!((without_polling.done, without_polling.cleans[0].end_ns), (vec![28], T + 1498 - 6 * 5));
     let without_preemption = run(&params(1, 0, None), &[(0, Read(9))]);
     assert_eq!((without_preemption.done, without_preemption.cleans[0].end_ns), (vec![1468], T + 1440));
@@ -301,7 +301,7 @@ fn a_write_overlaps_with_the_program_of_a_move() {
 #[test]
 fn writes_wait_when_free_blocks_fall_below_t_hard() {
     // T_soft is 2 and T_hard 1.8. Three writes fill the open block, the fourth opens another: one block is left.
-    let params = params(1, 1, Some(Preemption { hard_limit_over_start_threshold: 0.9, ..SEMI }));
+    let params = params(1, 1, Some(Preemption { hard_limit_to_start_ratio: 0.9, ..SEMI }));
     let writes: Vec<_> = [9, 10, 11, 0, 1].iter().map(|&page| (0, Write(page))).collect();
     let outcome = run(&params, &writes);
     assert_eq!(outcome.done[..4], [213, 426, 639, 852]);
@@ -318,14 +318,14 @@ fn writes_wait_when_free_blocks_fall_below_t_hard() {
     let with_read: Vec<_> = writes.into_iter().chain([(860, Read(3))]).collect();
     assert_eq!(run(&params, &with_read).done[5], 857 + 20 + 5 + 200 + 5 + 28);
     // With T_hard equal to the free blocks the state is still 1: they have to fall below it.
-    let equal = run(&self::params(1, 1, Some(Preemption { hard_limit_over_start_threshold: 1.0, ..SEMI })), &[(0, Write(9))]);
+    let equal = run(&self::params(1, 1, Some(Preemption { hard_limit_to_start_ratio: 1.0, ..SEMI })), &[(0, Write(9))]);
     assert_eq!(equal.done, [213]);
 }
 
 #[test]
 fn a_clean_that_begins_below_t_hard_begins_in_state_2() {
     // T_soft is 3 and T_hard 2.7. The fourth write opens a block and the first move another: two are left after the erase.
-    let mut params = params(1, 2, Some(Preemption { hard_limit_over_start_threshold: 0.9, ..SEMI }));
+    let mut params = params(1, 2, Some(Preemption { hard_limit_to_start_ratio: 0.9, ..SEMI }));
     params.ssd.gc.separate_open_block = true;
     let writes: Vec<_> = [9, 10, 11, 0, 1].iter().map(|&page| (0, Write(page))).collect();
     let outcome = run(&params, &writes);
@@ -352,7 +352,7 @@ fn a_clean_that_begins_below_t_hard_begins_in_state_2() {
 fn a_high_priority_write_stops_all_polls_until_the_erase() {
     // T_hard is 1.8. The fourth write leaves one free block: state 2 from 857 on. Page 6 is read –877, poll –882, program –1082. At the
     // next poll the state becomes 3: read –1107, program –1307, erase –2307, then the write.
-    let params = params(1, 1, Some(Preemption { hard_limit_over_start_threshold: 0.9, ..SEMI }));
+    let params = params(1, 1, Some(Preemption { hard_limit_to_start_ratio: 0.9, ..SEMI }));
     let mut operations: Vec<_> = [9, 10, 11, 0].iter().map(|&page| (0, Write(page))).collect();
     operations.extend([(900, Urgent(1)), (901, Read(3)), (902, Write(2))]);
     let outcome = run(&params, &operations);
@@ -367,7 +367,7 @@ fn a_high_priority_write_stops_all_polls_until_the_erase() {
 fn above_t_hard_a_high_priority_write_goes_in_like_any_other() {
     for t_hard in [0.0, 1.0] {
         // One free block is not less than one.
-        let preemption = Preemption { hard_limit_over_start_threshold: t_hard, ..SEMI };
+        let preemption = Preemption { hard_limit_to_start_ratio: t_hard, ..SEMI };
         let with = |write: fn(u64) -> Op| semi(preemption, &[(0, Read(9)), (45, write(10)), (46, Read(11)), (47, Write(0))]);
         let (urgent, plain) = (with(Urgent), with(Write));
         // At the poll 58–63 the write is admitted, at the next one the other; the read at point 2 after the program 489–689.
@@ -416,8 +416,8 @@ fn idle_time_is_used_and_a_request_waits_for_the_victim_or_the_next_point() {
 fn idle_collection_stops_at_the_blocks_of_the_fill_and_after_a_disturbed_victim() {
     // Four blocks to spare: the pool starts with six free ones and has five after the writes.
     let mut spare = params(1, 4, Some(SEMI));
-    spare.ssd.gc.start_free_blocks = 1;
-    spare.ssd.gc.stop_free_blocks = 2;
+    spare.ssd.gc.start_threshold_free_blocks = 1;
+    spare.ssd.gc.stop_threshold_free_blocks = 2;
     spare.ssd.gc.idle_collection_after_ns = Some(500);
     let outcome = run(&spare, &[(0, Read(9))]);
     assert_eq!((outcome.counters.idle_cleans, outcome.done[0]), (1, 28));
@@ -457,7 +457,7 @@ fn reads_suspend_programs_and_erases() {
 fn reads_suspend_host_programs_outside_of_cleans() {
     let preemption = Preemption { suspension: Some(Suspension { suspend_ns: 3, resume_ns: 4, suspensions_max: 1 }), ..SEMI };
     let mut spare = params(1, 4, Some(preemption));
-    (spare.ssd.gc.start_free_blocks, spare.ssd.gc.stop_free_blocks) = (1, 2);
+    (spare.ssd.gc.start_threshold_free_blocks, spare.ssd.gc.stop_threshold_free_blocks) = (1, 2);
     // Its program is in flight from 8 to 208.
     let outcome = run(&spare, &[(0, Write(9)), (50, Read(10))]);
     assert_eq!((outcome.done, outcome.met), (vec![208 + 35, 81], vec![0, 0]));
@@ -478,7 +478,7 @@ fn members_of_an_array_preempt_on_their_own() {
     let operations = [(0, Read(9)), (45, Read(6)), (100, Write(10)), (300, Read(7)), (600, Read(11))];
     let single = run(&params(1, 0, Some(preemption)), &operations);
     let mut array = params(1, 0, Some(preemption));
-    (array.level, array.members) = (Level::Raid0, 3);
+    (array.level, array.members) = (RaidLevel::Raid0, 3);
     let striped = run(&array, &operations);
     assert_eq!(striped.done, single.done);
     assert_eq!(striped.counters, single.counters);
@@ -487,7 +487,7 @@ fn members_of_an_array_preempt_on_their_own() {
 
 /// pgc2011: PGC Table II.
 fn as_pgc2011(planes: u32, pipeline: PipeliningMode) -> ArrayParams {
-    let mut params = params(planes, 0, Some(Preemption { poll_ns: 600, pipeline, ..SEMI }));
+    let mut params = params(planes, 0, Some(Preemption { poll_duration_ns: 600, pipeline, ..SEMI }));
     let timing = &mut params.ssd.timing;
     (timing.page_read_ns, timing.page_program_ns, timing.block_erase_ns) = (25_000, 200_000, 1_500_000);
     (timing.page_transfer_ns, timing.command_overhead_ns) = (105_600, 0);
@@ -507,9 +507,9 @@ fn at_a_step(params: &ArrayParams, collapsed: bool, operations: &[(i64, Op)]) ->
     let preemption = params.ssd.gc.preemption.expect("there are points");
     let t = params.ssd.timing;
     let transfers_ns = if params.ssd.gc.copy_back { 0 } else { 2 * t.page_transfer_ns };
-    let (read, program, look) = ((t.page_read_ns + transfers_ns) as i64, t.page_program_ns as i64, preemption.poll_ns as i64);
+    let (read, program, look) = ((t.page_read_ns + transfers_ns) as i64, t.page_program_ns as i64, preemption.poll_duration_ns as i64);
     let rest_behind_program = read + program + t.block_erase_ns as i64 + 3 * look;
-    let shortcuts = ComputingShortcuts { computes_ends_on_arrival: true, ends_waits_without_events: collapsed };
+    let shortcuts = SimulationShortcuts { computes_ends_on_arrival: true, ends_waits_without_events: collapsed };
     let run = |operations: &[(i64, Op)]| run_after(params, shortcuts, &writes, 10_000_000, operations);
     if matches!(operations[0].1, Read(_)) {
         // They come during the first look.
@@ -547,7 +547,11 @@ fn pipelining_of_pgc2011_in_nanoseconds() {
         }
         // A write that comes 50,000 into the program joins it; with points only it waits for the next one.
         let in_flight = |planes| {
-            at_a_step(&as_pgc2011(planes, PipeliningMode::AlsoDuringSteps), collapsed, &[(50_000, Write(if planes == 1 { 9 } else { 41 }))])
+            at_a_step(
+                &as_pgc2011(planes, PipeliningMode::AlsoDuringCollectionSteps),
+                collapsed,
+                &[(50_000, Write(if planes == 1 { 9 } else { 41 }))],
+            )
         };
         assert_eq!(in_flight(4), (vec![355_600], 355_600), "another plane");
         assert_eq!(in_flight(1), (vec![400_000], 400_000), "the same plane");
@@ -592,7 +596,7 @@ fn pages_that_need_retries_keep_the_array_longer() {
         params.ssd.mechanisms.read_retry = Some(ReadRetry { share: Fraction(1.0), times: 2 });
         params
     };
-    let alone = run_after(&retrying(1, None), ComputingShortcuts::default(), &[], 0, &[(0, Read(0)), (0, Write(1)), (0, Read(2))]);
+    let alone = run_after(&retrying(1, None), SimulationShortcuts::default(), &[], 0, &[(0, Read(0)), (0, Write(1)), (0, Read(2))]);
     assert_eq!(alone.done, [68, 68 + 208, 68 + 208 + 68]);
     // A page in the register of a move needs no array read: the clean reads page 6 once, from 78 to 98.
     let merge = Preemption { serves_requests_from_move_register: true, ..SEMI };

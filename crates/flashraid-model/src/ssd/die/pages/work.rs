@@ -19,8 +19,8 @@ pub(crate) enum Step {
     /// Transfers data for this time, in nanoseconds, over the channel that dies share. If each die has pins of its own, no channel is
     /// occupied, and the step is a wait like any other.
     Transfer(u64),
-    /// Waits for earlier operations that the die performs at the same time as this one. They must have left the plane, its register or
-    /// the channel that the next step needs (rule 103 of docs/rules.md).
+    /// Waits for operations that the die has begun earlier and still performs beside this one. They must leave the plane, the page
+    /// register or the channel that the next step needs (rule 103 of docs/rules.md).
     Barrier,
 }
 
@@ -271,7 +271,7 @@ impl PageContext<'_> {
 
     fn start_transfer(&mut self, at: TimeNs, channel: usize) {
         if let Some(&(.., ns)) = self.own.channels[channel].queue.front() {
-            self.out.wake(at + ns, SsdWake::Transferred(channel as u32));
+            self.out.wake(at + ns, SsdWake::ChannelTransferEnds(channel as u32));
         }
     }
 

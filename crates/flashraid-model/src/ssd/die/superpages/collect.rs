@@ -58,7 +58,7 @@ impl SuperpageContext<'_> {
             match self.own.collection.next(self.media, need) {
                 Next::Nothing => break,
                 Next::Victim(reason) => self.count_victim(reason),
-                Next::AllPartsBegun(block) => self.erase_if_empty(now, block),
+                Next::AllMovesBegun(block) => self.erase_if_empty(now, block),
                 Next::MovePart(id) => {
                     let units = self.own.collection.parts[id].units.count_ones();
                     self.front.ask_core_for_part(now, id, units, self.out);
@@ -101,7 +101,7 @@ impl SuperpageContext<'_> {
             } else {
                 self.own.merging.remove(source);
                 self.parts.drive_counters.units_overwritten_during_move += 1;
-                self.parts.counters.gc_pages_read_in_vain += u64::from(self.own.params.unit_pages);
+                self.parts.counters.gc_pages_read_in_vain += u64::from(self.own.params.pages_per_unit);
             }
         }
         self.erase_if_empty(now, block);
@@ -174,7 +174,7 @@ impl SuperpageContext<'_> {
             of_superblocks.by_placement_handle.programmed(moved.stream, units + parity);
             of_superblocks.units_moved_by_collection += units;
             of_superblocks.collected_units_from_slc += if of_slc { units } else { 0 };
-            let pages_moved = units * u64::from(self.own.params.unit_pages);
+            let pages_moved = units * u64::from(self.own.params.pages_per_unit);
             counters.gc_pages_moved += pages_moved;
             counters.erases += planes;
             self.out.programmed.push(UnitsProgrammed { at: now, member: self.parts.member, units: units + parity, pages_moved });

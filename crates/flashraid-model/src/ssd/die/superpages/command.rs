@@ -37,7 +37,7 @@ impl SuperpageContext<'_> {
                 other_ns: now - command.started,
                 before: WorkSnapshot::default(),
             };
-            let place = self.media.map[(op.page / self.own.params.unit_pages) as usize];
+            let place = self.media.map[(op.page / self.own.params.pages_per_unit) as usize];
             if place & BUFFERED == 0 {
                 self.enqueue_read(now, place, Reader::Host(waiter));
             } else {
@@ -63,8 +63,8 @@ impl SuperpageContext<'_> {
     fn trim_command(&mut self, now: TimeNs, id: u32) {
         let ops = std::mem::take(&mut self.front.commands[id].ops);
         self.parts.counters.host_pages_trimmed += ops.len() as u64;
-        for (unit, pages) in units_of(&ops, self.own.params.unit_pages) {
-            if pages.len() < self.own.params.unit_pages as usize {
+        for (unit, pages) in units_of(&ops, self.own.params.pages_per_unit) {
+            if pages.len() < self.own.params.pages_per_unit as usize {
                 self.parts.drive_counters.trimmed_pages_ignored += pages.len() as u64;
                 continue;
             }

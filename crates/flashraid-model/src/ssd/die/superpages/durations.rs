@@ -25,7 +25,7 @@ impl SuperpageDies {
 
     /// Returns the number of units of a part that lie on pages of this type.
     fn units_of_type(&self, part: &Part, page_type: u32) -> u32 {
-        let units = self.shape.planes * self.shape.flash_page_units;
+        let units = self.shape.planes * self.shape.units_per_flash_page;
         (part.units >> (page_type * units) & (u128::MAX >> (128 - units))).count_ones()
     }
 
@@ -55,7 +55,7 @@ impl SuperpageDies {
     /// Returns the first place of a part's superpage, and the set of units in its current step, one bit for each.
     pub(crate) fn part_step_units(&self, id: u32) -> (u32, u128) {
         let Part { first, units, page_type } = self.collection.parts[id];
-        let of_type = self.shape.planes * self.shape.flash_page_units;
+        let of_type = self.shape.planes * self.shape.units_per_flash_page;
         (first, units & (u128::MAX >> (128 - of_type)) << (page_type * of_type))
     }
 

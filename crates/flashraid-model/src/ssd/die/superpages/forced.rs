@@ -54,7 +54,7 @@ impl SuperpageContext<'_> {
         let is_due = agent.forced().is_none() && agent.turn_free_blocks(now).is_some_and(|limit| free <= limit);
         if is_due && !self.own.collection.is_instantaneous() {
             agent.begin_work_of_turn();
-            self.begin_forced_work(now, ForcedWork::Watermark);
+            self.begin_forced_work(now, ForcedWork::ToWatermark);
         }
     }
 
@@ -92,7 +92,7 @@ impl SuperpageContext<'_> {
 
     /// Stops forced work that may only be done in idle time, because idle time has ended.
     pub(super) fn stop_idle_work(&mut self, now: TimeNs) {
-        if self.parts.agent.as_ref().is_some_and(|agent| agent.forced() == Some(ForcedWork::UntilReserved)) {
+        if self.parts.agent.as_ref().is_some_and(|agent| agent.forced() == Some(ForcedWork::UntilReserveFree)) {
             self.agent_done(now);
         }
     }

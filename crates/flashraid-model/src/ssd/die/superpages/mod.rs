@@ -130,7 +130,7 @@ impl SuperpageDies {
 
     /// Returns the work that the host's writes so far leave to the dies, except for the contents of the write buffer.
     pub(crate) fn owed(&self, media: &Superblocks, now: TimeNs) -> UnfinishedWork {
-        let unit_pages = u64::from(self.params.unit_pages);
+        let unit_pages = u64::from(self.params.pages_per_unit);
         let units = self.collection.owed_units() + self.collection.units_on_their_way();
         let collection_ns = self.dies.iter().map(|die| self.collection_left_ns(media, now, die)).sum();
         UnfinishedWork { buffered_pages: 0, pages_to_move: units * unit_pages, remaining_collection_die_ns: collection_ns }
@@ -154,7 +154,7 @@ impl SuperpageDies {
 
     /// Writes logical pages in order, each with its stream. It takes no simulated time and counts nothing.
     pub(crate) fn overwrite_untimed(&self, media: &mut Superblocks, front: &Front, pages: &[(u32, u8)]) {
-        let unit_pages = self.params.unit_pages;
+        let unit_pages = self.params.pages_per_unit;
         media.overwrite_untimed(pages.iter().map(|&(page, source)| (page / unit_pages, front.handle_of(source))));
     }
 }
@@ -165,7 +165,7 @@ impl SuperpageContext<'_> {
         match wake {
             SsdWake::Superpages(wake) => self.wake_dies(now, wake),
             SsdWake::Front(wake) => self.wake_front(now, wake),
-            SsdWake::Worker { .. } | SsdWake::Die(_) | SsdWake::PageCrossedLink(_) | SsdWake::Transferred(_) => {
+            SsdWake::Worker { .. } | SsdWake::Die(_) | SsdWake::PageCrossedLink(_) | SsdWake::ChannelTransferEnds(_) => {
                 unreachable!("these dies take superpages")
             }
         }
@@ -180,13 +180,13 @@ impl SuperpageContext<'_> {
                 self.front.enqueue(now, id, self.out);
             }
             FrontWake::CommandEnded => self.front.command_done(now, self.out),
-            FrontWake::Core(core) => {
+            FrontWake::CoreWorkEnds(core) => {
                 if let Some(part) = self.front.core_done(now, core, self.out) {
                     self.part_has_core(now, part);
                 }
                 self.front.assign_cores(now, self.out);
             }
-            FrontWake::Delayed(id) => self.command_delayed(now, id),
+            FrontWake::ControllerDelayEnds(id) => self.command_delayed(now, id),
             FrontWake::DataCrossedLink(id) => self.data_crossed(now, id),
             FrontWake::ProgramBegun(_) | FrontWake::Programmed(_) => unreachable!("superpages are programmed, not pages"),
         }
@@ -195,7 +195,7 @@ impl SuperpageContext<'_> {
     fn wake_dies(&mut self, now: TimeNs, wake: SuperpageWake) {
         match wake {
             SuperpageWake::FlashArrayRead(id) => self.array_read_ended(now, id),
-            SuperpageWake::ReadOut(id) => self.read_out(now, id),
+            SuperpageWake::ReadTransferred(id) => self.read_out(now, id),
             SuperpageWake::ExclusiveStepEnds(die) => self.exclusive_step_ended(now, die),
             SuperpageWake::SuspensionStepEnds(die) => self.suspension_step_ended(now, die),
             SuperpageWake::MaySuspendAgain(die) => self.interrupt(now, die),

@@ -13,10 +13,11 @@ use std::collections::HashSet;
 pub(super) enum Overlap {
     /// Reads of the host and steps of collection never overlap.
     Off,
-    /// A step of collection may begin while the data of earlier host reads are transferred from the die.
+    /// Lets a step of collection begin while the data of earlier host reads are transferred from the die. Such a step reads pages of
+    /// a victim superblock and transfers their valid data from the die.
     StepsDuringReadTransfers,
-    /// A step of collection may begin while the data of earlier host reads are transferred from the die. Host reads may also begin while
-    /// the data of a step are transferred.
+    /// Lets a step of collection begin while the data of earlier host reads are transferred from the die. Such a step reads pages of
+    /// a victim superblock and transfers their valid data from the die. Host reads may also begin during the transfer of a step.
     Both,
 }
 
@@ -27,7 +28,7 @@ impl Overlap {
         match preemption.filter(|_| has_registers).map_or(PipeliningMode::Off, |preemption| preemption.pipeline) {
             PipeliningMode::Off => Overlap::Off,
             PipeliningMode::AtPreemptionPoints => Overlap::StepsDuringReadTransfers,
-            PipeliningMode::AlsoDuringSteps => Overlap::Both,
+            PipeliningMode::AlsoDuringCollectionSteps => Overlap::Both,
         }
     }
 }
@@ -70,11 +71,11 @@ impl SuperpageContext<'_> {
         }
         let (first, units) = self.own.part_step_units(part);
         let shape = &self.own.shape;
-        let of_flash_page = (1_u128 << shape.flash_page_units) - 1;
+        let of_flash_page = (1_u128 << shape.units_per_flash_page) - 1;
         let planes = &mut self.own.dies[die as usize].planes;
         for flash_page in 0..shape.planes * shape.bits_per_cell {
-            if units >> (flash_page * shape.flash_page_units) & of_flash_page != 0 {
-                let plane = &mut planes[shape.place(first + flash_page * shape.flash_page_units).plane as usize];
+            if units >> (flash_page * shape.units_per_flash_page) & of_flash_page != 0 {
+                let plane = &mut planes[shape.place(first + flash_page * shape.units_per_flash_page).plane as usize];
                 plane.holds = if are_there { plane.holds + 1 } else { plane.holds - 1 };
             }
         }
@@ -105,13 +106,13 @@ impl SuperpageContext<'_> {
         }
         let (first, mut units) = step;
         let shape = self.own.shape;
-        let of_flash_page = u64::MAX >> (64 - shape.flash_page_units);
+        let of_flash_page = u64::MAX >> (64 - shape.units_per_flash_page);
         let reads = &self.own.reads;
         let is_merged = |id: u32| {
             let read = &reads[id];
-            let first_page = first / shape.flash_page_units;
+            let first_page = first / shape.units_per_flash_page;
             let at = read.flash_page.checked_sub(first_page).filter(|&at| at < shape.planes * shape.bits_per_cell);
-            at.is_some_and(|at| read.units & !((units >> (at * shape.flash_page_units)) as u64 & of_flash_page) == 0)
+            at.is_some_and(|at| read.units & !((units >> (at * shape.units_per_flash_page)) as u64 & of_flash_page) == 0)
         };
         let state = &mut self.own.dies[die as usize];
         let merged: Vec<u32> = state.reads.iter().copied().filter(|&id| is_merged(id)).collect();
@@ -145,7 +146,7 @@ impl SuperpageContext<'_> {
                 let time = TimeParts { collection_ns, transfer_ns: at - now, other_ns, ..TimeParts::default() };
                 self.read_ends(at, &waiter, time);
             }
-            Reader::RestOfUnit(superpage) => self.rest_of_unit_read(now, superpage),
+            Reader::PartialUnitWrite(superpage) => self.rest_of_unit_read(now, superpage),
         }
     }
 }

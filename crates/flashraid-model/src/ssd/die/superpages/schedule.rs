@@ -276,7 +276,7 @@ impl SuperpageContext<'_> {
         state.reading += 1;
         state.reads_in_a_row += u32::from(others_wait);
         state.waiting_ns -= read.array_ns + self.own.params.unit_transfer_ns;
-        let block = self.media.superblock_of(read.flash_page * self.own.shape.flash_page_units);
+        let block = self.media.superblock_of(read.flash_page * self.own.shape.units_per_flash_page);
         let superblock = &mut self.media.superblocks[block as usize];
         superblock.reads += 1;
         read.array_ns += state.activity.extra_array_ns(read.array_ns, || (read.flash_page, superblock.erases));
@@ -297,7 +297,7 @@ impl SuperpageContext<'_> {
         plane.reads = false;
         plane.holds += 1;
         let left = self.transfer(now, die, units * self.own.params.unit_transfer_ns);
-        self.out.wake(left, SuperpageWake::ReadOut(id));
+        self.out.wake(left, SuperpageWake::ReadTransferred(id));
         if self.own.params.planes_read_during_transfer {
             self.dispatch(now, die);
         }
@@ -322,14 +322,14 @@ impl SuperpageContext<'_> {
                     let time = TimeParts { collection_ns, transfer_ns, flash_ns: read.array_ns, other_ns, ..TimeParts::default() };
                     self.read_ends(at, &waiter, time);
                 }
-                Reader::RestOfUnit(superpage) => self.rest_of_unit_read(now, superpage),
+                Reader::PartialUnitWrite(superpage) => self.rest_of_unit_read(now, superpage),
             }
         }
         let (die, flash_page) = (read.die, read.flash_page);
         self.own.reads[id] = read;
         self.own.reads.recycle(id);
         self.dispatch(now, die);
-        let reads = || self.media.superblocks[self.media.superblock_of(flash_page * self.own.shape.flash_page_units) as usize].reads;
+        let reads = || self.media.superblocks[self.media.superblock_of(flash_page * self.own.shape.units_per_flash_page) as usize].reads;
         if self.own.collection.upkeep.is_read_too_often(reads) {
             self.begin_parts(now);
         }

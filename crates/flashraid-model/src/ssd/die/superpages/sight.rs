@@ -9,7 +9,7 @@ use crate::ssd::job::ReadForecast;
 impl SuperpageDies {
     /// Returns the prospect of a read of a page that would be sent now.
     pub(crate) fn forecast_read(&self, media: &Superblocks, now: TimeNs, page: u32) -> ReadForecast {
-        let ppn = media.map[(page / self.params.unit_pages) as usize];
+        let ppn = media.map[(page / self.params.pages_per_unit) as usize];
         if ppn & BUFFERED != 0 || self.merging.holds(ppn) {
             return ReadForecast::not_on_flash(now);
         }

@@ -10,7 +10,7 @@ impl Drive {
     pub(super) fn units_of(&self, number: usize) -> Vec<(u32, u32)> {
         let mut units: Vec<(u32, u32)> = Vec::new();
         for operation in &self.front.commands[number].operations {
-            let of_page = operation.page as u32 / self.own.unit_pages;
+            let of_page = operation.page as u32 / self.own.pages_per_unit;
             match units.last_mut() {
                 Some((unit, pages)) if *unit == of_page => *pages += 1,
                 _ => units.push((of_page, 1)),
@@ -30,7 +30,7 @@ impl Drive {
                 let mut touched = Vec::new();
                 for mut operation in operations {
                     self.front.books(number, &mut operation);
-                    match self.units[(operation.page as u32 / self.own.unit_pages) as usize] {
+                    match self.units[(operation.page as u32 / self.own.pages_per_unit) as usize] {
                         Where::Flash(place) => {
                             let is_held = self.is_held(place);
                             self.wants(place, Reader::Page(number, operation));
@@ -57,7 +57,7 @@ impl Drive {
             OpKind::Trim => {
                 self.count("pages_trimmed", pages);
                 for (unit, pages) in self.units_of(number) {
-                    if pages == self.own.unit_pages {
+                    if pages == self.own.pages_per_unit {
                         self.units[unit as usize] = Where::Nowhere;
                     } else {
                         self.count("trimmed_in_part", u64::from(pages));
@@ -90,7 +90,7 @@ impl Drive {
                 if before <= self.front.commands[number].passed {
                     continue;
                 }
-                if !self.enters(unit, handle, pages < self.own.unit_pages) {
+                if !self.enters(unit, handle, pages < self.own.pages_per_unit) {
                     return self.front.finds_no_room();
                 }
                 self.front.command(number).passed = before;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use flashraid_model::coordination::ForcedWork;
-use flashraid_model::ssd::SlcLimit;
+use flashraid_model::ssd::SlcSuperblockLimit;
 
 use super::super::coordination::Message;
 use super::super::front::Told;
@@ -13,7 +13,7 @@ impl Drive {
     /// Returns the goal of idle collection. Superblocks reserved for one bit per cell should be free, unless they take units.
     pub(super) fn idle_goal(&self) -> u32 {
         let set_aside = match self.own.slc.map(|slc| slc.superblock_limit) {
-            Some(SlcLimit::Superblocks(superblocks)) => superblocks.saturating_sub(self.open[self.slc_stream()].len() as u32),
+            Some(SlcSuperblockLimit::Superblocks(superblocks)) => superblocks.saturating_sub(self.open[self.slc_stream()].len() as u32),
             _ => 0,
         };
         self.own.collection.target_free_superblocks + self.own.collection.superblocks_below_target_to_double_pace + set_aside
@@ -254,7 +254,7 @@ impl Drive {
         assert!(self.forced.is_none(), "cycles do not overlap");
         (self.forced, self.has_freed, self.has_asked, self.has_registered) = (Some(work), false, false, false);
         self.looks_if_it_collects();
-        if self.idle_is_over && work == ForcedWork::UntilReserved {
+        if self.idle_is_over && work == ForcedWork::UntilReserveFree {
             return self.is_done();
         }
         self.begin_parts();
@@ -264,7 +264,7 @@ impl Drive {
 
     /// Idle time that was to be used is over (`StopGc`).
     pub(crate) fn is_stopped(&mut self) {
-        if self.forced == Some(ForcedWork::UntilReserved) {
+        if self.forced == Some(ForcedWork::UntilReserveFree) {
             self.is_done();
         }
     }
@@ -299,7 +299,7 @@ impl Drive {
     /// Begins to collect in the member's turn.
     pub(crate) fn turn_begins(&mut self) {
         if !self.is_forced() {
-            self.forced_to(ForcedWork::Watermark);
+            self.forced_to(ForcedWork::ToWatermark);
         }
     }
 

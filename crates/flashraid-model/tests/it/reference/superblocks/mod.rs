@@ -125,7 +125,7 @@ enum Halt {
 #[derive(Clone)]
 pub(super) enum DriveEvent {
     ArrayRead(Read),
-    ReadOut(Read),
+    ReadTransferred(Read),
     JobStep(usize),
     /// The array work of a job would end now.
     ArrayEnds(usize),
@@ -184,7 +184,7 @@ pub(super) struct Drive {
     openings: u32,
     opened: Vec<u32>,
     /// Random stream of the victim policies.
-    victims_drawn: rng::Stream,
+    victims_drawn: rng::RandomStream,
     free: VecDeque<u32>,
     /// First places of superpages with data whose programs have begun since their superblock was free.
     begun: BTreeSet<u32>,
@@ -239,7 +239,7 @@ impl Drive {
         let superblocks = g.blocks_per_plane as usize;
         let streams = 2 * own.placement_handles.count as usize;
         let per_channel = ssd.channel.map_or(1, |channel| channel.dies_per_channel);
-        let exported = (u64::from(g.exported_pages_per_die()) * u64::from(g.dies) / u64::from(own.unit_pages)) as usize;
+        let exported = (u64::from(g.exported_pages_per_die()) * u64::from(g.dies) / u64::from(own.pages_per_unit)) as usize;
         let die = |number: usize| Die {
             reading: vec![false; g.planes as usize],
             holding: vec![0; g.planes as usize],
@@ -412,18 +412,18 @@ impl Drive {
                     parts.flash_ns += read.ns;
                     parts.transfer_ns += out - self.now;
                 }
-                self.schedule(out, DriveEvent::ReadOut(read));
+                self.schedule(out, DriveEvent::ReadTransferred(read));
                 if self.own.planes_read_during_transfer {
                     self.die_looks(die);
                 }
             }
-            DriveEvent::ReadOut(read) => {
+            DriveEvent::ReadTransferred(read) => {
                 self.dies[read.die].holding[read.plane] -= 1;
                 for (_, reader, parts) in read.readers {
                     self.gets(reader, parts);
                 }
                 self.die_looks(read.die);
-                let block = read.flash_page * self.own.flash_page_units / self.per_block();
+                let block = read.flash_page * self.own.units_per_flash_page / self.per_block();
                 if self.own.upkeep.reads_before_refresh.is_some_and(|reads| self.reads[block as usize] >= reads) {
                     self.begin_parts();
                 }

@@ -2,7 +2,7 @@
 
 use flashraid_model::rng;
 use flashraid_model::space::victim::{DChoices, GreedyWearAware, SuperblockCandidate, VictimCandidates, VictimRandomness};
-use flashraid_model::ssd::{SlcLimit, VictimPolicy};
+use flashraid_model::ssd::{SlcSuperblockLimit, VictimPolicy};
 
 use super::{Block, Drive, Superpage, Where};
 
@@ -41,8 +41,8 @@ impl Drive {
         let Some(slc) = self.own.slc else { return handle };
         let in_use = self.slc.iter().filter(|&&slc| slc).count();
         let most = match slc.superblock_limit {
-            SlcLimit::Superblocks(superblocks) => superblocks as usize,
-            SlcLimit::ShareOfFree { millionths } => {
+            SlcSuperblockLimit::Superblocks(superblocks) => superblocks as usize,
+            SlcSuperblockLimit::ShareOfFree { millionths } => {
                 let beyond = self.free.len().saturating_sub(self.own.collection.target_free_superblocks as usize);
                 (beyond + in_use) * millionths as usize / 1_000_000
             }
@@ -90,11 +90,11 @@ impl Drive {
     }
 
     pub(super) fn per_superpage(&self) -> u32 {
-        self.ssd.geometry.planes * self.own.bits_per_cell * self.own.flash_page_units
+        self.ssd.geometry.planes * self.own.bits_per_cell * self.own.units_per_flash_page
     }
 
     pub(super) fn rows(&self) -> u32 {
-        self.ssd.geometry.pages_per_block / (self.own.bits_per_cell * self.own.flash_page_units * self.own.unit_pages)
+        self.ssd.geometry.pages_per_block / (self.own.bits_per_cell * self.own.units_per_flash_page * self.own.pages_per_unit)
     }
 
     pub(super) fn per_block(&self) -> u32 {
@@ -110,11 +110,11 @@ impl Drive {
     }
 
     pub(super) fn type_of(&self, place: u32) -> u32 {
-        place % self.per_superpage() / self.own.flash_page_units / self.ssd.geometry.planes
+        place % self.per_superpage() / self.own.units_per_flash_page / self.ssd.geometry.planes
     }
 
     pub(super) fn plane_of(&self, place: u32) -> usize {
-        (place % self.per_superpage() / self.own.flash_page_units % self.ssd.geometry.planes) as usize
+        (place % self.per_superpage() / self.own.units_per_flash_page % self.ssd.geometry.planes) as usize
     }
 
     pub(super) fn array_read_ns(&self, place: u32) -> u64 {
@@ -160,7 +160,7 @@ impl Drive {
         let greedy = emptiest(&useful)?;
         let all = self.blocks.len() as u64;
         let stream = &mut self.victims_drawn.clone();
-        let draw = |stream: &mut rng::Stream| loop {
+        let draw = |stream: &mut rng::RandomStream| loop {
             let block = rng::below(stream, all) as u32;
             if useful.contains(&block) {
                 return block;
