@@ -14,7 +14,7 @@ use flashraid_fit::sets::Set;
 use flashraid_report::figures;
 use flashraid_workload::trace::write::WRITABLE_FORMATS;
 use flashraid_workload::trace::{DevicePlacement, DiscardPolicy, Format, ReorderMethod, TimeUnit, TraceSpec};
-use flashraid_workload::units::{Duration, Rate, Size};
+use flashraid_workload::units::{ByteRate, Duration, Size};
 
 /// Default folder for results.
 pub const DEFAULT_OUT: &str = "flashraid-out";
@@ -736,10 +736,10 @@ pub struct DataSheetArgs {
     pub raw: Option<Size>,
     /// Rate of sequential reads, such as 6800MB/s
     #[arg(long, value_name = "RATE", requires = "datasheet")]
-    pub seq_read: Option<Rate>,
+    pub seq_read: Option<ByteRate>,
     /// Rate of sequential writes, such as 4000MB/s
     #[arg(long, value_name = "RATE", requires = "datasheet")]
-    pub seq_write: Option<Rate>,
+    pub seq_write: Option<ByteRate>,
     /// Random reads of 4 KiB per second
     #[arg(long, value_name = "N", requires = "datasheet")]
     pub rand_read: Option<u64>,

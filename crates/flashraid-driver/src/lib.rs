@@ -389,7 +389,7 @@ impl<S: Source> Loop<S> {
     fn end_idle_collection(&mut self) {
         if !self.idle_is_over && self.in_flight.is_empty() {
             self.idle_is_over = true;
-            self.array.reach_milestone(self.now, Milestone::RequestsEnd, &mut self.events);
+            self.array.reach_milestone(self.now, Milestone::LastRequestDone, &mut self.events);
         }
     }
 
@@ -565,15 +565,15 @@ impl<S: Source> Loop<S> {
     fn take_event(&mut self, event: &Event, watch: &mut dyn RunWatcher) {
         match event {
             Event::RequestDone(done) => self.complete(done, watch),
-            Event::CleanEnded(clean) => {
+            Event::VictimCollectionEnded(clean) => {
                 watch.victim_cleaned(clean);
-                self.metrics.record_clean(clean);
+                self.metrics.record_gc_interval(clean);
                 let start = self.start_free_blocks;
                 self.metrics.record_free_blocks(clean.member, clean.start_ns, clean.free_blocks_before, start);
                 self.metrics.record_free_blocks(clean.member, clean.end_ns, clean.free_blocks_min, start);
             }
             Event::DestageEnded(destage) => self.metrics.record_destage(destage),
-            Event::UnitsProgrammed(UnitsProgrammed { at, units, pages_moved, .. }) => {
+            Event::SuperblockUnitsProgrammed(UnitsProgrammed { at, units, pages_moved, .. }) => {
                 self.metrics.record_moved_pages(*at, *pages_moved);
                 watch.units_programmed(*units);
             }
@@ -620,7 +620,7 @@ impl<S: Source> Loop<S> {
     fn tick(&mut self, watch: &mut dyn RunWatcher) -> Result<bool, DriverError> {
         self.upcoming.requests_since_tick = 0;
         self.upcoming.pages_since_tick = 0;
-        let reached = self.array.reach_milestone(self.now, Milestone::BeforeCountersAreRead, &mut self.events);
+        let reached = self.array.reach_milestone(self.now, Milestone::BeforeReadingArrayCounters, &mut self.events);
         self.metrics.account_collections_before(reached.collection_starts_reported_until);
         // Operations that have been taken may end long after they arrived.
         check_clock(reached.latest_scheduled_operation_end)?;

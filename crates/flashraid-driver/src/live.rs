@@ -349,7 +349,7 @@ impl LiveArray {
     fn count(&mut self) {
         self.hand_over();
         let Loop { array, metrics, events, now, .. } = &mut self.inner;
-        let reached = array.reach_milestone(*now, Milestone::BeforeCountersAreRead, events);
+        let reached = array.reach_milestone(*now, Milestone::BeforeReadingArrayCounters, events);
         metrics.account_collections_before(reached.collection_starts_reported_until);
         self.take_events();
     }

@@ -88,7 +88,7 @@ impl Base {
         let superblock_pages = f64::from(geometry.dies) * f64::from(geometry.planes) * f64::from(geometry.pages_per_block);
         let superblock_bytes = superblock_pages * f64::from(geometry.page_bytes);
         let drive = superblock(&self.params);
-        let unit_bytes = u64::from(drive.pages_per_unit) * u64::from(geometry.page_bytes);
+        let unit_bytes = u64::from(drive.pages_per_mapping_unit) * u64::from(geometry.page_bytes);
         let buffer_bytes = f64::from(drive.buffer.capacity_units) * unit_bytes as f64;
         let written_bytes = job.size_bytes.next_multiple_of(unit_bytes) as f64 * f64::from(100 - job.read_percent) / 100.0;
         let depth = job.depth as f64;

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use flashraid::Simulation;
 use flashraid::files::read_at_most;
-use flashraid::model::units::{Duration, Rate, Size};
+use flashraid::model::units::{ByteRate, Duration, Size};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -76,9 +76,9 @@ pub struct DataSheet {
     /// Bytes of flash. Without it the least power of two that leaves 7 % or more beside the capacity.
     pub raw: Option<Size>,
     /// Sequential reads, in bytes per second.
-    pub seq_read: Option<Rate>,
+    pub seq_read: Option<ByteRate>,
     /// Sequential writes, in bytes per second.
-    pub seq_write: Option<Rate>,
+    pub seq_write: Option<ByteRate>,
     /// Random reads of 4 KiB, per second.
     pub rand_read: Option<u64>,
     /// Random writes of 4 KiB in the steady state, per second.
@@ -174,7 +174,7 @@ impl Figure {
 
     /// Returns the figure in its unit, as the data sheet prints it.
     fn printed(self, sheet: &DataSheet) -> Option<f64> {
-        let rate = |rate: Option<Rate>| rate.map(|rate| rate.bytes_per_s as f64 / 1e6);
+        let rate = |rate: Option<ByteRate>| rate.map(|rate| rate.bytes_per_s as f64 / 1e6);
         let time = |time: Option<Duration>| time.map(|time| time.ns as f64 / 1e3);
         match self {
             Figure::SeqWrite => rate(sheet.seq_write),
@@ -389,8 +389,8 @@ impl DataSheet {
     fn programs_at_once(&self, base: &Base, dies: f64) -> u64 {
         let (geometry, drive) = (&base.params.geometry, superblock(&base.params));
         let units = f64::from(geometry.planes * drive.bits_per_cell * drive.units_per_flash_page);
-        let superpage_bytes = units * f64::from(drive.pages_per_unit) * f64::from(geometry.page_bytes);
-        let program_ns = base.params.timing.page_program_ns as f64 + units * drive.unit_transfer_ns as f64;
+        let superpage_bytes = units * f64::from(drive.pages_per_mapping_unit) * f64::from(geometry.page_bytes);
+        let program_ns = base.params.timing.page_program_ns as f64 + units * drive.mapping_unit_transfer_ns as f64;
         let of_base = f64::from(drive.dies_programming_max.min(geometry.dies)) * dies / f64::from(geometry.dies);
         let needed = self.seq_write.map_or(of_base, |rate| rate.bytes_per_s as f64 * program_ns / (superpage_bytes * 1e9));
         needed.ceil().clamp(1.0, dies) as u64
@@ -453,7 +453,8 @@ impl DataSheet {
             }
         }
         if let Some(latency) = self.read_latency {
-            let least_ns = read_ns + drive.unit_transfer_ns as f64 + base.params.link.map_or(0.0, |link| link.page_transfer_ns as f64);
+            let least_ns =
+                read_ns + drive.mapping_unit_transfer_ns as f64 + base.params.link.map_or(0.0, |link| link.page_transfer_ns as f64);
             if (latency.ns as f64) < least_ns {
                 found.push(format!(
                     "read_latency {latency}: an array read and the way of its data take {:.1} µs with the flash of {}; name a device with faster flash (like)",

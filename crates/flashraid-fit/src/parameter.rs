@@ -80,7 +80,7 @@ impl Parameter {
     pub(crate) fn is_missing(self, ssd: &SsdParams) -> Option<&'static str> {
         match self {
             Parameter::Link if ssd.link.is_none() => Some("the base has no `ssd.link`"),
-            Parameter::PageRead if superblock(ssd).page_read_ns.len() > 1 => {
+            Parameter::PageRead if superblock(ssd).read_ns_by_page_type.len() > 1 => {
                 Some("the base has a list of reads by type of page, `ssd.superblock.page_reads`")
             }
             _ => None,
@@ -94,7 +94,7 @@ impl Parameter {
             Parameter::PageProgram => ssd.timing.page_program_ns as f64,
             // Without a limit all may.
             Parameter::ProgramsAtOnce => f64::from(drive.dies_programming_max.min(ssd.geometry.dies)),
-            Parameter::PageRead => drive.page_read_ns.iter().sum::<u64>() as f64 / drive.page_read_ns.len() as f64,
+            Parameter::PageRead => drive.read_ns_by_page_type.iter().sum::<u64>() as f64 / drive.read_ns_by_page_type.len() as f64,
             Parameter::Link => ssd.link.map_or(1.0, |link| f64::from(ssd.geometry.page_bytes) * 1e9 / link.page_transfer_ns as f64),
             Parameter::Latency => drive.firmware.latency_after_core_ns as f64,
             Parameter::Ack => drive.buffer.acknowledge_ns as f64,
@@ -122,7 +122,7 @@ impl Parameter {
             Parameter::ProgramsAtOnce => drive.dies_programming_max = whole.min(u64::from(dies)) as u32,
             Parameter::PageRead => {
                 ssd.timing.page_read_ns = whole;
-                drive.page_read_ns = vec![whole];
+                drive.read_ns_by_page_type = vec![whole];
             }
             Parameter::Link => {}
             Parameter::Latency => drive.firmware.latency_after_core_ns = whole,

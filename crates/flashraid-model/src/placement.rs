@@ -89,7 +89,7 @@ impl StripeShape {
     /// Returns the role of the strip that `member` holds in `stripe`. A role numbers a strip in its stripe: data in order of address, then
     /// P and Q.
     #[inline]
-    pub const fn role_of_member(self, stripe: u64, member: u32) -> u32 {
+    pub const fn strip_index_of_member(self, stripe: u64, member: u32) -> u32 {
         if !self.rotates_over_members {
             return member;
         }
@@ -103,7 +103,7 @@ impl StripeShape {
         if !self.rotates_over_members {
             return if member < self.data_strips { stripes } else { 0 };
         }
-        let in_part = (0..stripes % width).filter(|&stripe| self.role_of_member(stripe, member) < self.data_strips).count();
+        let in_part = (0..stripes % width).filter(|&stripe| self.strip_index_of_member(stripe, member) < self.data_strips).count();
         stripes / width * u64::from(self.data_strips) + in_part as u64
     }
 
@@ -115,11 +115,11 @@ impl StripeShape {
         let (turns, rest) = (index / u64::from(self.data_strips), index % u64::from(self.data_strips));
         // Over `width` stripes, the role of a member rises by one from stripe to stripe. The roles of parity follow each other, so they are
         // skipped together.
-        let first = u64::from(self.role_of_member(0, member));
+        let first = u64::from(self.strip_index_of_member(0, member));
         let before = u64::from(self.data_strips).saturating_sub(first);
         let passed_over = if rest < before { 0 } else { u64::from(self.strips_per_stripe()) - first.max(u64::from(self.data_strips)) };
         let stripe = turns * u64::from(self.strips_per_stripe()) + rest + passed_over;
-        (stripe, self.role_of_member(stripe, member))
+        (stripe, self.strip_index_of_member(stripe, member))
     }
 }
 
@@ -169,7 +169,7 @@ pub struct PageLocation {
     /// Number of the stripe to which the array's page belongs.
     pub stripe: u64,
     /// Number of the data strip in the stripe to which the array's page belongs.
-    pub data_strip_index: u32,
+    pub data_strip_in_stripe: u32,
     /// Member that stores the array's page. If several members store it, the first of them.
     pub member: u32,
     /// Number of the member's logical page in which the array's page is stored, counted from the start of the member.
@@ -250,7 +250,7 @@ impl Layout {
     pub fn locate(&self, array_page: u64) -> PageLocation {
         let (stripe, column, within) = self.split(array_page);
         let member_page = (stripe * u64::from(self.strip_pages) + u64::from(within)) as u32;
-        PageLocation { stripe, data_strip_index: column, member: self.member_of_strip(stripe, column), member_page }
+        PageLocation { stripe, data_strip_in_stripe: column, member: self.member_of_strip(stripe, column), member_page }
     }
 
     /// Returns the stripe and the column of a page of the array, and its number within the strip.
@@ -285,7 +285,7 @@ impl Layout {
         match self.level {
             RaidLevel::Raid1 => 0,
             RaidLevel::Raid10 => member / 2,
-            _ => self.shape.role_of_member(stripe, member),
+            _ => self.shape.strip_index_of_member(stripe, member),
         }
     }
 
@@ -297,7 +297,7 @@ impl Layout {
 
     /// Returns the number of the first logical page of `stripe`, which is the same on each member.
     #[inline]
-    pub fn first_page_of_stripe(&self, stripe: u64) -> u32 {
+    pub fn stripe_first_page_on_member(&self, stripe: u64) -> u32 {
         (stripe * u64::from(self.strip_pages)) as u32
     }
 
@@ -371,7 +371,7 @@ impl Layout {
         let member = self.shape.member_of_strip(stripe, column);
         loop {
             stripe = self.next_stripe(stripe);
-            let role = self.shape.role_of_member(stripe, member);
+            let role = self.shape.strip_index_of_member(stripe, member);
             if role < self.shape.data_strips {
                 return (stripe, role);
             }
@@ -452,10 +452,10 @@ mod tests {
             let mut taken = BTreeSet::new();
             for page in 0..layout.exported_pages() {
                 let location = layout.locate(page);
-                prop_assert!(location.stripe < layout.stripes() && location.data_strip_index < layout.data_strips_per_stripe());
-                prop_assert_eq!(layout.array_page(location.stripe, location.data_strip_index, location.member_page - layout.first_page_of_stripe(location.stripe)), page);
+                prop_assert!(location.stripe < layout.stripes() && location.data_strip_in_stripe < layout.data_strips_per_stripe());
+                prop_assert_eq!(layout.array_page(location.stripe, location.data_strip_in_stripe, location.member_page - layout.stripe_first_page_on_member(location.stripe)), page);
                 for member in location.member..location.member + layout.copies_of_each_page() {
-                    prop_assert_eq!(layout.strip_index_of_member(location.stripe, member), location.data_strip_index);
+                    prop_assert_eq!(layout.strip_index_of_member(location.stripe, member), location.data_strip_in_stripe);
                     prop_assert!(taken.insert((member, location.member_page)), "{:?} twice", location);
                 }
             }
@@ -463,7 +463,7 @@ mod tests {
                 for (nth, member) in layout.parity_members(stripe).enumerate() {
                     prop_assert_eq!(layout.strip_index_of_member(stripe, member), layout.data_strips_per_stripe() + nth as u32);
                     for offset in 0..layout.strip_pages() {
-                        prop_assert!(taken.insert((member, layout.first_page_of_stripe(stripe) + offset)));
+                        prop_assert!(taken.insert((member, layout.stripe_first_page_on_member(stripe) + offset)));
                     }
                 }
             }
@@ -486,7 +486,7 @@ mod tests {
         fn one_member_takes_data_strip_after_data_strip(layout in any_layout(), member in 0_u32..8, stripes in 1_u64..40) {
             let shape = layout.stripe_shape();
             prop_assume!(member < shape.strips_per_stripe() && shape.count_data_strips_of_member(member, u64::from(shape.strips_per_stripe())) > 0);
-            let strips: Vec<_> = (0..stripes).map(|s| (s, shape.role_of_member(s, member))).filter(|&(_, p)| p < shape.data_strips).collect();
+            let strips: Vec<_> = (0..stripes).map(|s| (s, shape.strip_index_of_member(s, member))).filter(|&(_, p)| p < shape.data_strips).collect();
             prop_assert_eq!(strips.len() as u64, shape.count_data_strips_of_member(member, stripes));
             let by_index: Vec<_> = (0..strips.len() as u64).map(|index| shape.locate_data_strip_of_member(member, index)).collect();
             prop_assert_eq!(by_index, strips);

@@ -209,7 +209,7 @@ pub struct Size {
 
 /// A rate in bytes per second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Rate {
+pub struct ByteRate {
     /// Bytes per second, at least 1.
     pub bytes_per_s: u64,
 }
@@ -225,7 +225,7 @@ pub struct TimePerByte {
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default)]
 pub struct Fraction(pub f64);
 
-quantity_impls!(Duration, Size, Rate, TimePerByte, Fraction);
+quantity_impls!(Duration, Size, ByteRate, TimePerByte, Fraction);
 
 /// Units of time in picoseconds, from short to long. A duration is printed in the longest unit that divides it exactly.
 const TIME_UNITS: &[(&str, u128)] = &[
@@ -312,7 +312,7 @@ impl fmt::Display for Size {
     }
 }
 
-impl Quantity for Rate {
+impl Quantity for ByteRate {
     const NAME: &'static str = "rate";
     const ALLOWED_VALUES: &'static str =
         "a rate above 0 with a unit (B/s, KB/s, MB/s, GB/s, or binary KiB/s, MiB/s, GiB/s), such as \"300MB/s\"";
@@ -335,7 +335,7 @@ impl Quantity for Rate {
     }
 }
 
-impl fmt::Display for Rate {
+impl fmt::Display for ByteRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let decimal = [SIZE_UNITS[0], SIZE_UNITS[1], SIZE_UNITS[3], SIZE_UNITS[4], SIZE_UNITS[5]];
         write_shortest(f, u128::from(self.bytes_per_s), &decimal, "B")?;
@@ -352,7 +352,7 @@ impl Quantity for TimePerByte {
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         if text.trim_end().ends_with("/s") {
-            let rate = Rate::parse(text)?;
+            let rate = ByteRate::parse(text)?;
             return Ok(Self { picoseconds: 1_000_000_000_000_u64.div_ceil(rate.bytes_per_s) });
         }
         Ok(Self { picoseconds: fit(parse_with_units(text, TIME_UNITS, "25ns")?)? })
@@ -545,9 +545,9 @@ mod tests {
 
     #[test]
     fn rates_and_times_per_byte() {
-        assert_eq!(Rate::parse("300MB/s").unwrap().bytes_per_s, 300_000_000);
-        assert_eq!(why::<Rate>("300MB"), "its unit does not end in /s");
-        assert_eq!(why::<Rate>("0MB/s"), "it is 0, and nothing would ever arrive");
+        assert_eq!(ByteRate::parse("300MB/s").unwrap().bytes_per_s, 300_000_000);
+        assert_eq!(why::<ByteRate>("300MB"), "its unit does not end in /s");
+        assert_eq!(why::<ByteRate>("0MB/s"), "it is 0, and nothing would ever arrive");
         assert_eq!(TimePerByte::parse("25ns").unwrap().picoseconds, 25_000);
         assert_eq!(TimePerByte::parse("0.83ns").unwrap().picoseconds, 830);
         assert_eq!(TimePerByte::parse("1GB/s").unwrap().picoseconds, 1_000);
@@ -569,7 +569,7 @@ mod tests {
     proptest! {
         #[test]
         fn nothing_typed_panics(text in ".*") {
-            let _ = (Duration::parse(&text), Size::parse(&text), Rate::parse(&text), TimePerByte::parse(&text), Fraction::parse(&text));
+            let _ = (Duration::parse(&text), Size::parse(&text), ByteRate::parse(&text), TimePerByte::parse(&text), Fraction::parse(&text));
         }
 
         #[test]
@@ -580,7 +580,7 @@ mod tests {
             prop_assert!(Duration::parse(&too_long.to_string()).is_err());
             prop_assert_eq!(Size::parse(&Size { bytes: value }.to_string()).unwrap().bytes, value);
             prop_assert_eq!(TimePerByte::parse(&TimePerByte { picoseconds: value }.to_string()).unwrap().picoseconds, value);
-            prop_assert_eq!(Rate::parse(&Rate { bytes_per_s: value.max(1) }.to_string()).unwrap().bytes_per_s, value.max(1));
+            prop_assert_eq!(ByteRate::parse(&ByteRate { bytes_per_s: value.max(1) }.to_string()).unwrap().bytes_per_s, value.max(1));
             let json = serde_json::to_string(&Fraction(share)).unwrap();
             prop_assert_eq!(serde_json::from_str::<Fraction>(&json).unwrap(), Fraction(share));
         }

@@ -17,7 +17,7 @@ pub struct AddressSpace {
 
 impl AddressSpace {
     /// Returns the number of bytes of data in a stripe.
-    pub fn stripe_bytes(&self) -> u64 {
+    pub fn stripe_data_bytes(&self) -> u64 {
         self.stripe_unit_bytes * u64::from(self.stripe_shape.data_strips)
     }
 }

@@ -312,7 +312,7 @@ fn explain_with(scenario: &Scenario, workload: Option<WorkloadSample>, mut warni
     let report = CheckReport {
         array_bytes: workload_address_space(array).capacity_bytes,
         cache: array.cache.map(|cache| CacheCheck {
-            group_bytes: u64::from(cache.write_group_cache_pages) * page_bytes,
+            group_bytes: u64::from(cache.write_group_cache_capacity_pages) * page_bytes,
             member_bytes: u64::from(cache.member_cache_pages) * page_bytes,
             stripe_bytes: u64::from(array.layout().data_strips_per_stripe()) * u64::from(array.stripe_unit_pages) * page_bytes,
         }),
@@ -353,13 +353,13 @@ fn planes_may_drift_apart(ssd: &SsdParams) -> bool {
     }
     let g = &ssd.geometry;
     let pages = f64::from((g.blocks_per_plane - g.reserved_blocks_per_plane) * g.data_pages_per_block());
-    let is_shared_out = ssd.gc.pool == PoolScope::Plane && g.planes > 1 && ssd.plane_choice == PlaneChoice::MostFree;
+    let is_shared_out = ssd.gc.pool_scope == PoolScope::Plane && g.planes > 1 && ssd.plane_choice == PlaneChoice::MostFree;
     is_shared_out && (alpha(ssd) - 1.0) * pages < 10.5 * libm::sqrt(pages)
 }
 
 /// Returns the number of planes that share a pool.
 fn planes_per_pool(ssd: &SsdParams) -> u32 {
-    if ssd.gc.pool == PoolScope::Die { ssd.geometry.planes } else { 1 }
+    if ssd.gc.pool_scope == PoolScope::Die { ssd.geometry.planes } else { 1 }
 }
 
 fn over_provisioning(ssd: &SsdParams) -> f64 {
@@ -418,10 +418,10 @@ fn clean_ns(ssd: &SsdParams, pages: f64) -> f64 {
 /// Returns the mean number of transfers for each moved page. Without copy-back there are two, out and in. The reference simulator's
 /// procedure only transfers pages that go to another plane.
 fn transfers_per_move(ssd: &SsdParams) -> f64 {
-    match ssd.gc.procedure {
+    match ssd.gc.collection_procedure {
         _ if ssd.gc.copy_back => 0.0,
         CollectionProcedure::AsConfigured => 2.0,
-        CollectionProcedure::ReferenceSimulatorWithoutCopyBack => 2.0 * (1.0 - 1.0 / f64::from(ssd.geometry.planes)),
+        CollectionProcedure::DiskSimWithoutCopyBack => 2.0 * (1.0 - 1.0 / f64::from(ssd.geometry.planes)),
     }
 }
 
@@ -460,9 +460,9 @@ fn load_check(array: &ArrayParams, gc: &GcCheck, sample: &WorkloadSample) -> Loa
     let channel_ns = ssd.channel.map(|channel| {
         if let Some(superblock) = &ssd.superblock {
             let channels = (dies / f64::from(channel.dies_per_channel)).max(1.0);
-            let page_ns = superblock.unit_transfer_ns as f64 / f64::from(superblock.pages_per_unit);
+            let page_ns = superblock.mapping_unit_transfer_ns as f64 / f64::from(superblock.pages_per_mapping_unit);
             let transfers = drive::transfers_per_page(ssd, superblock, gc);
-            return (read * superblock.unit_transfer_ns as f64 + written * transfers * page_ns) / channels;
+            return (read * superblock.mapping_unit_transfer_ns as f64 + written * transfers * page_ns) / channels;
         }
         let moved = if ssd.gc.collection_takes_no_time { 0.0 } else { transfers_per_move(ssd) * cleans * gc.pages_moved_per_clean };
         let channels = (dies / f64::from(channel.dies_per_channel)).max(1.0);
@@ -509,9 +509,9 @@ fn first_collection(scenario: &Scenario, sample: Option<&WorkloadSample>) -> Fir
         let blocks = shape.superblocks
             - superblock.collection.target_free_superblocks
             - superblock.collection.superblocks_below_target_to_double_pace;
-        let to_go = (u64::from(blocks) * u64::from(shape.data_units())).saturating_sub(u64::from(filled));
+        let to_go = (u64::from(blocks) * u64::from(shape.data_mapping_units_per_superblock())).saturating_sub(u64::from(filled));
         let warmed = (scenario.warm_up.overwrites_per_page * f64::from(shape.exported_units)) as u64;
-        let pages = to_go.saturating_sub(warmed) * u64::from(superblock.pages_per_unit);
+        let pages = to_go.saturating_sub(warmed) * u64::from(superblock.pages_per_mapping_unit);
         return after(scenario, sample, pages);
     }
     // After the fill, all reserved blocks except the open one are free.

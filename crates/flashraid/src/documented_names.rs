@@ -198,7 +198,8 @@ mod tests {
         let p99 = find_names("response_us.all.p99").unwrap();
         assert_eq!(
             p99[0].explanation_lines(),
-            "response_us.all.p99: 99th percentile: 99 % of the requests took no longer. The value exceeds the exact one by at most 0.1 %.\n\
+            "response_us.all.p99: 99th percentile, in microseconds: 99 % of the requests took no longer. The value exceeds the exact one by at \
+             most 0.1 %.\n\
              response_us.all: Result for reads and writes together.\nresponse_us: Response times, in microseconds."
         );
         assert_eq!(find_names("config.ssd.gc.victim").unwrap(), victim, "as a report has it");

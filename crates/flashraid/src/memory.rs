@@ -30,7 +30,7 @@ pub fn memory_needed_bytes(scenario: &Scenario) -> u64 {
 /// Returns the estimated number of bytes that simulations of `scenarios` need if at most `workers` of them run at a time. With several
 /// scenarios, each simulation that runs counts twice: for its array, and for a kept copy of the array's state after the warm-up. The
 /// estimate ignores that scenarios with the same warm-up share one copy.
-pub fn memory_needed_by_all_bytes<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>, workers: usize) -> u64 {
+pub fn peak_memory_needed_bytes<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>, workers: usize) -> u64 {
     let mut each: Vec<u64> = scenarios.into_iter().map(memory_needed_bytes).collect();
     each.sort_unstable_by(|a, b| b.cmp(a));
     let copies = if each.len() > 1 { 2 } else { 1 };
@@ -43,7 +43,7 @@ const ADDRESS_SPACE: &str = "ulimit -v";
 /// Returns the number of bytes that the stacks of `threads` threads add to the memory needed. `limit_name` names the limit on memory, as
 /// [`available_memory_bytes`] returns it. Stacks take addresses rather than memory, so the result is 0 unless addresses are limited
 /// (`ulimit -v`).
-pub fn thread_memory_bytes(threads: usize, limit_name: &str) -> u64 {
+pub fn thread_stack_bytes_against_limit(threads: usize, limit_name: &str) -> u64 {
     /// Size of a thread's stack, which is the default of the standard library.
     const STACK_BYTES: u64 = 2 << 20;
     if limit_name == ADDRESS_SPACE { STACK_BYTES.saturating_mul(threads as u64) } else { 0 }

@@ -26,7 +26,7 @@ use serde_json::Value;
 
 use crate::config::ScaleBy;
 use flashraid_model::metrics::trend::SAMPLES_BEYOND_QUANTILE_MIN;
-use flashraid_model::ssd::Figures;
+use flashraid_model::ssd::MechanismCounterTable;
 
 pub use array::{ByHealth, Controller, FailedMember, FailureReport, HedgedReads, Lost, Parity, PredictedReads, ReadPlanReport};
 pub(crate) use build::{DriveInputs, ReportInputs};
@@ -145,7 +145,7 @@ pub struct Report {
     /// Counters of optional mechanisms that take time of the members' dies, such as read retries and background work, summed over the
     /// members. Each configured mechanism has a table of its counters. Left out if no mechanism is configured.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
-    #[schemars(schema_with = "Figures::schema")]
+    #[schemars(schema_with = "MechanismCounterTable::schema")]
     pub mechanisms: serde_json::Map<String, Value>,
     /// Time at which the statistics begin, in nanoseconds.
     pub measured_from_ns: u64,

@@ -6,7 +6,7 @@ use crate::observer::{Observer, Phase, Progress};
 use crate::report::{self, DriveInputs, Perf, Report, ReportInputs};
 use crate::warm_up::{self, SharedWarmUps};
 use flashraid_driver::{DriverError, RunOutcome, RunWatcher};
-use flashraid_model::array::{FailureProgress, Layout};
+use flashraid_model::array::{FailureAndRebuildState, Layout};
 use flashraid_model::events::GcInterval;
 use flashraid_model::metrics::{CompletedRequest, ResultsOverTime, UnmeasuredStart};
 use flashraid_model::ssd::{MemberCounters, Ssd, UpkeepParams};
@@ -218,11 +218,11 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: RunOutcome, facts: RunFact
 }
 
 /// Returns true if, at some time until `until_ns`, more members had failed than the level survives.
-fn too_many_failed(layout: &Layout, failures: &[FailureProgress], until_ns: u64) -> bool {
-    let moments = failures.iter().filter_map(|failure| failure.failed_ns).filter(|&at| at <= until_ns);
+fn too_many_failed(layout: &Layout, failures: &[FailureAndRebuildState], until_ns: u64) -> bool {
+    let moments = failures.iter().filter_map(|failure| failure.failed_at_ns).filter(|&at| at <= until_ns);
     moments.into_iter().any(|at| {
-        let is_gone = |failure: &&FailureProgress| {
-            failure.failed_ns.is_some_and(|failed| failed <= at) && failure.rebuild_ended_ns.is_none_or(|ended| ended > at)
+        let is_gone = |failure: &&FailureAndRebuildState| {
+            failure.failed_at_ns.is_some_and(|failed| failed <= at) && failure.rebuild_ended_ns.is_none_or(|ended| ended > at)
         };
         let gone: Vec<u32> = failures.iter().filter(is_gone).map(|failure| failure.member).collect();
         !layout.survives_failures_of(&gone)
@@ -233,8 +233,9 @@ fn too_many_failed(layout: &Layout, failures: &[FailureProgress], until_ns: u64)
 fn drive_inputs(scenario: &Scenario) -> DriveInputs {
     let ssd = &scenario.array.ssd;
     let superblock = ssd.superblock.as_ref();
-    let (unit_pages, rain) = superblock.map_or((1, false), |superblock| (superblock.pages_per_unit, superblock.has_parity_superpages));
-    let has_queues = superblock.is_some_and(|superblock| superblock.queues.is_some());
+    let (unit_pages, rain) =
+        superblock.map_or((1, false), |superblock| (superblock.pages_per_mapping_unit, superblock.has_parity_superpages));
+    let has_queues = superblock.is_some_and(|superblock| superblock.submission_queues.is_some());
     let has_upkeep = superblock.is_some_and(|superblock| superblock.upkeep != UpkeepParams::default());
     let has_slc = superblock.is_some_and(|superblock| superblock.slc.is_some());
     let written = &scenario.config.ssd;

@@ -30,7 +30,7 @@ pub(crate) enum ClaimOutcome {
     /// There is no claim (`None`) if none can be made in the folder; other processes may then compute the same state, too.
     MakeState(Option<Claim>),
     /// The caller can load the warm state, because another process has computed it.
-    AlreadyMade,
+    StateAlreadyExists,
     /// The caller no longer waits for another process to compute the warm state, because the callback `go_on` returned false.
     Stopped,
 }
@@ -52,7 +52,7 @@ pub(crate) fn wait(state: &Path, is_made: &dyn Fn() -> bool, go_on: &mut dyn FnM
             Ok(claim) if is_made() => {
                 // It was made between the caller's look and the claim.
                 drop(claim);
-                return ClaimOutcome::AlreadyMade;
+                return ClaimOutcome::StateAlreadyExists;
             }
             Ok(claim) => return ClaimOutcome::MakeState(Some(claim)),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -63,7 +63,7 @@ pub(crate) fn wait(state: &Path, is_made: &dyn Fn() -> bool, go_on: &mut dyn FnM
         }
         thread::sleep(POLL_INTERVAL);
         if is_made() {
-            return ClaimOutcome::AlreadyMade;
+            return ClaimOutcome::StateAlreadyExists;
         }
         let text = match read(&path) {
             Ok(text) => text,
@@ -165,7 +165,7 @@ mod tests {
                         thread::sleep(Duration::from_millis(200));
                         fs::write(&state, "it").unwrap();
                     }
-                    ClaimOutcome::AlreadyMade => assert!(state.is_file()),
+                    ClaimOutcome::StateAlreadyExists => assert!(state.is_file()),
                     ClaimOutcome::Stopped => panic!("nobody stops"),
                 });
             }
@@ -194,7 +194,7 @@ mod tests {
         };
         assert!(matches!(wait(&state, &|| state.is_file(), &mut few), ClaimOutcome::Stopped));
         fs::write(&state, "it").unwrap();
-        assert!(matches!(wait(&state, &|| state.is_file(), &mut |_| true), ClaimOutcome::AlreadyMade));
+        assert!(matches!(wait(&state, &|| state.is_file(), &mut |_| true), ClaimOutcome::StateAlreadyExists));
         clear(&state);
         assert!(folder.path().join("warm-x.making").exists());
         fs::write(folder.path().join("warm-x.making"), gone).unwrap();

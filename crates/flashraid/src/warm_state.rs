@@ -24,18 +24,18 @@ fn fingerprint(params: &ArrayParams) -> String {
         _ => params.members.to_string(),
     };
     if let Some(superblock) = &ssd.superblock {
-        let (pages, shape) = (superblock.pages_per_unit, superblock.shape(&ssd.geometry));
+        let (pages, shape) = (superblock.pages_per_mapping_unit, superblock.shape(&ssd.geometry));
         return format!("{members} members with superblocks, units of {pages} pages, {shape}, victim {:?}", gc.victim);
     }
     format!(
         "{members} members of {:?}, pools {:?}, start {} stop {} free blocks, separate open block {}, victim {:?}, allocation {:?}, stride {}, last block sealed {}",
         ssd.geometry,
-        gc.pool,
+        gc.pool_scope,
         gc.start_threshold_free_blocks,
         gc.stop_threshold_free_blocks,
         gc.separate_open_block,
         gc.victim,
-        ssd.allocation,
+        ssd.die_choice_for_writes,
         ssd.consecutive_pages_per_die,
         ssd.fill_seals_last_block
     )

@@ -177,8 +177,8 @@ fn key_of_members(scenario: &Scenario) -> String {
         }
     };
     // A unit of superblocks has several pages, which decides what a page of the workload overwrites.
-    let unit_pages = ssd.superblock.as_ref().map(|superblock| superblock.pages_per_unit);
-    format!("{overwrites} overwrites {pattern:?}, seed {}, {array:?}, {unit_pages:?}, {:?}", scenario.seed, ssd.space_params())
+    let unit_pages = ssd.superblock.as_ref().map(|superblock| superblock.pages_per_mapping_unit);
+    format!("{overwrites} overwrites {pattern:?}, seed {}, {array:?}, {unit_pages:?}, {:?}", scenario.seed, ssd.mapping_params())
 }
 
 /// Returns the keys under which the members' states are kept.
@@ -306,7 +306,7 @@ impl Kept<'_> {
                 let turn = self.cache.turn(&self.keys, &mut asked);
                 stopped?;
                 match turn {
-                    ClaimOutcome::AlreadyMade => return self.load_or_make(scenario, array, threads, notes, stop, go_on),
+                    ClaimOutcome::StateAlreadyExists => return self.load_or_make(scenario, array, threads, notes, stop, go_on),
                     ClaimOutcome::Stopped => 0,
                     ClaimOutcome::MakeState(mut claim) => {
                         let mut beating = |share| {
@@ -349,9 +349,9 @@ impl Kept<'_> {
         }
         // A state that cannot be read is made again at once. So is one that others claim to have made, if it is not there.
         let mut claim = match self.cache.turn(&[key.to_owned()], go_on) {
-            ClaimOutcome::AlreadyMade if self.load(scenario, key, member, notes) => return true,
+            ClaimOutcome::StateAlreadyExists if self.load(scenario, key, member, notes) => return true,
             ClaimOutcome::MakeState(claim) => claim,
-            ClaimOutcome::AlreadyMade => None,
+            ClaimOutcome::StateAlreadyExists => None,
             ClaimOutcome::Stopped => return false,
         };
         let mut beating = |share| {
@@ -408,7 +408,7 @@ fn say(notes: &Mutex<Vec<String>>, note: String) {
 
 fn fill(scenario: &Scenario, member: &mut Ssd) {
     let number = member.member().0;
-    member.mapping_mut().reset_to_filled(&scenario.array.ssd.space_params(), scenario.seed, number);
+    member.mapping_mut().reset_to_filled(&scenario.array.ssd.mapping_params(), scenario.seed, number);
 }
 
 /// Warms up one member. Returns false if `go_on` stopped it.

@@ -86,7 +86,7 @@ impl Parts {
         let (memory_bytes, estimate_s) = {
             let scenarios = plan.scenarios();
             let of = |part: &[usize]| part.iter().map(|&index| scenarios[index]).collect::<Vec<&Scenario>>();
-            let needed = members.iter().map(|part| memory::memory_needed_by_all_bytes(of(part), jobs)).max().unwrap_or(0);
+            let needed = members.iter().map(|part| memory::peak_memory_needed_bytes(of(part), jobs)).max().unwrap_or(0);
             let resources = MachineResources { simulations_at_once: jobs, threads: 1, warm_state_cache: None };
             let seconds = DurationEstimates::default().estimate_all(&of(largest), &resources, &Stop::stop_when(interrupt::requested));
             ((needed as f64 * MEMORY_FACTOR).max(MEMORY_LEAST), seconds.run.map(|run| seconds.warm_up + run))

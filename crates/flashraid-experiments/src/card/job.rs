@@ -70,7 +70,7 @@ impl Space {
         let ssd = &scenario.array.ssd;
         let page_bytes = u64::from(ssd.geometry.page_bytes);
         let exported_bytes = ssd.exported_pages() * page_bytes;
-        let unit_pages = ssd.superblock.as_ref().map_or(1, |superblock| superblock.pages_per_unit);
+        let unit_pages = ssd.superblock.as_ref().map_or(1, |superblock| superblock.pages_per_mapping_unit);
         let reserved_bytes = ssd.geometry.physical_pages() * page_bytes - exported_bytes;
         Self { exported_bytes, reserved_bytes, unit_bytes: u64::from(unit_pages) * page_bytes }
     }

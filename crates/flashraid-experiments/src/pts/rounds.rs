@@ -114,7 +114,7 @@ pub fn rounds(setup: &Setup, scenario: &Scenario) -> (Requests, Watch) {
         rounds_max: setup.rounds_max,
         capacity_bytes,
         page_bytes,
-        unit_pages: ssd.superblock.as_ref().map_or(1, |superblock| u64::from(superblock.pages_per_unit)),
+        unit_pages: ssd.superblock.as_ref().map_or(1, |superblock| u64::from(superblock.pages_per_mapping_unit)),
         stream: rng::stream(scenario.seed, "pts", 0),
         fill,
         drawn: 0,

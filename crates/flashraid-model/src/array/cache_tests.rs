@@ -4,7 +4,7 @@ use super::events::done_requests;
 use super::*;
 use crate::cache::CacheCounters;
 use crate::cache::{CacheLevels, CacheParams, CapacityUnit, IwcCache, IwcSyncCache, LawcCache, StowCache, WowCache};
-use crate::coordination::{CoordinationParams, ForcedWork, MESSAGE_KINDS, Notification, SchemePolicy, tiny as schemes};
+use crate::coordination::{CollectionRequestTiming, CoordinationParams, ForcedWork, MESSAGE_KINDS, SchemePolicy, tiny as schemes};
 use crate::ids::MemberSet;
 use crate::ssd::tiny::{self, READ_NS, WRITE_NS};
 use crate::ssd::{PipeliningMode, Preemption};
@@ -32,13 +32,13 @@ fn params(level: RaidLevel, members: u32, unit: u32, spare_blocks: u32, cache: C
 fn cache(levels: CacheLevels, group_pages: u32, member_pages: u32) -> CacheParams {
     CacheParams {
         levels,
-        write_group_cache_pages: group_pages,
+        write_group_cache_capacity_pages: group_pages,
         member_cache_pages: member_pages,
         capacity_unit: CapacityUnit::Pages,
         destage_start_fill: 0.0,
         destage_full_speed_fill: 0.0,
         destages_in_flight_max: 1,
-        common_destage_timeout_ns: 1500,
+        joint_destage_wait_max_ns: 1500,
         nvm_page_read_ns: 2,
         nvm_page_write_ns: 10,
     }
@@ -51,7 +51,7 @@ struct Outcome {
     /// Number of pages that each member has read and written.
     pages: Vec<(u64, u64)>,
     counters: CacheCounters,
-    failures: Vec<FailureProgress>,
+    failures: Vec<FailureAndRebuildState>,
     left_pages: u64,
 }
 
@@ -84,7 +84,7 @@ fn run(params: &ArrayParams, asked: &[(TimeNs, u64, u32, bool)]) -> Outcome {
     while let Some(event) = array.next_time() {
         if done_requests(&events).len() == asked.len() && !is_over {
             is_over = true;
-            array.reach_milestone(event, Milestone::RequestsEnd, &mut events);
+            array.reach_milestone(event, Milestone::LastRequestDone, &mut events);
             continue;
         }
         assert!(event >= now, "time goes on");
@@ -235,7 +235,7 @@ fn coordination(scheme: SchemePolicy, members: u32) -> CoordinationParams {
         scheme,
         forced_work: ForcedWork::OneVictim,
         soft_threshold_free_blocks: 2,
-        notification_mode: Notification::AtStartThreshold,
+        collection_request_timing: CollectionRequestTiming::AtStartThreshold,
         request_to_cycle_delay_ns: 0,
         begins_cycles_when_idle: false,
         all_dies_of_forced_member_collect: true,
@@ -269,7 +269,7 @@ proptest! {
         if level.survives_a_failure() {
             params.failures = (0..members).rev().zip(fails).map(|(member, at_ns)| FailureParams { member, at_ns }).collect();
             params.rebuild = rebuild.map(|(delay_ns, in_flight)| {
-                RebuildParams { start_delay_ns: delay_ns, strip_interval_min_ns: 300, strips_in_flight_max: in_flight, spares: 2, spare_state: SpareState::Fresh, continues_after_last_request: true }
+                RebuildParams { start_delay_ns: delay_ns, strip_interval_min_ns: 300, strips_in_flight_max: in_flight, spares: 2, spare_state: InitialSpareState::Fresh, continues_after_last_request: true }
             });
         }
         let exported = params.layout().exported_pages();
@@ -283,7 +283,7 @@ proptest! {
         if cache.destage_start_fill == 0.0 {
             prop_assert_eq!(got.left_pages, 0, "everything is destaged in the end");
         }
-        for progress in got.failures.iter().filter(|progress| progress.failed_ns.is_some() && params.rebuild.is_some()) {
+        for progress in got.failures.iter().filter(|progress| progress.failed_at_ns.is_some() && params.rebuild.is_some()) {
             prop_assert_eq!(progress.strips_rebuilt + progress.strips_lost, progress.strips_of_member, "rebuilt after the flush");
             prop_assert!(progress.strips_lost == 0 || got.failures.len() > 1, "one failure loses nothing");
         }

@@ -97,7 +97,7 @@ impl Caching {
         let layout = volume.layout;
         for command in &commands.list {
             let (kind, token) = match *command {
-                Command::Wake { at, wake } => {
+                Command::ScheduleCacheWake { at, wake } => {
                     volume.members.schedule_cache_wake(at, tie_breaks.next(), wake);
                     continue;
                 }
@@ -111,7 +111,7 @@ impl Caching {
             let continuation = Continuation::Cache { token, tie_break: tie_breaks.next() };
             // The ends of all operations are taken together.
             let _issued = match *command {
-                Command::AccessArray { extent_range: (from, to), .. } => {
+                Command::AccessArray { extent_index_bounds: (from, to), .. } => {
                     let extents = || {
                         let of_array = &commands.array_extents[from as usize..to as usize];
                         of_array.iter().flat_map(|extent| layout.extents(&pages_of(extent, kind)))
@@ -122,7 +122,7 @@ impl Caching {
                     }
                     volume.issue(&access, extents(), false, continuation)
                 }
-                Command::AccessMembers { extent_range: (from, to), .. } => {
+                Command::AccessMembers { extent_index_bounds: (from, to), .. } => {
                     let extents = &commands.member_extents[from as usize..to as usize];
                     if let Some(record) = record {
                         let pages = extents.iter().map(|extent| (extent.member, extent.first_page, extent.pages, 1));
@@ -130,7 +130,7 @@ impl Caching {
                     }
                     volume.issue_on_members(&access, extents, continuation)
                 }
-                Command::Wake { .. } => unreachable!("it has been seen to"),
+                Command::ScheduleCacheWake { .. } => unreachable!("it has been seen to"),
             };
         }
         volume.members.issued()

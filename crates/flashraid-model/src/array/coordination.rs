@@ -2,7 +2,8 @@
 
 use crate::TimeNs;
 use crate::coordination::{
-    Controller, ControllerAction, CoordinatedArray, CoordinationParams, Mail, Mailbox, MemberEvent, Notice, Notification, ToMember,
+    CollectionRequestTiming, Controller, ControllerAction, CoordinatedArray, CoordinationParams, Mail, Mailbox, MemberEvent, Notice,
+    ToMember,
 };
 
 /// An action that a member must perform.
@@ -19,7 +20,7 @@ pub(super) enum MemberAction {
     /// blocks). From now on, the turn is no reason to begin the collection of another block. In a drive without superblocks, a block
     /// whose collection is in progress is still collected to its end. A drive with superblocks ends the work that it does because of
     /// the turn.
-    CloseTurnToCollection,
+    StopNewCollectionsInTurn,
     /// Ends the member's turn to collect (the time in which this member may collect, and the others only if they run short of free
     /// blocks).
     EndTurn,
@@ -46,8 +47,8 @@ impl Coordination {
             mailbox: Mailbox::new(params),
             actions: Vec::new(),
             page_allowances_to_count: Vec::new(),
-            uses_soft_notification: params.notification_mode == Notification::AtSoftThreshold,
-            has_turns: params.scheme.turn(&array.pools).is_some(),
+            uses_soft_notification: params.collection_request_timing == CollectionRequestTiming::AtSoftThreshold,
+            has_turns: params.scheme.turn_settings(&array.pools).is_some(),
         }
     }
 
@@ -80,7 +81,7 @@ impl Coordination {
         match event {
             MemberEvent::Sends(message) => self.mailbox.post(at, member, message),
             MemberEvent::AskTimerEnds => self.mailbox.may_ask(at, member),
-            MemberEvent::CollectsUnanswered => self.controller.collects_unanswered(member),
+            MemberEvent::BeginsCollectionWithoutAnswer => self.controller.collects_unanswered(member),
         }
     }
 
@@ -91,7 +92,7 @@ impl Coordination {
             Some((_, Mail::ToMember(member, message))) => return Some((member, MemberAction::Receive(message))),
             Some((_, Mail::AskTimerEnds(member))) => return Some((member, MemberAction::AskController)),
             Some((_, Mail::TurnBegins(member, until, end))) => return Some((member, MemberAction::BeginTurn(until, end))),
-            Some((_, Mail::TurnClosesToCollection(member))) => return Some((member, MemberAction::CloseTurnToCollection)),
+            Some((_, Mail::TurnAllowsNoNewCollection(member))) => return Some((member, MemberAction::StopNewCollectionsInTurn)),
             Some((_, Mail::TurnEnds(member))) => return Some((member, MemberAction::EndTurn)),
             Some((_, Mail::ToController(member, message))) => self.controller.receive(now, member, message),
             Some((_, Mail::BeginCycle)) => self.controller.begin_cycle(now),

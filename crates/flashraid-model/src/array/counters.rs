@@ -120,7 +120,7 @@ counts! {
     /// *part* is what one read asks for in one stripe. With mirrors, it is what the read asks for in one strip (consecutive pages on
     /// one member). The plan makes one prediction for each strip that it considers for a part, and with mirrors for each copy of the
     /// strip. A part may therefore have several predictions.
-    pub struct ReadPredictionCounters {
+    pub struct SlowReadPredictionCounters {
         /// Correct predictions that the read of a strip or copy would be slow.
         slow_reads_called_slow,
         /// Wrong predictions that the read of a strip or copy would be fast, although it would be slow.

@@ -1,8 +1,8 @@
 //! All counters of an array: their values at a moment, and the difference between two moments.
 
 use super::{
-    Array, FailureProgress, HedgeCounters, HostCounters, HostPortCounters, ReadPlanCounters, ReadPredictionCounters, SlowMemberCounters,
-    StripeCounters,
+    Array, FailureAndRebuildState, HedgeCounters, HostCounters, HostPortCounters, ReadPlanCounters, SlowMemberCounters,
+    SlowReadPredictionCounters, StripeCounters,
 };
 use crate::TimeNs;
 use crate::cache::CacheCounters;
@@ -41,23 +41,23 @@ pub struct ArrayCounters {
     pub stripes: Option<StripeCounters>,
     /// Counters of the read plan `avoid`, which avoids members that are collecting; `None` with another plan. A read plan chooses the
     /// members from which a read is served.
-    pub read_plan: Option<ReadPlanCounters>,
+    pub collection_avoidance_counters: Option<ReadPlanCounters>,
     /// Counters of reads that took long, so that their data were also read elsewhere (hedging). Elsewhere is another copy or, with
     /// parity, the rest of the stripe. `None` if the read plan does not hedge.
     pub hedged: Option<HedgeCounters>,
     /// Counters of the read plan `predict`, which reads data elsewhere if it predicts a slow read; `None` with another plan. A read
     /// plan chooses the members from which a read is served.
-    pub read_predictions: Option<ReadPredictionCounters>,
+    pub read_predictions: Option<SlowReadPredictionCounters>,
     /// Counters of answers that came later than normal, because the configuration makes members slow for a time. The list has one entry
     /// for each member, in order of its number, with spares last. It is empty if no member is configured to be slow.
-    pub slow: Vec<SlowMemberCounters>,
+    pub slow_member_counters: Vec<SlowMemberCounters>,
     /// Counters of the write cache, if there is one.
     pub cache: Option<CacheCounters>,
     /// Number of pages in the write cache. In a difference of two counts, it is the number of pages added, or 0 if there are fewer.
     pub pages_now_in_cache: u64,
     /// Progress of failures and of rebuilding, in order of time; failures that are still to come are included. In a difference of two
     /// counts, it is the progress at the later moment.
-    pub failures: Vec<FailureProgress>,
+    pub failures: Vec<FailureAndRebuildState>,
 }
 
 impl ArrayCounters {
@@ -77,10 +77,10 @@ impl ArrayCounters {
             host: HostCounters::default(),
             host_port: None,
             stripes: None,
-            read_plan: None,
+            collection_avoidance_counters: None,
             hedged: None,
             read_predictions: None,
-            slow: Vec::new(),
+            slow_member_counters: Vec::new(),
             cache: None,
             pages_now_in_cache: 0,
             failures: Vec::new(),
@@ -103,10 +103,17 @@ impl ArrayCounters {
             host: self.host.since(&earlier.host),
             host_port: both(self.host_port, earlier.host_port, |now, then| now.since(&then)),
             stripes: both(self.stripes, earlier.stripes, |now, then| now.since(&then)),
-            read_plan: both(self.read_plan, earlier.read_plan, |now, then| now.since(&then)),
+            collection_avoidance_counters: both(self.collection_avoidance_counters, earlier.collection_avoidance_counters, |now, then| {
+                now.since(&then)
+            }),
             hedged: both(self.hedged, earlier.hedged, |now, then| now.since(&then)),
             read_predictions: both(self.read_predictions, earlier.read_predictions, |now, then| now.since(&then)),
-            slow: self.slow.iter().zip(&earlier.slow).map(|(now, then)| now.since(then)).collect(),
+            slow_member_counters: self
+                .slow_member_counters
+                .iter()
+                .zip(&earlier.slow_member_counters)
+                .map(|(now, then)| now.since(then))
+                .collect(),
             cache: both(self.cache, earlier.cache, |now, then| now.since(&then)),
             pages_now_in_cache: self.pages_now_in_cache.saturating_sub(earlier.pages_now_in_cache),
             failures: self.failures,
@@ -123,7 +130,7 @@ impl ArrayCounters {
 impl Array {
     /// Returns the counts until `now`. Members may put off simulating work on which no request depends, and such work is not counted
     /// yet. To include it, first call [`Array::reach_milestone`] with
-    /// [`Milestone::BeforeCountersAreRead`](super::Milestone::BeforeCountersAreRead).
+    /// [`Milestone::BeforeReadingArrayCounters`](super::Milestone::BeforeReadingArrayCounters).
     pub fn counters(&self, now: TimeNs) -> ArrayCounters {
         let Self { port, caching, volume, coordination, host, .. } = self;
         let ssds = &volume.members.ssds;
@@ -143,10 +150,10 @@ impl Array {
             host: *host,
             host_port: port.as_ref().map(|port| port.counters_at(now)),
             stripes: volume.stripes.as_ref().map(|stripes| stripes.counters),
-            read_plan: volume.stripes.as_ref().and_then(|stripes| stripes.plan_counters()),
+            collection_avoidance_counters: volume.stripes.as_ref().and_then(|stripes| stripes.plan_counters()),
             hedged: volume.stripes.as_ref().and_then(|stripes| stripes.hedge_counters()),
             read_predictions: volume.stripes.as_ref().and_then(|stripes| stripes.prediction_counters()),
-            slow: volume.members.slow.as_ref().map_or_else(Vec::new, |slow| slow.counters()),
+            slow_member_counters: volume.members.slow.as_ref().map_or_else(Vec::new, |slow| slow.counters()),
             cache: caching.as_ref().map(|caching| caching.cache.counters(now)),
             pages_now_in_cache: caching.as_ref().map_or(0, |caching| caching.cache.cached_pages()),
             failures: volume.stripes.as_ref().map_or_else(Vec::new, |stripes| stripes.progress()),

@@ -29,12 +29,12 @@ pub enum Event {
     /// A request is done.
     RequestDone(RequestDone),
     /// The collection of one victim block has ended: its valid pages are moved, and it is erased.
-    CleanEnded(GcInterval),
+    VictimCollectionEnded(GcInterval),
     /// A destage of the write cache has ended. There is one event for each member that got pages, only with
     /// [`super::ArraySetup::record_destages`].
     DestageEnded(DestageInterval),
     /// A drive with superblocks has programmed units, the pieces of data that its mapping places (one page or several).
-    UnitsProgrammed(UnitsProgrammed),
+    SuperblockUnitsProgrammed(UnitsProgrammed),
     /// A member has failed, or its rebuilding has begun or ended. Requests that arrive later are counted under the new health.
     HealthChanged {
         /// Time of the change, in nanoseconds.
@@ -50,9 +50,9 @@ impl Event {
     pub fn time(&self) -> TimeNs {
         match self {
             Self::RequestDone(done) => done.at,
-            Self::CleanEnded(clean) => clean.end_ns,
+            Self::VictimCollectionEnded(clean) => clean.end_ns,
             Self::DestageEnded(destage) => destage.last_member_done_ns,
-            Self::UnitsProgrammed(programmed) => programmed.at,
+            Self::SuperblockUnitsProgrammed(programmed) => programmed.at,
             Self::HealthChanged { at, .. } => *at,
         }
     }
@@ -67,9 +67,9 @@ impl Event {
         match self {
             Self::HealthChanged { at, .. } => (*at, 0, 0, [0; 3]),
             Self::RequestDone(done) => (done.at, 1, 0, [0; 3]),
-            Self::CleanEnded(clean) => (clean.end_ns, 2, clean.start_ns, [clean.member, clean.die, clean.pool]),
+            Self::VictimCollectionEnded(clean) => (clean.end_ns, 2, clean.start_ns, [clean.member, clean.die, clean.pool]),
             Self::DestageEnded(destage) => (destage.last_member_done_ns, 3, 0, [0; 3]),
-            Self::UnitsProgrammed(programmed) => (programmed.at, 4, 0, [0; 3]),
+            Self::SuperblockUnitsProgrammed(programmed) => (programmed.at, 4, 0, [0; 3]),
         }
     }
 }
@@ -136,7 +136,7 @@ impl Outbox {
             events.extend(record.finished_destages.drain(..).map(Event::DestageEnded));
         }
         let programs = events.len();
-        events.extend(told.programmed.drain(..).map(Event::UnitsProgrammed));
+        events.extend(told.programmed.drain(..).map(Event::SuperblockUnitsProgrammed));
         let changes = events.len();
         events.extend(self.health_changes.drain(..).map(|(at, health)| Event::HealthChanged { at, health }));
         let kinds = [begin..requests, requests..destages, destages..programs, programs..changes, changes..events.len()];
@@ -156,7 +156,7 @@ impl Outbox {
                 events[begin..].sort_by_key(Event::order_key);
                 begin = events.len();
             }
-            events.push(Event::CleanEnded(self.cleans.remove(number)));
+            events.push(Event::VictimCollectionEnded(self.cleans.remove(number)));
         }
         events[begin..].sort_by_key(Event::order_key);
     }

@@ -24,13 +24,13 @@ impl Health {
 
 /// Progress of one member's failure and of its rebuilding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FailureProgress {
+pub struct FailureAndRebuildState {
     /// Number of the failed member.
     pub member: u32,
     /// Number of the spare that replaces the failed member, if there is one.
     pub spare_member: Option<u32>,
     /// Time at which the member failed, in nanoseconds; `None` before it fails.
-    pub failed_ns: Option<TimeNs>,
+    pub failed_at_ns: Option<TimeNs>,
     /// Time at which the rebuilding of the member began, in nanoseconds; `None` before it begins.
     pub rebuild_began_ns: Option<TimeNs>,
     /// Time at which the last strip of the member was rebuilt or given up, in nanoseconds; `None` before that.
@@ -60,7 +60,7 @@ pub(super) enum Step {
     /// The strip of a failed member in this stripe must be rebuilt.
     Rebuild {
         /// Index of the failure in the list of all failures, which is in order of time. The first has index 0.
-        failure: u32,
+        failure_index: u32,
         /// Number of the stripe.
         stripe: u64,
     },
@@ -69,7 +69,7 @@ pub(super) enum Step {
 /// A member that fails, and the state of its rebuilding.
 #[derive(Debug, Clone)]
 struct Failure {
-    progress: FailureProgress,
+    progress: FailureAndRebuildState,
     /// The first stripe whose rebuilding has not begun.
     next_stripe: u64,
     /// Number of stripes that are being rebuilt.
@@ -93,7 +93,7 @@ pub(super) struct Failures {
 
 impl Failure {
     fn has_failed(&self) -> bool {
-        self.progress.failed_ns.is_some()
+        self.progress.failed_at_ns.is_some()
     }
 
     fn is_being_rebuilt(&self) -> bool {
@@ -106,10 +106,10 @@ impl Failures {
     pub(super) fn new(params: &ArrayParams, strips: u64) -> Self {
         let (spares, _) = params.spares_and_state();
         let failure = |(nth, failure): (u32, FailureParams)| Failure {
-            progress: FailureProgress {
+            progress: FailureAndRebuildState {
                 member: failure.member,
                 spare_member: (nth < spares).then_some(params.members + nth),
-                failed_ns: None,
+                failed_at_ns: None,
                 rebuild_began_ns: None,
                 rebuild_ended_ns: None,
                 strips_rebuilt: 0,
@@ -145,7 +145,7 @@ impl Failures {
     }
 
     /// Returns the progress of each failure, in order of time.
-    pub(super) fn progress(&self) -> impl Iterator<Item = FailureProgress> {
+    pub(super) fn progress(&self) -> impl Iterator<Item = FailureAndRebuildState> {
         self.list.iter().map(|failure| failure.progress)
     }
 
@@ -194,8 +194,8 @@ impl Failures {
         let failure = &mut self.list[due];
         let progress = &mut failure.progress;
         let member = progress.member;
-        if progress.failed_ns.is_none() {
-            progress.failed_ns = Some(now);
+        if progress.failed_at_ns.is_none() {
+            progress.failed_at_ns = Some(now);
             failure.next_ns = now + self.rebuild.map_or(0, |rebuild| rebuild.start_delay_ns);
             self.lost_strips.add_failed_member(member);
             return Some(Step::Fails(member));
@@ -208,7 +208,7 @@ impl Failures {
         failure.next_stripe += 1;
         failure.in_progress += 1;
         failure.next_ns = now + self.rebuild?.strip_interval_min_ns;
-        Some(Step::Rebuild { failure: due as u32, stripe })
+        Some(Step::Rebuild { failure_index: due as u32, stripe })
     }
 
     /// Records that the rebuilding of a strip has ended. The strip is on the spare now, or `given_up` is true.

@@ -43,7 +43,7 @@ struct HostRequest {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum PortStep {
     /// The array must start this request. The request carries a tag that the host port has given to it, instead of the host's tag.
-    Begins(PageRequest),
+    RequestEntersArray(PageRequest),
     /// A request is done. Its tag is again the one that the host gave to it, instead of the one that the host port gave to it.
     Done(RequestDone),
     /// Nothing outside the port changes.
@@ -173,7 +173,7 @@ impl HostPort {
         {
             self.passing.pop_front();
             let HostRequest { request, read, .. } = self.requests[id];
-            let Some(done) = read else { return PortStep::Begins(PageRequest { tag: u64::from(id), ..request }) };
+            let Some(done) = read else { return PortStep::RequestEntersArray(PageRequest { tag: u64::from(id), ..request }) };
             self.ended_ns = now;
             return PortStep::Done(self.leaves(id, RequestDone { at: now, ..done }));
         }
@@ -182,7 +182,7 @@ impl HostPort {
         } else if let Some(id) = self.waiting.pop_front()
             && let Some(request) = self.begin_turn(now, id)
         {
-            return PortStep::Begins(request);
+            return PortStep::RequestEntersArray(request);
         }
         PortStep::Nothing
     }

@@ -84,19 +84,19 @@ pub(super) enum Continuation {
     Host(u64),
     /// Continues or ends an operation on a stripe after one of its phases. A phase is a group of reads, or a group of writes, that are
     /// waited for together.
-    Stripe {
+    StripeOperationPhaseEnded {
         /// Number of the operation on the stripe: its index in `Stripes::operations`.
         operation: u32,
         /// True if the phase consists of the reads that replace a refused read: reads of other strips or of another copy. A member had
         /// refused the first read because it was collecting garbage.
-        after_refusal: bool,
+        replaces_refused_read: bool,
         /// Number that orders phases of different operations that end at the same nanosecond: the smallest comes first (rule 55 of
         /// docs/rules.md). It counts the operations on stripes in the order in which they were created.
         tie_break: u64,
     },
     /// Tells an operation on a stripe that it has read all pages that it wanted of one strip. Only the read plans `hedge` and `predict`
     /// use this variant, because they follow the read of each strip separately. With other plans, an operation waits for all its reads
-    /// together, with [`Continuation::Stripe`].
+    /// together, with [`Continuation::StripeOperationPhaseEnded`].
     SubRead {
         /// Number of the operation on the stripe: its index in `Stripes::operations`.
         operation: u32,
@@ -193,7 +193,7 @@ impl OpenCompletion {
 pub(super) enum MembersStep {
     /// A host request is done. The number is that of its [`Completion`], the group of operations that the request waited for. It is an
     /// index in [`Members::completions`].
-    Done(u32),
+    HostRequestCompleted(u32),
     /// A member has continued its work at a time that it had asked for. Its reports wait until the caller passes this value to
     /// `Array::drain`.
     MemberWorked(Issued),
@@ -337,7 +337,7 @@ impl Members {
     #[inline(always)]
     pub(super) fn step(&mut self, now: TimeNs) -> MembersStep {
         match self.agenda.pop().expect("an event is due") {
-            Wake::Completed(completion) => MembersStep::Done(completion),
+            Wake::Completed(completion) => MembersStep::HostRequestCompleted(completion),
             Wake::Member((member, wake)) => MembersStep::MemberWorked(self.act_on_member(member, |ssd, out| ssd.wake(now, wake, out))),
         }
     }
@@ -368,12 +368,12 @@ impl Members {
             pages_given.count(now, member);
         }
         let op = PageOp {
-            page,
+            logical_page: page,
             kind,
             fua: writes && fua,
             high_priority: writes && high_priority,
             workload_stream: source,
-            completion_number: completion,
+            completion_tag: completion,
         };
         let Issued(()) = self.act_on_member(member, |ssd, out| ssd.submit(now, op, moment_is_over, out));
     }
@@ -437,12 +437,12 @@ impl Members {
                 slow.delay(&mut end);
             }
             if let Some(cache_ends) = &mut self.cache_ends
-                && let Continuation::Cache { token, .. } = self.completions[end.completion_number].continuation
+                && let Continuation::Cache { token, .. } = self.completions[end.completion_tag].continuation
             {
                 cache_ends.push((token, end.member.0, end.at));
             }
             self.record_operation_end(
-                end.completion_number,
+                end.completion_tag,
                 end.at,
                 if end.met_gc { MemberSet::single(end.member.0) } else { MemberSet::NONE },
                 || end.time_parts,
@@ -485,7 +485,9 @@ impl Members {
     fn completed(&mut self, completion: u32, continuation: Continuation, at: TimeNs) {
         match continuation {
             Continuation::Host(_) => self.agenda.schedule_end(at, completion),
-            Continuation::Stripe { tie_break, .. } | Continuation::SubRead { tie_break, .. } | Continuation::Cache { tie_break, .. } => {
+            Continuation::StripeOperationPhaseEnded { tie_break, .. }
+            | Continuation::SubRead { tie_break, .. }
+            | Continuation::Cache { tie_break, .. } => {
                 self.deferred.push(Reverse(Due { at, tie_break, deferred: Deferred::Completion(completion) }));
             }
         }

@@ -12,7 +12,7 @@ pub enum Milestone {
     /// Counters are about to be read. Members may have put off simulating some of their work, because no request depended on it. They
     /// simulate it now, so that the counters include it. Collections that have ended in this work are reported by the next call of
     /// [`Array::advance`].
-    BeforeCountersAreRead,
+    BeforeReadingArrayCounters,
     /// The measured time begins. The records of how busy the members are, and the greatest occupancy of the write cache, start anew.
     /// Before, members simulate the work that they have put off, so that counters that are read now include it.
     MeasuringBegins,
@@ -21,7 +21,7 @@ pub enum Milestone {
     /// The last request is done. From now on, idle time of a die or of the array is no reason to begin a collection (rules 38 and 46).
     /// Collections that a lack of free blocks requires still begin. No member fails any more. No stripe begins to be rebuilt, unless
     /// [`continues_after_last_request`](super::RebuildParams::continues_after_last_request) is set (rule 64).
-    RequestsEnd,
+    LastRequestDone,
     /// The run ends. The array reports at once all events that it knows in advance. These are mainly ends of requests and of
     /// collections that lie after the present simulated time.
     RunEnds,
@@ -46,7 +46,7 @@ impl Array {
     /// `events`.
     pub fn reach_milestone(&mut self, now: TimeNs, milestone: Milestone, events: &mut Vec<Event>) -> MilestoneReached {
         match milestone {
-            Milestone::BeforeCountersAreRead => self.catch_up(now),
+            Milestone::BeforeReadingArrayCounters => self.catch_up(now),
             Milestone::MeasuringBegins => {
                 self.catch_up(now);
                 self.volume.members.ssds.iter_mut().for_each(|ssd| ssd.measure_usage_from(now));
@@ -59,7 +59,7 @@ impl Array {
                 self.drain(issued);
                 self.volume.members.ssds.iter_mut().for_each(|ssd| ssd.measure_usage_until(now));
             }
-            Milestone::RequestsEnd => self.requests_end(now),
+            Milestone::LastRequestDone => self.requests_end(now),
             Milestone::RunEnds => {
                 events.append(&mut self.outbox.requests_held_back);
                 let begin = events.len();

@@ -46,11 +46,11 @@ use crate::ssd::{CpuPrefetchHint, SimulationShortcuts, Ssd};
 use ahead::Ahead;
 use caching::{Caching, DestageRecord};
 use coordination::Coordination;
-pub use counters::{HedgeCounters, HostCounters, ReadPlanCounters, ReadPredictionCounters, StripeCounters};
+pub use counters::{HedgeCounters, HostCounters, ReadPlanCounters, SlowReadPredictionCounters, StripeCounters};
 pub use counts::ArrayCounters;
 use events::Outbox;
 pub use events::{Event, RequestDone, UnitsProgrammed};
-pub use failure::{FailureProgress, Health};
+pub use failure::{FailureAndRebuildState, Health};
 use host_port::HostPort;
 pub use host_port::HostPortCounters;
 use members::{Access, Continuation, Issued, Members, PageAllowances};
@@ -129,7 +129,7 @@ impl Array {
             let _issued = members.act_on_member(member, |ssd, out| {
                 // A spare learns the protocol when it replaces a member that knows it.
                 if let Some(coordination) = params.coordination.as_ref().filter(|c| member < params.members && c.is_ggc_aware(member)) {
-                    ssd.become_ggc_aware(0, coordination.member_role(&pools), out);
+                    ssd.become_ggc_aware(0, coordination.member_coordination_settings(&pools), out);
                 }
                 ssd.start_idle_timers(out);
             });
@@ -341,7 +341,7 @@ impl Array {
     /// Runs the simulation until `until`, and appends its events in the order of [`Event::order_key`].
     ///
     /// A collection that delays a request is reported by the call that reaches the collection's end. Other collections may be reported by
-    /// a later call, at the latest by the one for [`Milestone::BeforeCountersAreRead`].
+    /// a later call, at the latest by the one for [`Milestone::BeforeReadingArrayCounters`].
     #[inline]
     pub fn advance(&mut self, until: TimeNs, events: &mut Vec<Event>) {
         let begin = events.len();

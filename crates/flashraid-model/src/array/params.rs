@@ -51,23 +51,23 @@ pub struct ReadPlanParams {
     pub collection_knowledge: CollectionKnowledge,
     /// True if members that are collecting are avoided by reads of the host and also by reads that precede a write with parity. The
     /// latter are reads of old data and old parity, or of the rest of the stripe. False if only reads of the host avoid such members.
-    pub plans_parity_reads_before_writes: bool,
+    pub parity_update_reads_avoid_collection: bool,
     /// True if the host knows how long collection will last, false if it only knows where collection is in progress.
     pub knows_remaining_collection_time: bool,
     /// Time from sending a read until its data are also read elsewhere, if the read has not ended. Elsewhere is another copy or, with
     /// parity, the rest of the stripe.
-    pub after: HedgeAfter,
+    pub hedge_delay: HedgeAfter,
     /// True if reads that nobody needs any more are abandoned while they wait in the queues of their dies.
     pub abandons_waiting_reads: bool,
     /// Settings of the read plan `predict`. It predicts which reads will be slow, and reads their data elsewhere at once. Elsewhere is
     /// another copy or, with parity, the rest of the stripe.
-    pub prediction: ReadPredictionParams,
+    pub prediction: SlowReadPredictionParams,
 }
 
 /// Settings of the read plan `predict`. It predicts which reads will be slow, and reads their data elsewhere at once. Elsewhere is
 /// another copy or, with parity, the rest of the stripe.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ReadPredictionParams {
+pub struct SlowReadPredictionParams {
     /// Waiting time above which a read counts as slow, in nanoseconds. It is the time for which the read waits before it begins. The
     /// read plan predicts for each read if it will be slow.
     pub slow_threshold_ns: u64,
@@ -82,7 +82,7 @@ pub struct ReadPredictionParams {
     pub also_hedges: bool,
 }
 
-impl Default for ReadPredictionParams {
+impl Default for SlowReadPredictionParams {
     fn default() -> Self {
         Self { slow_threshold_ns: 1_000_000, false_accept: 0.05, false_reject: 0.05, cost_ns: 5000, also_hedges: false }
     }
@@ -93,11 +93,11 @@ impl Default for ReadPlanParams {
         Self {
             refusal_answer_ns: 1000,
             collection_knowledge: CollectionKnowledge::PerDieOrPlane,
-            plans_parity_reads_before_writes: true,
+            parity_update_reads_avoid_collection: true,
             knows_remaining_collection_time: true,
-            after: HedgeAfter::P95OfReads { reads_observed: 1024 },
+            hedge_delay: HedgeAfter::P95OfReads { percentile_window_reads: 1024 },
             abandons_waiting_reads: false,
-            prediction: ReadPredictionParams::default(),
+            prediction: SlowReadPredictionParams::default(),
         }
     }
 }
@@ -109,10 +109,10 @@ pub enum HedgeAfter {
     /// Waits this time before data are also read elsewhere, the same for all reads. It is in nanoseconds, at least 1.
     Time(u64),
     /// Waits for a percentile of the member's recent read durations before data are also read elsewhere. It is the 95th percentile of
-    /// the member's last `reads_observed` reads.
+    /// the member's last `percentile_window_reads` reads.
     P95OfReads {
         /// Number of the member's last reads of which the percentile is taken, at least 1.
-        reads_observed: u32,
+        percentile_window_reads: u32,
     },
 }
 
@@ -170,16 +170,16 @@ pub struct RebuildParams {
     /// Members that fail later are not rebuilt.
     pub spares: u32,
     /// State of the spares when they replace failed members: warmed up by overwrites like the members, or freshly filled.
-    pub spare_state: SpareState,
+    pub spare_state: InitialSpareState,
     /// True if rebuilding continues to its end after the last request.
     pub continues_after_last_request: bool,
 }
 
 /// State of a spare drive when it replaces a failed member: warmed up by overwrites, or freshly filled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SpareState {
+pub enum InitialSpareState {
     /// Filled with data and warmed up like a member: in the state that many overwrites leave.
-    Warm,
+    WarmedUpByOverwrites,
     /// Filled with data like a member, but not warmed up: no overwrites have changed the state that filling leaves.
     Fresh,
 }
@@ -188,19 +188,19 @@ impl ArrayParams {
     /// Returns true if the read plan also reads data elsewhere when a read takes long (hedging). Elsewhere is another copy or, with
     /// parity, the rest of the stripe. The function does not test if the array has either of them.
     pub fn hedges_reads(&self) -> bool {
-        self.read_plan.hedges() || (self.read_plan.predicts() && self.read_plan_params.prediction.also_hedges)
+        self.read_plan.hedges() || (self.read_plan.predicts_slow_reads() && self.read_plan_params.prediction.also_hedges)
     }
 
     /// Returns true if the array decides for each read where to get its data. Two conditions must hold. The read plan avoids members
     /// that are collecting, hedges (also reads late data elsewhere), or predicts slow reads. The level has parity or copies, so that
     /// there is another way to the data.
     pub fn plans_reads(&self) -> bool {
-        (self.read_plan.considers_member_state() || self.read_plan.hedges() || self.read_plan.predicts())
+        (self.read_plan.considers_member_state() || self.read_plan.hedges() || self.read_plan.predicts_slow_reads())
             && (self.level.parity_strips() > 0 || self.layout().copies_of_each_page() > 1)
     }
 
     /// Returns the number of spares that the failures may need, and their state.
-    pub fn spares_and_state(&self) -> (u32, Option<SpareState>) {
+    pub fn spares_and_state(&self) -> (u32, Option<InitialSpareState>) {
         match self.rebuild {
             Some(rebuild) if !self.failures.is_empty() => (rebuild.spares.min(self.failures.len() as u32), Some(rebuild.spare_state)),
             _ => (0, None),
@@ -217,7 +217,7 @@ impl ArrayParams {
     /// Returns the number of spares that are warmed up like members.
     pub fn warmed_up_spares(&self) -> u32 {
         let (spares, state) = self.spares_and_state();
-        if state == Some(SpareState::Warm) { spares } else { 0 }
+        if state == Some(InitialSpareState::WarmedUpByOverwrites) { spares } else { 0 }
     }
 
     /// Returns the layout of the array's pages on its members.

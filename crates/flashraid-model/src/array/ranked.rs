@@ -81,10 +81,10 @@ impl Array {
     fn members_step(&mut self, now: TimeNs, events: &mut Vec<Event>) {
         match self.volume.members.step(now) {
             MembersStep::MemberWorked(issued) => self.drain(issued),
-            MembersStep::Done(completion) if self.has_members_only => {
+            MembersStep::HostRequestCompleted(completion) if self.has_members_only => {
                 events.push(Event::RequestDone(self.volume.members.finish_request(completion, now)));
             }
-            MembersStep::Done(completion) => {
+            MembersStep::HostRequestCompleted(completion) => {
                 if self.counts_operations() {
                     self.operation_ends(now);
                 }
@@ -108,7 +108,7 @@ impl Array {
                 }
             },
             Part::HostPort => match self.port.as_mut().map(|port| port.step(now)) {
-                Some(PortStep::Begins(request)) => self.begin(now, &request, true),
+                Some(PortStep::RequestEntersArray(request)) => self.begin(now, &request, true),
                 Some(PortStep::Done(done)) => {
                     self.request_leaves(done, events);
                     self.volume.members.issued()
@@ -131,7 +131,7 @@ impl Array {
     /// Ends an array operation on which other work depends.
     fn operation_is_over(&mut self, now: TimeNs, completion: &Completion, events: &mut Vec<Event>) -> Issued {
         match completion.continuation {
-            Continuation::Stripe { operation, after_refusal, .. } => {
+            Continuation::StripeOperationPhaseEnded { operation, replaces_refused_read: after_refusal, .. } => {
                 let rebuilt = self.volume.phase_ended(now, operation, after_refusal, completion);
                 if let (Some((member, stripe)), Some(caching)) = (rebuilt, &mut self.caching) {
                     caching.cache.strip_rebuilt(member, stripe);
@@ -208,7 +208,7 @@ impl Array {
             Some((member, MemberAction::BeginTurn(until, end))) => {
                 members.act_on_member(member, |ssd, out| ssd.turn_begins(now, until, end, out))
             }
-            Some((member, MemberAction::CloseTurnToCollection)) => members.act_on_member(member, |ssd, out| ssd.turn_closes(now, out)),
+            Some((member, MemberAction::StopNewCollectionsInTurn)) => members.act_on_member(member, |ssd, out| ssd.turn_closes(now, out)),
             Some((member, MemberAction::EndTurn)) => members.act_on_member(member, |ssd, out| ssd.turn_ends(now, out)),
             None => members.issued(),
         };

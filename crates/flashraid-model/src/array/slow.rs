@@ -17,7 +17,7 @@ pub struct SlowMemberParams {
     /// Time at which the member stops being slow, in nanoseconds; later than `from_ns`. Slow periods of the same member do not overlap.
     pub until_ns: TimeNs,
     /// Number by which the flash times of a slow operation are multiplied, at least 1.
-    pub factor: f64,
+    pub flash_time_factor: f64,
     /// Time that is added to the duration of each slow operation, in nanoseconds.
     pub add_ns: u64,
     /// Share of operations that are slow, from 0 to 1.
@@ -78,7 +78,7 @@ impl SlowMember {
         if let Some(time) = time
             && (time.share_of_operations >= 1.0 || rng::chance(&mut rng::stream(self.seed, "operation", issued), time.share_of_operations))
         {
-            let flash_ns = ((time.factor - 1.0) * end.time_parts.flash_ns as f64) as u64;
+            let flash_ns = ((time.flash_time_factor - 1.0) * end.time_parts.flash_ns as f64) as u64;
             end.time_parts.flash_ns += flash_ns;
             end.time_parts.other_ns += time.add_ns;
             end.at += flash_ns + time.add_ns;
@@ -126,8 +126,15 @@ mod tests {
     use crate::events::TimeParts;
     use crate::ids::MemberId;
 
-    const TIME: SlowMemberParams =
-        SlowMemberParams { member: 0, from_ns: 1000, until_ns: 2000, factor: 1.0, add_ns: 0, share_of_operations: 1.0, stalls: None };
+    const TIME: SlowMemberParams = SlowMemberParams {
+        member: 0,
+        from_ns: 1000,
+        until_ns: 2000,
+        flash_time_factor: 1.0,
+        add_ns: 0,
+        share_of_operations: 1.0,
+        stalls: None,
+    };
 
     fn slow(times: &[SlowMemberParams]) -> SlowMember {
         SlowMember { times: times.to_vec(), seed: 7, counters: SlowMemberCounters::default() }
@@ -136,7 +143,7 @@ mod tests {
     /// Returns the answer to an operation that was issued at `issued` and took 28, of which 20 in flash.
     fn answer(member: &mut SlowMember, issued: TimeNs) -> OpEnd {
         let time = TimeParts { flash_ns: 20, transfer_ns: 7, other_ns: 1, ..TimeParts::default() };
-        let mut end = OpEnd { completion_number: 0, member: MemberId(0), at: issued + 28, met_gc: false, time_parts: time };
+        let mut end = OpEnd { completion_tag: 0, member: MemberId(0), at: issued + 28, met_gc: false, time_parts: time };
         member.delay(&mut end);
         assert_eq!(end.time_parts.total_ns(), end.at - issued);
         end
@@ -144,7 +151,7 @@ mod tests {
 
     #[test]
     fn flash_times_are_multiplied_and_a_time_is_added_from_begin_to_before_the_end() {
-        let mut member = slow(&[SlowMemberParams { factor: 2.75, add_ns: 100, ..TIME }]);
+        let mut member = slow(&[SlowMemberParams { flash_time_factor: 2.75, add_ns: 100, ..TIME }]);
         let ends: Vec<_> = [999, 1000, 1999, 2000].map(|issued| answer(&mut member, issued).at - issued).into();
         assert_eq!(ends, [28, 163, 163, 28]);
         assert_eq!(answer(&mut member, 1500).time_parts, TimeParts { flash_ns: 55, transfer_ns: 7, other_ns: 101, ..TimeParts::default() });

@@ -12,7 +12,9 @@ use super::failure::{Failures, Step};
 use super::locks::{CollectionWait, LockGrant, StripeLocks};
 use super::members::{Access, Completion, Continuation, Members};
 use super::stripe_pages::{ParityMethod, StripePages, plan_read, plan_rebuild, plan_write};
-use super::{ArrayParams, FailureProgress, Health, HedgeCounters, ReadPlan, ReadPlanCounters, ReadPredictionCounters, StripeCounters};
+use super::{
+    ArrayParams, FailureAndRebuildState, Health, HedgeCounters, ReadPlan, ReadPlanCounters, SlowReadPredictionCounters, StripeCounters,
+};
 use crate::TimeNs;
 use crate::cache::MemberExtent;
 use crate::events::TimeParts;
@@ -53,7 +55,7 @@ struct Operation {
     pages: StripePages,
     fua: bool,
     high_priority: bool,
-    /// Stream of the request in a mix of workloads; see [`Access::source`]. Rebuilding belongs to no stream.
+    /// Stream of the request in a mix of workloads; see [`Access::workload_stream`]. Rebuilding belongs to no stream.
     source: u8,
     /// The completion that waits for this operation. Rebuilding has none.
     completion: Option<u32>,
@@ -120,7 +122,7 @@ impl Route {
         for (role, offset) in pages.roles_and_offsets() {
             let first_member = self.layout.member_of_strip(stripe, role);
             let read_copy = if write { 0 } else { self.read_plan.choose_copy(stripe, first_member, copies) };
-            let page = self.layout.first_page_of_stripe(stripe) + offset;
+            let page = self.layout.stripe_first_page_on_member(stripe) + offset;
             let left = (0..copies).filter_map(|copy| self.replacement(first_member + (read_copy + copy) % copies, stripe));
             for member in left.take(if write { copies as usize } else { 1 }) {
                 members.submit(access, member, page, completion);
@@ -184,7 +186,7 @@ impl Stripes {
     }
 
     /// Returns the progress of failures and of rebuilding.
-    pub(super) fn progress(&self) -> Vec<FailureProgress> {
+    pub(super) fn progress(&self) -> Vec<FailureAndRebuildState> {
         self.route.failures.iter().flat_map(Failures::progress).collect()
     }
 
@@ -202,7 +204,7 @@ impl Stripes {
 
     /// Returns the counters of the read plan `predict`, which reads data elsewhere if it predicts a slow read. They count right and
     /// wrong predictions, and reads made elsewhere. `None` with another plan.
-    pub fn prediction_counters(&self) -> Option<ReadPredictionCounters> {
+    pub fn prediction_counters(&self) -> Option<SlowReadPredictionCounters> {
         Some(self.planning.as_ref()?.predictor.as_ref()?.counters)
     }
 
@@ -319,9 +321,9 @@ impl Stripes {
             for (role, offset) in self.operations[id as usize].pages.roles_and_offsets() {
                 let first = layout.member_of_strip(stripe, role);
                 for member in first..first + layout.copies_of_each_page() {
-                    write(member, layout.first_page_of_stripe(stripe) + offset, request.stream);
+                    write(member, layout.stripe_first_page_on_member(stripe) + offset, request.stream);
                     if let Some(&(_, spare)) = copied_to.iter().find(|&&(original, _)| original == member) {
-                        write(spare, layout.first_page_of_stripe(stripe) + offset, request.stream);
+                        write(spare, layout.stripe_first_page_on_member(stripe) + offset, request.stream);
                     }
                 }
             }
@@ -456,7 +458,11 @@ impl Stripes {
         let operation = &mut self.operations[id as usize];
         operation.phase_began_ns = now;
         let operation = &self.operations[id as usize];
-        let open = members.open_completion(Continuation::Stripe { operation: id, after_refusal: false, tie_break: operation.sequence });
+        let open = members.open_completion(Continuation::StripeOperationPhaseEnded {
+            operation: id,
+            replaces_refused_read: false,
+            tie_break: operation.sequence,
+        });
         let completion = open.completion_number();
         let kind = match operation.work {
             _ if operation.reading => OpKind::Read,
@@ -488,7 +494,7 @@ impl Stripes {
         let rebuilt = self.route.failures.as_ref().map(|failures| failures.failed_and_spare(failure));
         let spare = rebuilt.and_then(|(_, spare)| spare).expect("rebuilding needs a spare");
         let layout = &self.route.layout;
-        let first_page = layout.first_page_of_stripe(self.operations[id as usize].stripe);
+        let first_page = layout.stripe_first_page_on_member(self.operations[id as usize].stripe);
         for page in first_page..first_page + layout.strip_pages() {
             members.submit(access, spare, page, completion);
         }
@@ -582,7 +588,7 @@ impl Stripes {
     /// Performs the step of failure or rebuilding that is due.
     pub(super) fn step(&mut self, now: TimeNs, members: &mut Members) -> Option<Step> {
         let step = self.route.failures.as_mut()?.step(now)?;
-        if let Step::Rebuild { failure, stripe } = step {
+        if let Step::Rebuild { failure_index: failure, stripe } = step {
             let id = self.new_operation(now, false, None);
             self.operations[id as usize].stripe = stripe;
             self.ask(now, id, Work::Rebuild(failure), members, true);

@@ -31,7 +31,7 @@ pub(crate) enum Token {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum CacheWake {
     /// The cache memory has finished the host request with this number.
-    Host(u32),
+    HostRequestFinished(u32),
     /// The cache memory has read the pages of this destage.
     PagesRead(Destage),
     /// The cache memory has written the pages of this destage into the member caches. The pages came from the first level, the cache in
@@ -66,7 +66,7 @@ pub(crate) enum Command {
     AccessArray {
         /// Pages of the array to read, write or trim, in order of address. The pages are those in [`Commands::array_extents`] from the
         /// first index up to, but without, the second.
-        extent_range: (u32, u32),
+        extent_index_bounds: (u32, u32),
         /// Kind of operation on the pages.
         kind: OpKind,
         /// Purpose of this operation, such as a certain host read or a certain destage. The array passes it back to
@@ -78,7 +78,7 @@ pub(crate) enum Command {
     AccessMembers {
         /// Pages of members to read or write. The pages are those in [`Commands::member_extents`] from the first index up to, but
         /// without, the second.
-        extent_range: (u32, u32),
+        extent_index_bounds: (u32, u32),
         /// True to write the pages, false to read them.
         write: bool,
         /// Purpose of this operation, such as a certain host read or a certain destage. The array passes it back to
@@ -87,7 +87,7 @@ pub(crate) enum Command {
     },
     /// Asks the array to call [`wake`](super::Cache::wake) at a later time. If it is the present time, the call comes after all other
     /// events of this nanosecond.
-    Wake {
+    ScheduleCacheWake {
         /// Time at which the array must call the cache, in nanoseconds.
         at: TimeNs,
         /// Work that the cache will continue when the array calls it. The array passes this value to [`wake`](super::Cache::wake).
@@ -114,17 +114,17 @@ impl Commands {
     }
 
     pub(super) fn push_wake(&mut self, at: TimeNs, wake: CacheWake) {
-        self.list.push(Command::Wake { at, wake });
+        self.list.push(Command::ScheduleCacheWake { at, wake });
     }
 
     /// Adds an operation on the array extents from index `from` on.
     pub(super) fn push_array_operation(&mut self, from: usize, kind: OpKind, token: Token) {
-        self.list.push(Command::AccessArray { extent_range: (from as u32, self.array_extents.len() as u32), kind, token });
+        self.list.push(Command::AccessArray { extent_index_bounds: (from as u32, self.array_extents.len() as u32), kind, token });
     }
 
     /// Adds an operation on the member extents from index `from` on.
     pub(super) fn push_member_operation(&mut self, from: usize, write: bool, token: Token) {
-        self.list.push(Command::AccessMembers { extent_range: (from as u32, self.member_extents.len() as u32), write, token });
+        self.list.push(Command::AccessMembers { extent_index_bounds: (from as u32, self.member_extents.len() as u32), write, token });
     }
 
     /// Adds a page to the array extents that begin at index `from`.

@@ -153,6 +153,6 @@ impl Common {
             self.counters.writes_that_waited_for_room += 1;
             self.counters.writes_waiting_for_room_ns += u128::from(now - waits_since);
         }
-        self.commands.push_wake(end.max(now), CacheWake::Host(host));
+        self.commands.push_wake(end.max(now), CacheWake::HostRequestFinished(host));
     }
 }

@@ -62,7 +62,7 @@ impl MemberCaches {
 
     #[inline]
     fn key(common: &Common, member: u32, stripe: u64, row: u32) -> u64 {
-        u64::from(member) << 32 | u64::from(common.layout.first_page_of_stripe(stripe) + row)
+        u64::from(member) << 32 | u64::from(common.layout.stripe_first_page_on_member(stripe) + row)
     }
 
     /// Returns true if a member cache holds the page, or if the page waits to enter it.
@@ -119,7 +119,7 @@ impl MemberCaches {
         marked: bool,
     ) {
         let writer = common.writer(false, marked, false);
-        let sub_request = self.sub_requests.insert(Owner::FirstLevel(slot), writer, stripe);
+        let sub_request = self.sub_requests.insert(Owner::WriteGroupCacheDestage(slot), writer, stripe);
         self.sub_requests[sub_request].offsets.extend_from_slice(offsets);
         self.start(now, common, sub_request);
     }
@@ -288,7 +288,7 @@ impl MemberCaches {
                 common.hosts[host].end = end;
                 self.host_sub_request_done(now, common, host);
             }
-            Owner::FirstLevel(slot) => {
+            Owner::WriteGroupCacheDestage(slot) => {
                 common.commands.push_wake(end, super::CacheWake::FirstLevelDestageWritten(Destage { cache: 0, slot }))
             }
         }

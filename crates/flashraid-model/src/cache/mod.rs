@@ -58,7 +58,7 @@ pub struct CacheParams {
     pub levels: CacheLevels,
     /// Number of pages that fit into the cache of write groups; 0 if there is no such cache. A write group is all dirty pages of one
     /// stripe.
-    pub write_group_cache_pages: u32,
+    pub write_group_cache_capacity_pages: u32,
     /// Number of pages in the cache of each member, or 0 without member caches.
     pub member_cache_pages: u32,
     /// Unit in which the capacity of the caches is counted.
@@ -72,7 +72,7 @@ pub struct CacheParams {
     /// Maximum time that a member cache with something to destage waits for the other member caches, in nanoseconds. All destage
     /// together as soon as each has something to destage. After this time, the caches that are ready begin without the others. Only
     /// policies whose member caches destage together use it.
-    pub common_destage_timeout_ns: u64,
+    pub joint_destage_wait_max_ns: u64,
     /// Time that the cache memory takes to read a page, in nanoseconds.
     pub nvm_page_read_ns: u64,
     /// Time that the cache memory takes to write a page, in nanoseconds.
@@ -95,7 +95,7 @@ pub enum CapacityUnit {
 impl CacheParams {
     /// Returns the number of pages in all caches of an array with `members` members.
     pub fn total_pages(&self, members: u32) -> u64 {
-        u64::from(self.write_group_cache_pages) + u64::from(self.member_cache_pages) * u64::from(members)
+        u64::from(self.write_group_cache_capacity_pages) + u64::from(self.member_cache_pages) * u64::from(members)
     }
 }
 
@@ -138,14 +138,14 @@ impl Cache {
     pub(crate) fn new(params: &CacheParams, layout: Layout, members: u32) -> Self {
         let stripe_pages = layout.data_strips_per_stripe() * layout.strip_pages();
         let group = params.levels.group_cache.map(|part| {
-            let store = Store::new(params.write_group_cache_pages, stripe_pages, params);
+            let store = Store::new(params.write_group_cache_capacity_pages, stripe_pages, params);
             if part.has_separate_ring_for_sequential_writes { store.with_sequential_ring() } else { store }
         });
         let members_caches = params.levels.member_caches.map(|part| {
             let stores = (0..members).map(|_| Store::new(params.member_cache_pages, layout.strip_pages(), params)).collect();
             MemberCaches::new(
                 stores,
-                part.member_caches_destage_together.then(|| SyncedDestaging::new(members, params.common_destage_timeout_ns)),
+                part.member_caches_destage_together.then(|| SyncedDestaging::new(members, params.joint_destage_wait_max_ns)),
                 layout.stripes(),
             )
         });
@@ -192,7 +192,7 @@ impl Cache {
         common.counters.read_pages_hit += u64::from(hits);
         if hits == request.pages {
             common.counters.reads_fully_hit += 1;
-            common.commands.push_wake(end, CacheWake::Host(host));
+            common.commands.push_wake(end, CacheWake::HostRequestFinished(host));
         } else {
             let kind = if hits > 0 { &mut common.counters.reads_partly_hit } else { &mut common.counters.reads_missed };
             *kind += 1;
@@ -258,7 +258,7 @@ impl Cache {
                 request.pages_lost += pages_lost;
                 if request.end > now {
                     let end = request.end;
-                    self.common.commands.push_wake(end, CacheWake::Host(host));
+                    self.common.commands.push_wake(end, CacheWake::HostRequestFinished(host));
                 } else {
                     host_done = Some(self.host_done(host));
                 }
@@ -297,7 +297,7 @@ impl Cache {
     pub(crate) fn wake(&mut self, now: TimeNs, wake: CacheWake) -> Option<HostRequestDone> {
         let mut host_done = None;
         match wake {
-            CacheWake::Host(host) => host_done = Some(self.host_done(host)),
+            CacheWake::HostRequestFinished(host) => host_done = Some(self.host_done(host)),
             CacheWake::PagesRead(destage) => self.pages_read(now, destage),
             CacheWake::FirstLevelDestageWritten(destage) => self.destage_done(now, destage),
         }
@@ -456,7 +456,7 @@ impl Cache {
 
     /// Returns true if the cache has commands that the array has not taken yet.
     #[cfg(test)]
-    pub fn has_commands(&self) -> bool {
+    pub fn has_queued_commands(&self) -> bool {
         !self.common.commands.list.is_empty()
     }
 
@@ -541,7 +541,7 @@ fn write_group_destage(common: &mut Common, store: &Store, destage: Destage) {
 
 fn write_member_destage(common: &mut Common, store: &Store, destage: Destage) {
     let Some((stripe, offsets, _)) = store.entry_in_slot(destage.slot) else { return };
-    let first_page = common.layout.first_page_of_stripe(stripe);
+    let first_page = common.layout.stripe_first_page_on_member(stripe);
     let from = common.commands.member_extents.len();
     for &offset in offsets {
         common.commands.add_member_page(from, u32::from(destage.cache) - 1, first_page + offset);

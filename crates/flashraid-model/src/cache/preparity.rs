@@ -17,7 +17,7 @@ impl MemberCaches {
         }
         rows_of(&sub_request.offsets, strip_pages, rows);
         let columns = layout.data_strips_per_stripe();
-        let first_page = layout.first_page_of_stripe(stripe);
+        let first_page = layout.stripe_first_page_on_member(stripe);
         let is_own = |role: u32, row: u32| role < columns && sub_request.offsets.binary_search(&(role * strip_pages + row)).is_ok();
         let is_known =
             |common: &Common, role: u32, row: u32| self.holds_or_expects(common, layout.member_of_strip(stripe, role), stripe, row);

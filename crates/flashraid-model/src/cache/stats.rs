@@ -24,7 +24,7 @@ impl PageAdmissions {
         match admission {
             Admission::PageHit => self.replaced_pages += 1,
             Admission::GroupHit => self.pages_admitted_to_existing_entries += 1,
-            Admission::Miss => self.pages_admitted_with_their_entry += 1,
+            Admission::NewEntry => self.pages_admitted_with_their_entry += 1,
         }
     }
 }

@@ -19,7 +19,7 @@ pub(super) enum Admission {
     GroupHit,
     /// The page is new in the cache, and so is its entry (the dirty pages of a stripe or of a strip). An entry that an earlier page of
     /// the same write has made also counts as new.
-    Miss,
+    NewEntry,
 }
 
 /// Dirty pages of one stripe, or of one strip.
@@ -173,7 +173,7 @@ impl Store {
             }
             self.given_last = (writer.id, number);
             self.make_entry(number, offset, writer);
-            return Some(Admission::Miss);
+            return Some(Admission::NewEntry);
         };
         let finds_room = finds_room || self.room == CapacityUnit::Entries;
         let entry = &mut self.entries[found as usize];
@@ -186,7 +186,7 @@ impl Store {
                 entry.pages.insert(index, offset);
                 self.used_pages += 1;
                 self.rings[usize::from(entry.ring)].pages += 1;
-                if is_other { Admission::GroupHit } else { Admission::Miss }
+                if is_other { Admission::GroupHit } else { Admission::NewEntry }
             }
         };
         entry.recent |= is_other && !writer.sequential;
@@ -194,7 +194,7 @@ impl Store {
             entry.marked = true;
             self.marked += 1;
         }
-        if admission != Admission::Miss
+        if admission != Admission::NewEntry
             && entry.ring == 0
             && let Some(share) = &mut self.share
         {

@@ -13,7 +13,7 @@ pub(super) enum Owner {
     Host(u32),
     /// A destage that writes pages from the first level into the member caches. The first level is a cache of write groups (the dirty
     /// pages of one stripe each). It has a slot for each destage in progress, and the number is that of this slot.
-    FirstLevel(u16),
+    WriteGroupCacheDestage(u16),
 }
 
 /// The pages of one write in one stripe.
@@ -98,7 +98,8 @@ impl SubRequests {
 
     /// Marks the pages that the first level is destaging now, because they must be destaged further before rebuilding may begin.
     pub(crate) fn mark_first_level(&mut self) {
-        let of_first_level = self.sub_requests.iter_mut().filter(|sub_request| matches!(sub_request.owner, Owner::FirstLevel(_)));
+        let of_first_level =
+            self.sub_requests.iter_mut().filter(|sub_request| matches!(sub_request.owner, Owner::WriteGroupCacheDestage(_)));
         of_first_level.for_each(|sub_request| sub_request.writer.marked = true);
     }
 }

@@ -1,6 +1,6 @@
 //! State that all coordination schemes share: the members, the cycle in progress or about to begin, and the load (rules 44 and 120).
 
-use super::{CollectionNeed, ControllerAction, CoordinationParams, ForcedWork, Notification, ToController, ToMember};
+use super::{CollectionNeed, CollectionRequestTiming, ControllerAction, CoordinationParams, ForcedWork, ToController, ToMember};
 use crate::TimeNs;
 use crate::ids::MemberSet;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ pub(crate) struct Cycle {
     /// Work that a cycle normally tells members to do.
     usual_work: ForcedWork,
     delay_ns: u64,
-    notify: Notification,
+    notify: CollectionRequestTiming,
     at_idle: bool,
     ggc_aware: MemberSet,
     /// Members that were forced to collect and have not finished.
@@ -47,7 +47,7 @@ impl Cycle {
         Self {
             usual_work: params.forced_work,
             delay_ns: params.request_to_cycle_delay_ns,
-            notify: params.notification_mode,
+            notify: params.collection_request_timing,
             at_idle: params.begins_cycles_when_idle,
             ggc_aware: params.coordinated_members,
             collecting: MemberSet::NONE,
@@ -118,10 +118,10 @@ impl Cycle {
     pub(crate) fn receive(&mut self, now: TimeNs, from: u32, message: ToController) {
         match message {
             ToController::GcRequest(need) => match self.notify {
-                Notification::AtStartThreshold => self.note_request(now, from),
-                Notification::AtSoftThreshold => self.note_soft_request(now, from, need),
+                CollectionRequestTiming::AtStartThreshold => self.note_request(now, from),
+                CollectionRequestTiming::AtSoftThreshold => self.note_soft_request(now, from, need),
             },
-            ToController::Participate => self.registered.insert(from),
+            ToController::RegisterForCycle => self.registered.insert(from),
             ToController::GcState(_) | ToController::AskGc { .. } | ToController::CollectionWithoutPermissionEnds => {}
             ToController::GcDone => {
                 self.collecting.remove(from);
@@ -152,7 +152,7 @@ impl Cycle {
         if self.asking.insert(member, Asking { since, must: need.at_limit }).is_none() {
             self.actions.push(ControllerAction::BeginCycleAt(now + self.delay_ns));
         }
-        self.actions.push(ControllerAction::WatchPageWrites(member, need.pages_given + need.page_writes_left));
+        self.actions.push(ControllerAction::WatchPageWrites(member, need.pages_given + need.page_writes_until_gc_start));
         self.begin_if_due(now);
     }
 
@@ -181,7 +181,7 @@ impl Cycle {
 
     /// Returns true if the cycle that [`ControllerAction::BeginCycleAt`] announced may begin now.
     pub(super) fn may_begin(&self, now: TimeNs) -> bool {
-        self.notify == Notification::AtStartThreshold || self.is_cycle_due(now)
+        self.notify == CollectionRequestTiming::AtStartThreshold || self.is_cycle_due(now)
     }
 
     fn times_forced(&self, member: u32) -> u32 {
@@ -219,14 +219,14 @@ impl Cycle {
     /// Begins the turn of a member if it knows the protocol and has not failed.
     pub(super) fn begin_turn(&mut self, member: u32, begin_cleans_until: TimeNs, end: TimeNs) {
         if self.everyone().contains(member) {
-            self.actions.push(ControllerAction::BeginTurn(member, begin_cleans_until, end));
+            self.actions.push(ControllerAction::BeginCollectionTurn(member, begin_cleans_until, end));
         }
     }
 
     /// Stops collection in idle time, because a request has arrived. Cleans in progress are finished.
     pub(crate) fn stop(&mut self) {
         self.work = self.usual_work;
-        self.send(self.collecting, ToMember::Stop);
+        self.send(self.collecting, ToMember::StopIdleCollection);
     }
 
     /// Sends a message to each of these members.

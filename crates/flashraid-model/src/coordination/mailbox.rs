@@ -24,7 +24,7 @@ pub(crate) enum Mail {
     /// The last part of the turn of the member with this number begins. From now on, the turn is no reason to begin the collection of
     /// another block. A turn is the window of time in which one member may collect, and the others only if they run short of free
     /// blocks.
-    TurnClosesToCollection(u32),
+    TurnAllowsNoNewCollection(u32),
     /// The turn of the member with this number ends. A turn is the window of time in which one member may collect, and the others only
     /// if they run short of free blocks.
     TurnEnds(u32),
@@ -37,17 +37,17 @@ impl Mail {
         match self {
             Self::AskTimerEnds(_) => 0,
             Self::ToController(_, ToController::GcDone | ToController::CollectionWithoutPermissionEnds) => 1,
-            Self::ToController(_, ToController::Participate) => 2,
+            Self::ToController(_, ToController::RegisterForCycle) => 2,
             Self::ToController(_, ToController::GcState(_)) => 3,
             Self::ToController(_, ToController::GcRequest(_)) => 4,
             Self::ToController(_, ToController::AskGc { .. }) => 5,
             Self::BeginCycle => 6,
             Self::ToMember(_, ToMember::ForceCollection(_)) => 7,
             Self::ToMember(_, ToMember::Grant(_)) => 8,
-            Self::ToMember(_, ToMember::Stop) => 9,
+            Self::ToMember(_, ToMember::StopIdleCollection) => 9,
             Self::ToMember(_, ToMember::Deny) => 10,
             Self::ToMember(_, ToMember::ReportState) => 11,
-            Self::TurnClosesToCollection(_) => 12,
+            Self::TurnAllowsNoNewCollection(_) => 12,
             Self::TurnEnds(_) => 13,
             Self::TurnBegins(..) => 14,
         }
@@ -108,9 +108,9 @@ impl Mailbox {
         match actions {
             ControllerAction::Message(member, message) => self.send(now, message.kind(), Mail::ToMember(member, message)),
             ControllerAction::BeginCycleAt(at) => self.schedule(at, Mail::BeginCycle),
-            ControllerAction::BeginTurn(member, begin_cleans_until, end) => {
+            ControllerAction::BeginCollectionTurn(member, begin_cleans_until, end) => {
                 self.schedule(now, Mail::TurnBegins(member, begin_cleans_until, end));
-                self.schedule(begin_cleans_until, Mail::TurnClosesToCollection(member));
+                self.schedule(begin_cleans_until, Mail::TurnAllowsNoNewCollection(member));
                 self.schedule(end, Mail::TurnEnds(member));
             }
             ControllerAction::WatchPageWrites(..) => debug_assert!(false, "nothing is sent"),
@@ -161,17 +161,17 @@ mod tests {
         let in_order = [
             Mail::AskTimerEnds(0),
             Mail::ToController(0, ToController::GcDone),
-            Mail::ToController(0, ToController::Participate),
+            Mail::ToController(0, ToController::RegisterForCycle),
             Mail::ToController(0, ToController::GcState(state)),
             Mail::ToController(0, ToController::GcRequest(CollectionNeed::AT_LIMIT)),
             Mail::ToController(0, ToController::AskGc { least_free_blocks: 1 }),
             Mail::BeginCycle,
             Mail::ToMember(0, ToMember::ForceCollection(ForcedWork::OneVictim)),
             Mail::ToMember(0, ToMember::Grant(ForcedWork::OneVictim)),
-            Mail::ToMember(0, ToMember::Stop),
+            Mail::ToMember(0, ToMember::StopIdleCollection),
             Mail::ToMember(0, ToMember::Deny),
             Mail::ToMember(0, ToMember::ReportState),
-            Mail::TurnClosesToCollection(0),
+            Mail::TurnAllowsNoNewCollection(0),
             Mail::TurnEnds(0),
             Mail::TurnBegins(0, 1, 2),
         ];

@@ -26,7 +26,7 @@ pub(crate) use cycle::Cycle;
 pub use mailbox::message_counts_by_name;
 pub(crate) use mailbox::{Mail, Mailbox};
 pub use protocol::*;
-pub use stagger::{PermissionScope, Together};
+pub use stagger::{CollectingMembersLimit, PermissionScope};
 pub use windows::TurnEndMargin;
 
 policies! {
@@ -58,11 +58,11 @@ policies! {
     /// Returns the problems of the scheme's parameters: values that their types admit, but that are not allowed. Some limits depend on
     /// the sizes of the members' pools of blocks (of a plane or of a die).
     pub fn problems(&self, pools: &PoolSizes) -> Vec<ParameterProblem>;
-    fn permission_role(&self, pools: &PoolSizes, work: ForcedWork) -> Option<PermissionRole>;
+    fn permission_request_settings(&self, pools: &PoolSizes, work: ForcedWork) -> Option<PermissionRequestSettings>;
     /// Returns the settings with which members collect in turns; `None` if there are no turns. In a turn one member may collect, and
     /// the others only if they run short of free blocks. `pools` has the sizes of the members' pools of blocks (of a plane or of a
     /// die), on which the settings depend.
-    pub(crate) fn turn(&self, pools: &PoolSizes) -> Option<TurnRole>;
+    pub(crate) fn turn_settings(&self, pools: &PoolSizes) -> Option<TurnSettings>;
     fn begin(&mut self, array: &CoordinatedArray);
     fn receive(&mut self, now: TimeNs, from: u32, message: ToController, cycle: &mut Cycle);
     fn members_of_cycle(&self, cycle: &Cycle) -> MemberSet;
@@ -113,14 +113,14 @@ pub(crate) trait Scheme: Default {
     /// Returns the settings with which members ask the controller for permission to collect; `None` if they do not ask. `pools` has the
     /// sizes of the members' pools of blocks. `work` is the amount of garbage collection that a member does without permission while it
     /// gets few operations.
-    fn permission_role(&self, _pools: &PoolSizes, _work: ForcedWork) -> Option<PermissionRole> {
+    fn permission_request_settings(&self, _pools: &PoolSizes, _work: ForcedWork) -> Option<PermissionRequestSettings> {
         None
     }
 
     /// Returns the settings with which members collect in turns; `None` if there are no turns. In a turn one member may collect, and
     /// the others only if they run short of free blocks. `pools` has the sizes of the members' pools of blocks (of a plane or of a
     /// die), on which the settings depend.
-    fn turn(&self, _pools: &PoolSizes) -> Option<TurnRole> {
+    fn turn_settings(&self, _pools: &PoolSizes) -> Option<TurnSettings> {
         None
     }
 
@@ -178,7 +178,7 @@ const NEVER: TimeNs = TimeNs::MAX;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolSizes {
     /// Number of blocks in a pool of blocks.
-    pub blocks: u32,
+    pub blocks_per_pool: u32,
     /// Number of blocks of a pool that are free after the array was filled, including the open block.
     pub(crate) reserved_blocks: u32,
     /// Start threshold of collection, in free blocks. Blocks of a pool (of a plane or of a die) are collected when the pool has so few
@@ -190,7 +190,7 @@ pub struct PoolSizes {
     pub(crate) most_free_blocks: u32,
     /// Time of the longest collection of one victim block, in nanoseconds: all pages of the block but one are moved, and it is erased.
     /// A drive with superblocks can stop in the middle of a collection. For such a drive, it is the time of one erase and one program.
-    pub longest_clean_ns: u64,
+    pub longest_victim_collection_ns: u64,
 }
 
 /// Properties of an array that its coordination scheme may depend on.
@@ -221,7 +221,7 @@ impl PoolSizes {
     /// value must lie above `start_threshold_free_blocks`, and must not exceed `reserved_blocks`. [`DEFAULT_SOFT_LIMIT`] is always
     /// allowed, even if it exceeds `reserved_blocks`.
     pub fn limit_problem(&self, key: &'static str, limit: StopThreshold) -> Option<ParameterProblem> {
-        let blocks = limit.stop_free_blocks_in_pool_of(self.blocks, self.start_threshold_free_blocks);
+        let blocks = limit.threshold_free_blocks_for_pool(self.blocks_per_pool, self.start_threshold_free_blocks);
         let fits = blocks > self.start_threshold_free_blocks && blocks <= self.reserved_blocks;
         (limit != DEFAULT_SOFT_LIMIT && !fits).then(|| ParameterProblem {
             key,
@@ -260,19 +260,19 @@ pub struct CoordinationParams {
     pub forced_work: ForcedWork,
     /// Number of free blocks in a pool of blocks (of a plane or of a die) at which its member registers with the controller. A registered
     /// member takes part in the next common collection (cycle). Only some schemes have registration. With
-    /// [`Notification::AtSoftThreshold`], the member then also asks the controller to begin a cycle.
+    /// [`CollectionRequestTiming::AtSoftThreshold`], the member then also asks the controller to begin a cycle.
     pub soft_threshold_free_blocks: u32,
     /// Moment at which a member asks the controller to make members collect together. The member either has begun to collect by itself
     /// already, or asks before it has to begin.
-    pub notification_mode: Notification,
+    pub collection_request_timing: CollectionRequestTiming,
     /// Time from a member's request until the controller orders members to collect, in nanoseconds. With
-    /// [`Notification::AtSoftThreshold`], members ask before they must collect. The order may then come earlier, for example because a
-    /// member is about to run short of free blocks.
+    /// [`CollectionRequestTiming::AtSoftThreshold`], members ask before they must collect. The order may then come earlier, for example
+    /// because a member is about to run short of free blocks.
     pub request_to_cycle_delay_ns: u64,
-    /// True if the controller orders members to collect as soon as no host request is outstanding, once a member has asked for it.
-    /// False if the controller waits even then, until `request_to_cycle_delay_ns` has passed since the request, or a member is about to
-    /// run short of free blocks. The setting has an effect only with [`Notification::AtSoftThreshold`], with which members ask before
-    /// they must collect (rule 120).
+    /// True if the controller orders members to collect as soon as no host request is outstanding, once a member has asked for it. False
+    /// if the controller waits even then, until `request_to_cycle_delay_ns` has passed since the request, or a member is about to run
+    /// short of free blocks. The setting has an effect only with [`CollectionRequestTiming::AtSoftThreshold`], with which members ask
+    /// before they must collect (rule 120).
     pub begins_cycles_when_idle: bool,
     /// True if all dies of a member collect when the controller forces the member to. False if only dies with a low pool of blocks do:
     /// one with `soft_threshold_free_blocks` (T_soft) free blocks or fewer (rule 122).
@@ -296,35 +296,35 @@ impl CoordinationParams {
 
     /// Returns the number of free blocks of a pool (of a plane or of a die) at which its member registers with the controller. A
     /// registered member takes part in the next common collection (cycle). `None` if the scheme has no registration.
-    pub fn registration_threshold_free_blocks(&self) -> Option<u32> {
+    pub fn member_registration_threshold_free_blocks(&self) -> Option<u32> {
         self.scheme.members_register_with_controller().then_some(self.soft_threshold_free_blocks)
     }
 
     /// Returns the settings for the messages between members and controller. They say when a member asks the controller to order or
     /// permit a collection. They also say what the member does when the controller orders or permits it. They depend on the sizes of
     /// the members' pools of blocks (of a plane or of a die).
-    pub fn member_role(&self, pools: &PoolSizes) -> MemberRole {
+    pub fn member_coordination_settings(&self, pools: &PoolSizes) -> MemberCoordinationSettings {
         let Self {
             soft_threshold_free_blocks: t_soft_free_blocks,
-            notification_mode: notify,
+            collection_request_timing: notify,
             all_dies_of_forced_member_collect: across_dies,
             forced_work,
             ..
         } = *self;
-        let (permission, turn) = (self.scheme.permission_role(pools, forced_work), self.scheme.turn(pools));
-        MemberRole {
+        let (permission, turn) = (self.scheme.permission_request_settings(pools, forced_work), self.scheme.turn_settings(pools));
+        MemberCoordinationSettings {
             t_soft_free_blocks,
             registers_with_controller: self.scheme.members_register_with_controller(),
-            notification_mode: notify,
+            collection_request_timing: notify,
             across_dies,
-            permission,
+            permission_request_settings: permission,
             turn,
         }
     }
 
     /// Returns true if the controller must know how many page writes each member receives (rule 120).
     pub(crate) fn counts_pages(&self) -> bool {
-        self.notification_mode == Notification::AtSoftThreshold && self.controller_answers_member_requests
+        self.collection_request_timing == CollectionRequestTiming::AtSoftThreshold && self.controller_answers_member_requests
     }
 }
 
@@ -338,7 +338,7 @@ pub(crate) enum ControllerAction {
     /// Begins the turn of the member with this number. A turn is the window of time in which one member may collect, and the others
     /// only if they run short of free blocks. The collection of a block may begin only before the first of the two times. The turn ends
     /// at the second time.
-    BeginTurn(u32, TimeNs, TimeNs),
+    BeginCollectionTurn(u32, TimeNs, TimeNs),
     /// Asks the array to watch how many page writes the member with the first number receives. The second number is a limit, counted
     /// from the start of the run. The array calls [`Controller::page_allowance_is_used_up`] as soon as the member has received more
     /// page writes.
@@ -354,7 +354,7 @@ pub(crate) struct Controller {
     answers: bool,
     /// True after the end of the workload.
     is_over: bool,
-    role: MemberRole,
+    role: MemberCoordinationSettings,
     uncoordinated: UncoordinatedCleans,
 }
 
@@ -368,7 +368,7 @@ impl Controller {
             cycle: Cycle::new(params),
             answers: params.controller_answers_member_requests,
             is_over: false,
-            role: params.member_role(&array.pools),
+            role: params.member_coordination_settings(&array.pools),
             uncoordinated: UncoordinatedCleans::default(),
         }
     }
@@ -410,14 +410,14 @@ impl Controller {
 
     /// Replaces a failed member by a spare. If the failed member took part in the coordination, the spare does so, too, and the method
     /// returns the settings for it.
-    pub(crate) fn replace(&mut self, failed: u32, spare: u32) -> Option<MemberRole> {
+    pub(crate) fn replace(&mut self, failed: u32, spare: u32) -> Option<MemberCoordinationSettings> {
         self.scheme.replace(failed, spare);
         self.cycle.replace(failed, spare).then_some(self.role)
     }
 
     /// Processes a message that has arrived from a member.
     pub(crate) fn receive(&mut self, now: TimeNs, member: u32, message: ToController) {
-        let asks = matches!(message, ToController::GcRequest(_) | ToController::Participate | ToController::AskGc { .. });
+        let asks = matches!(message, ToController::GcRequest(_) | ToController::RegisterForCycle | ToController::AskGc { .. });
         if self.answers && !(asks && self.cycle.has_failed(member)) {
             self.scheme.receive(now, member, message, &mut self.cycle);
         }
@@ -429,7 +429,7 @@ impl Controller {
     }
 
     /// Begins the cycle of forced collection (from the controller's order until all forced members have finished) that members have asked
-    /// for. With [`Notification::AtSoftThreshold`], it begins only if it is due.
+    /// for. With [`CollectionRequestTiming::AtSoftThreshold`], it begins only if it is due.
     pub(crate) fn begin_cycle(&mut self, now: TimeNs) {
         if self.cycle.may_begin(now) {
             let members = self.scheme.members_of_cycle(&self.cycle);

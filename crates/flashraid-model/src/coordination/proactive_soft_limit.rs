@@ -32,7 +32,7 @@ pub struct ProactiveSoftLimit {
     /// State of the scheme in a run: the numbers of free blocks that members have reported to the controller, which polls them
     /// regularly.
     #[serde(skip)]
-    pub polls: PolledFreeBlocks,
+    pub polled_free_blocks: PolledFreeBlocks,
 }
 
 impl Default for ProactiveSoftLimit {
@@ -42,7 +42,7 @@ impl Default for ProactiveSoftLimit {
             check_interval: Duration { ns: 10_000_000 },
             soft_limit: DEFAULT_SOFT_LIMIT,
             shallow_depth: 1,
-            polls: PolledFreeBlocks::default(),
+            polled_free_blocks: PolledFreeBlocks::default(),
         }
     }
 }
@@ -94,17 +94,18 @@ impl Scheme for ProactiveSoftLimit {
     }
 
     fn begin(&mut self, &CoordinatedArray { pools, .. }: &CoordinatedArray) {
-        self.polls.next = self.check_interval.ns;
-        self.polls.soft_limit_free_blocks = self.soft_limit.stop_free_blocks_in_pool_of(pools.blocks, pools.start_threshold_free_blocks);
+        self.polled_free_blocks.next = self.check_interval.ns;
+        self.polled_free_blocks.soft_limit_free_blocks =
+            self.soft_limit.threshold_free_blocks_for_pool(pools.blocks_per_pool, pools.start_threshold_free_blocks);
     }
 
     fn receive(&mut self, now: TimeNs, from: u32, message: ToController, cycle: &mut Cycle) {
         let ToController::GcState(state) = message else { return cycle.receive(now, from, message) };
-        self.polls.note(now, from, state, cycle.has_failed(from));
-        let low = self.polls.low();
-        if self.polls.awaited.is_empty() && !low.is_empty() && cycle.is_free() {
+        self.polled_free_blocks.note(now, from, state, cycle.has_failed(from));
+        let low = self.polled_free_blocks.low();
+        if self.polled_free_blocks.awaited.is_empty() && !low.is_empty() && cycle.is_free() {
             let is_shallow = cycle.outstanding() <= self.shallow_depth;
-            if is_shallow || self.polls.is_pressing(self.check_interval.ns) {
+            if is_shallow || self.polled_free_blocks.is_pressing(self.check_interval.ns) {
                 cycle.force(low.union(cycle.asking()));
             }
         }
@@ -112,24 +113,24 @@ impl Scheme for ProactiveSoftLimit {
 
     /// Returns the members at or below the soft limit, and the members that asked to collect.
     fn members_of_cycle(&self, cycle: &Cycle) -> MemberSet {
-        cycle.registered().union(self.polls.low())
+        cycle.registered().union(self.polled_free_blocks.low())
     }
 
     fn next_tick(&self) -> TimeNs {
-        self.polls.next
+        self.polled_free_blocks.next
     }
 
     /// Asks every member for its state, unless an answer is still on its way.
     fn tick(&mut self, now: TimeNs, cycle: &mut Cycle) {
-        self.polls.next = now + self.check_interval.ns;
-        if self.polls.awaited.is_empty() {
-            self.polls.awaited = cycle.everyone();
-            cycle.send(self.polls.awaited, ToMember::ReportState);
+        self.polled_free_blocks.next = now + self.check_interval.ns;
+        if self.polled_free_blocks.awaited.is_empty() {
+            self.polled_free_blocks.awaited = cycle.everyone();
+            cycle.send(self.polled_free_blocks.awaited, ToMember::ReportState);
         }
     }
 
     fn forget(&mut self, member: u32) {
-        if let Some(answers) = self.polls.answers.get_mut(member as usize) {
+        if let Some(answers) = self.polled_free_blocks.answers.get_mut(member as usize) {
             *answers = [None; 2];
         }
     }
@@ -140,7 +141,7 @@ impl Scheme for ProactiveSoftLimit {
             check_interval: Duration { ns: 100_003 << rng::below(stream, 7) },
             soft_limit: StopThreshold::AboveStart(1 + rng::below(stream, 4) as u32),
             shallow_depth: rng::below(stream, 5) as u32,
-            polls: PolledFreeBlocks::default(),
+            polled_free_blocks: PolledFreeBlocks::default(),
         }
     }
 }

@@ -70,7 +70,7 @@ impl ForcedWork {
 /// Moment at which a member asks the controller to make members collect together. The member asks either early, before it must collect,
 /// or only after it has begun to collect because its free blocks ran low.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Notification {
+pub enum CollectionRequestTiming {
     /// The member asks the controller to make members collect together only after this member has begun to collect by itself. It had to
     /// begin because one of its pools of blocks has come down to the start threshold of collection (rule 43).
     AtStartThreshold,
@@ -82,13 +82,13 @@ pub enum Notification {
 /// Urgency of a member's request to the controller to order a collection (rule 119). It says how many page writes the member can still
 /// take, and if it must collect already.
 ///
-/// With [`Notification::AtStartThreshold`], the member asks only after it has begun to collect. Then `at_limit` is true, because a pool
-/// of blocks has come down to the start threshold of collection. All other fields are 0.
+/// With [`CollectionRequestTiming::AtStartThreshold`], the member asks only after it has begun to collect. Then `at_limit` is true,
+/// because a pool of blocks has come down to the start threshold of collection. All other fields are 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CollectionNeed {
     /// Number of further page writes that the member can absorb before a pool of blocks may come down to the start threshold of
     /// collection.
-    pub page_writes_left: u64,
+    pub page_writes_until_gc_start: u64,
     /// True if a pool of blocks has come down to the start threshold of collection, or if waiting writes will bring one there.
     pub(crate) at_limit: bool,
     /// Number of page writes that the member had received when it asked.
@@ -100,12 +100,12 @@ pub struct CollectionNeed {
 
 impl CollectionNeed {
     /// Urgency of a member that has begun to collect because it must.
-    pub(crate) const AT_LIMIT: Self = Self { page_writes_left: 0, at_limit: true, pages_given: 0, times_forced: 0 };
+    pub(crate) const AT_LIMIT: Self = Self { page_writes_until_gc_start: 0, at_limit: true, pages_given: 0, times_forced: 0 };
 }
 
 /// Settings with which a member follows the protocol of messages with the array's controller (rules 44, 119 and 122).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MemberRole {
+pub struct MemberCoordinationSettings {
     /// Number of free blocks at or below which a pool of blocks (of a plane or of a die) counts as low in free blocks.
     pub t_soft_free_blocks: u32,
     /// True if the member registers with the controller when one of its pools of blocks is low in free blocks. The controller then makes
@@ -113,19 +113,19 @@ pub struct MemberRole {
     pub registers_with_controller: bool,
     /// Moment at which the member asks the controller to make members collect together. The member asks either early, before it must
     /// collect, or only after it has begun to collect because its free blocks ran low.
-    pub notification_mode: Notification,
+    pub collection_request_timing: CollectionRequestTiming,
     /// True if all dies collect when the controller forces the member to collect. False if only dies with a pool of blocks at or below
     /// `t_soft_free_blocks` do.
     pub across_dies: bool,
     /// Settings of a member that asks the controller for permission before it collects; `None` if the member does not ask.
-    pub permission: Option<PermissionRole>,
+    pub permission_request_settings: Option<PermissionRequestSettings>,
     /// Settings of a member that collects in its turn, a window of time in which the other members may not; `None` without turns.
-    pub turn: Option<TurnRole>,
+    pub turn: Option<TurnSettings>,
 }
 
 /// Settings of a member that collects in its turn, a window of time in which the other members may not collect (rules 264 and 265).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TurnRole {
+pub struct TurnSettings {
     /// Number of free blocks at or below which blocks of a pool (of a plane or of a die) are collected in the member's turn. A turn is
     /// the window of time in which only this member may collect.
     pub collect_at_free_blocks: u32,
@@ -133,7 +133,7 @@ pub struct TurnRole {
 
 /// Settings of a member that asks the controller for permission before it collects (rules 260 and 261).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PermissionRole {
+pub struct PermissionRequestSettings {
     /// Number of free blocks at which the member asks the controller for permission to collect. It asks as soon as one of its pools of
     /// blocks (of a plane or of a die) has so few free blocks, or fewer.
     pub ask_at_free_blocks: u32,
@@ -167,7 +167,7 @@ pub(crate) enum ToController {
     GcRequest(CollectionNeed),
     /// Registers for the next cycle of forced collection (from the controller's order until all forced members have finished). One of
     /// the member's pools of blocks has come down to the threshold `t_soft` for its free blocks.
-    Participate,
+    RegisterForCycle,
     /// Answers [`ToMember::ReportState`] with the state of the member.
     GcState(MemberState),
     /// Reports that all dies of the member have done the work of collection that they were told to do.
@@ -188,7 +188,7 @@ pub enum ToMember {
     /// Orders the member to collect. Its dies do the work that the [`ForcedWork`] in this message names.
     ForceCollection(ForcedWork),
     /// Ends the work [`ForcedWork::UntilReserveFree`] (collection while the array is idle), because a request has arrived at the array.
-    Stop,
+    StopIdleCollection,
     /// Allows the member to collect. Its dies do the work that the [`ForcedWork`] in this message names. The member answers with
     /// `ToController::GcDone` when all dies have done it. An earlier [`ToMember::Deny`] no longer holds.
     Grant(ForcedWork),
@@ -205,7 +205,7 @@ impl ToController {
     pub(crate) fn kind(&self) -> MessageKind {
         match self {
             Self::GcRequest(_) => MessageKind::GcRequest,
-            Self::Participate => MessageKind::Participate,
+            Self::RegisterForCycle => MessageKind::Participate,
             Self::GcState(_) => MessageKind::GcState,
             Self::GcDone | Self::CollectionWithoutPermissionEnds => MessageKind::GcDone,
             Self::AskGc { .. } => MessageKind::AskGc,
@@ -218,7 +218,7 @@ impl ToMember {
     pub(crate) fn kind(&self) -> MessageKind {
         match self {
             Self::ForceCollection(_) => MessageKind::ForceGc,
-            Self::Stop => MessageKind::StopGc,
+            Self::StopIdleCollection => MessageKind::StopGc,
             Self::Grant(_) => MessageKind::Grant,
             Self::Deny => MessageKind::Deny,
             Self::ReportState => MessageKind::GcState,
@@ -246,7 +246,7 @@ pub(crate) enum MemberEvent {
     AskTimerEnds,
     /// The member has begun to collect because it is short of free blocks. It had sent a request to collect to the controller, and the
     /// controller has not answered it yet (rule 121).
-    CollectsUnanswered,
+    BeginsCollectionWithoutAnswer,
 }
 
 counts! {

@@ -6,7 +6,9 @@
 //! RackBlox (SOSP 2023) has a network switch give permission to one of two copies. The thresholds are in proportion to those of its
 //! artifact.
 
-use super::{CoordinatedArray, Cycle, ForcedWork, NEVER, PermissionRole, PoolSizes, Scheme, ToController, ToMember, time_range_problem};
+use super::{
+    CoordinatedArray, Cycle, ForcedWork, NEVER, PermissionRequestSettings, PoolSizes, Scheme, ToController, ToMember, time_range_problem,
+};
 use crate::TimeNs;
 use crate::ids::MemberSet;
 use crate::policy::ParameterProblem;
@@ -22,7 +24,7 @@ use serde::{Deserialize, Serialize};
 pub struct Stagger {
     /// Number of members of a group (see `scope`) that may collect at a time. `"parity"` stands for as many as there are parity strips
     /// in a stripe, but at least one.
-    pub together: Together,
+    pub together: CollectingMembersLimit,
     /// Group of members in which at most `together` members may collect at a time.
     pub scope: PermissionScope,
     /// Factor for the threshold at which a member asks the controller for permission to collect. The threshold is the start threshold
@@ -50,7 +52,7 @@ pub struct Stagger {
 impl Default for Stagger {
     fn default() -> Self {
         Self {
-            together: Together::AsParity,
+            together: CollectingMembersLimit::ParityStripCount,
             scope: PermissionScope::MirrorSet,
             ask_at: 1.4,
             idle_at: 2.2,
@@ -64,18 +66,18 @@ impl Default for Stagger {
 
 /// Number of members that may collect at a time, in each group of members that [`PermissionScope`] names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Together {
+pub enum CollectingMembersLimit {
     /// Lets as many members of a group collect at a time as there are parity strips in a stripe, but at least one. [`PermissionScope`]
     /// says which members form a group: those with copies of the same pages, or all members.
-    AsParity,
+    ParityStripCount,
     /// Lets this number of members of a group collect at a time, from 1 to 128. [`PermissionScope`] says which members form a group:
     /// those with copies of the same pages, or all members.
     Members(u32),
 }
 
-quantity_impls!(Together);
+quantity_impls!(CollectingMembersLimit);
 
-impl Quantity for Together {
+impl Quantity for CollectingMembersLimit {
     const NAME: &'static str = "members-together";
     const ALLOWED_VALUES: &'static str = "\"parity\", or a number of members from 1 to 128";
     const PATTERN: &'static str = r"^\s*(parity|[0-9]+)\s*$";
@@ -83,7 +85,7 @@ impl Quantity for Together {
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         if text.trim() == "parity" {
-            return Ok(Self::AsParity);
+            return Ok(Self::ParityStripCount);
         }
         let number: f64 = text.trim().parse().map_err(|_| UnitError::new("it is neither \"parity\" nor a whole number"))?;
         Self::from_number(number)
@@ -99,17 +101,17 @@ impl Quantity for Together {
 
     fn to_json(&self) -> serde_json::Value {
         match self {
-            Self::AsParity => "parity".into(),
+            Self::ParityStripCount => "parity".into(),
             Self::Members(members) => (*members).into(),
         }
     }
 }
 
-impl Together {
+impl CollectingMembersLimit {
     /// Returns the number of members that may collect at a time in an array with `parity_strips` parity strips in a stripe.
     pub fn members(self, parity_strips: u32) -> u32 {
         match self {
-            Self::AsParity => parity_strips.max(1),
+            Self::ParityStripCount => parity_strips.max(1),
             Self::Members(members) => members,
         }
     }
@@ -235,8 +237,8 @@ impl Scheme for Stagger {
         .collect()
     }
 
-    fn permission_role(&self, pools: &PoolSizes, work: ForcedWork) -> Option<PermissionRole> {
-        Some(PermissionRole {
+    fn permission_request_settings(&self, pools: &PoolSizes, work: ForcedWork) -> Option<PermissionRequestSettings> {
+        Some(PermissionRequestSettings {
             ask_at_free_blocks: pools.times_start(self.ask_at),
             idle_free_blocks: pools.times_start(self.idle_at),
             idle_gap_ns: self.idle_gap.ns,
@@ -275,7 +277,7 @@ impl Scheme for Stagger {
                 permissions.granted.remove(from);
                 permissions.ends(now, from);
             }
-            ToController::Participate | ToController::GcState(_) => {}
+            ToController::RegisterForCycle | ToController::GcState(_) => {}
         }
     }
 
@@ -325,7 +327,11 @@ impl Scheme for Stagger {
     fn random_for_tests(stream: &mut RandomStream) -> Self {
         let below = |stream: &mut RandomStream, bound| rng::below(stream, bound);
         Self {
-            together: if below(stream, 3) > 0 { Together::AsParity } else { Together::Members(1 + below(stream, 3) as u32) },
+            together: if below(stream, 3) > 0 {
+                CollectingMembersLimit::ParityStripCount
+            } else {
+                CollectingMembersLimit::Members(1 + below(stream, 3) as u32)
+            },
             scope: if below(stream, 3) > 0 { PermissionScope::MirrorSet } else { PermissionScope::Array },
             ask_at: 1.0 + below(stream, 30) as f64 / 10.0,
             idle_at: below(stream, 40) as f64 / 10.0,

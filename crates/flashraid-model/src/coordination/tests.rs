@@ -9,9 +9,9 @@
 
 use super::tiny as schemes;
 use super::{
-    CollectionNeed, Controller, ControllerAction, CoordinatedArray, CoordinationParams, Cycle, ForcedWork, MESSAGE_KINDS, Mail,
-    MemberState, MessageKind, Notification, PoolSizes, Scheme, SchemePolicy, Stagger, ToController, ToMember, Together, TurnCounters,
-    TurnEndMargin, UncoordinatedCleans, Windows, message_counts_by_name,
+    CollectingMembersLimit, CollectionNeed, CollectionRequestTiming, Controller, ControllerAction, CoordinatedArray, CoordinationParams,
+    Cycle, ForcedWork, MESSAGE_KINDS, Mail, MemberState, MessageKind, PoolSizes, Scheme, SchemePolicy, Stagger, ToController, ToMember,
+    TurnCounters, TurnEndMargin, UncoordinatedCleans, Windows, message_counts_by_name,
 };
 use crate::TimeNs;
 use crate::array::{Array, ArrayParams, ArraySetup, CollectionKnowledge, Event, Milestone, PageRequest, RaidLevel, ReadPlan, RequestDone};
@@ -50,7 +50,7 @@ fn scheme(scheme: SchemePolicy) -> CoordinationParams {
         scheme,
         forced_work: ForcedWork::OneVictim,
         soft_threshold_free_blocks: 2,
-        notification_mode: Notification::AtStartThreshold,
+        collection_request_timing: CollectionRequestTiming::AtStartThreshold,
         request_to_cycle_delay_ns: 0,
         begins_cycles_when_idle: false,
         all_dies_of_forced_member_collect: true,
@@ -115,7 +115,7 @@ fn run_told(params: &ArrayParams, operations: &[Op], told: &[(TimeNs, u32, ToMem
     while let Some(event) = array.next_time() {
         array.advance(event, &mut events);
         if events.iter().filter(|event| matches!(event, Event::RequestDone(_))).count() == operations.len() {
-            array.reach_milestone(event, Milestone::RequestsEnd, &mut events);
+            array.reach_milestone(event, Milestone::LastRequestDone, &mut events);
         }
     }
     array.verify().expect("the state is consistent");
@@ -124,7 +124,7 @@ fn run_told(params: &ArrayParams, operations: &[Op], told: &[(TimeNs, u32, ToMem
     for event in events {
         match event {
             Event::RequestDone(one) => done.push(one),
-            Event::CleanEnded(clean) => cleans.push(clean),
+            Event::VictimCollectionEnded(clean) => cleans.push(clean),
             other => unreachable!("{other:?}: there is no cache, no drive with superblocks, and nothing fails"),
         }
     }
@@ -399,7 +399,7 @@ fn members_ask_and_tell_how_they_are() {
 #[test]
 fn every_message_has_a_kind_of_its_own() {
     assert_eq!(ToController::GcDone.kind(), MessageKind::GcDone);
-    assert_eq!(ToMember::Stop.kind(), MessageKind::StopGc);
+    assert_eq!(ToMember::StopIdleCollection.kind(), MessageKind::StopGc);
     assert_eq!(super::MESSAGE_KIND_NAMES[MessageKind::GcDone as usize], "GcDone");
 }
 
@@ -488,14 +488,14 @@ fn a_scheme_can_grant_and_deny() {
     assert_eq!(told(2, ToController::GcDone), []);
     assert_eq!(told(0, asks), [ControllerAction::Message(0, ToMember::Grant(ForcedWork::OneVictim))]);
     // Messages that do not belong to the scheme are left to the cycle.
-    assert_eq!(told(1, ToController::Participate), []);
+    assert_eq!(told(1, ToController::RegisterForCycle), []);
     assert_eq!(cycle.registered(), MemberSet::single(1));
 }
 
 /// Members ask at two free blocks, which they have from the beginning. A cycle waits for `delay_ns`.
 fn soft(delay_ns: u64) -> CoordinationParams {
     CoordinationParams {
-        notification_mode: Notification::AtSoftThreshold,
+        collection_request_timing: CollectionRequestTiming::AtSoftThreshold,
         request_to_cycle_delay_ns: delay_ns,
         ..scheme(schemes::inclusive())
     }
@@ -503,7 +503,7 @@ fn soft(delay_ns: u64) -> CoordinationParams {
 
 /// Returns the state of a member that has been given so many pages and was never forced.
 fn need(pages_left: u64, at_limit: bool, pages_given: u64) -> CollectionNeed {
-    CollectionNeed { page_writes_left: pages_left, at_limit, pages_given, times_forced: 0 }
+    CollectionNeed { page_writes_until_gc_start: pages_left, at_limit, pages_given, times_forced: 0 }
 }
 
 /// Writes to the first die of a member, one after the other. The fifth takes the block that leaves one free.
@@ -523,8 +523,10 @@ fn a_soft_request_lets_the_controller_wait_until_the_pages_are_used_up() {
     assert_eq!((outcome.cleans[0].start_ns, outcome.cleans[0].is_forced), (1408, true));
     assert_eq!(outcome.uncoordinated, Some(UncoordinatedCleans::default()));
     // A member that asks only at its start collects unforced when a read finds it there.
-    let late =
-        run(&params(3, 1, CoordinationParams { notification_mode: Notification::AtStartThreshold, ..soft(1_000_000) }), &one_by_one(0, 0));
+    let late = run(
+        &params(3, 1, CoordinationParams { collection_request_timing: CollectionRequestTiming::AtStartThreshold, ..soft(1_000_000) }),
+        &one_by_one(0, 0),
+    );
     assert!(late.log.is_empty() && late.uncoordinated.is_none());
 }
 
@@ -582,7 +584,7 @@ fn a_member_that_asks_holds_out_until_its_hard_limit() {
     let unanswered = CoordinationParams { controller_answers_member_requests: false, coordinated_members: MemberSet::single(0), ..soft(0) };
     let soft = quiet(unanswered.clone());
     assert!(!soft.cleans.is_empty() && begun_at(&soft).iter().all(|&free_blocks| free_blocks == 1), "{:?}", begun_at(&soft));
-    let at_start = quiet(CoordinationParams { notification_mode: Notification::AtStartThreshold, ..unanswered });
+    let at_start = quiet(CoordinationParams { collection_request_timing: CollectionRequestTiming::AtStartThreshold, ..unanswered });
     assert!(begun_at(&at_start).contains(&2), "{:?}", begun_at(&at_start));
     // The member asks once, because the waiting writes bring it to its limit.
     assert_eq!(soft.log, ["1664 GcRequest 0"]);
@@ -642,8 +644,13 @@ fn answers_of_a_failed_member_press_nobody() {
     let state = |free_blocks_min| ToController::GcState(MemberState { free_blocks_min, blocks_above_start: free_blocks_min - 1 });
     let forced = |fails: bool| {
         let params = CoordinationParams { coordinated_members: MemberSet::first_members(2), ..scheme(schemes::soft_limit(2, 0)) };
-        let pools =
-            PoolSizes { blocks: 6, reserved_blocks: 3, start_threshold_free_blocks: 1, most_free_blocks: 3, longest_clean_ns: 1660 };
+        let pools = PoolSizes {
+            blocks_per_pool: 6,
+            reserved_blocks: 3,
+            start_threshold_free_blocks: 1,
+            most_free_blocks: 3,
+            longest_victim_collection_ns: 1660,
+        };
         let mut controller = Controller::new(&params, &CoordinatedArray { pools, members: 2, copies: 1, parity_strips: 0, seed: 1 });
         // A request is outstanding, so that few free blocks alone are no reason to force.
         controller.request_arrives(0);
@@ -684,8 +691,13 @@ fn answers_of_the_controller_are_named_only_if_there_were_some() {
 
 #[test]
 fn a_limit_lies_above_the_start_and_within_the_reserve() {
-    let pools =
-        PoolSizes { blocks: 100, reserved_blocks: 15, start_threshold_free_blocks: 5, most_free_blocks: 15, longest_clean_ns: 1660 };
+    let pools = PoolSizes {
+        blocks_per_pool: 100,
+        reserved_blocks: 15,
+        start_threshold_free_blocks: 5,
+        most_free_blocks: 15,
+        longest_victim_collection_ns: 1660,
+    };
     let is_wrong = |above| pools.limit_problem("soft_limit", StopThreshold::AboveStart(above)).is_some();
     assert!(is_wrong(0) && !is_wrong(1) && !is_wrong(10) && is_wrong(11));
 }
@@ -734,7 +746,13 @@ fn the_copy_without_leave_answers_reads_at_once() {
 #[test]
 fn a_member_at_its_limit_collects_unasked_and_delays_the_others() {
     // Asks of member 1 come while member 0 collects because it must. Both have a pool each.
-    let stagger = Stagger { ask_at: 2.0, idle_at: 0.0, retry: Duration { ns: 1000 }, together: Together::Members(1), ..Stagger::default() };
+    let stagger = Stagger {
+        ask_at: 2.0,
+        idle_at: 0.0,
+        retry: Duration { ns: 1000 },
+        together: CollectingMembersLimit::Members(1),
+        ..Stagger::default()
+    };
     let mut slow = scheme(stagger.into());
     // The controller hears of asks so late that member 0 comes down to its limit.
     slow.message_latency_ns[MessageKind::AskGc as usize] = 20_000;
@@ -757,7 +775,13 @@ fn a_member_with_few_operations_collects_before_it_must_ask() {
 #[test]
 fn a_failed_member_leaves_and_the_next_may_collect_with_one_fewer() {
     let array = CoordinatedArray {
-        pools: PoolSizes { blocks: 6, reserved_blocks: 3, start_threshold_free_blocks: 1, most_free_blocks: 3, longest_clean_ns: 1660 },
+        pools: PoolSizes {
+            blocks_per_pool: 6,
+            reserved_blocks: 3,
+            start_threshold_free_blocks: 1,
+            most_free_blocks: 3,
+            longest_victim_collection_ns: 1660,
+        },
         members: 4,
         copies: 1,
         parity_strips: 2,
@@ -792,8 +816,13 @@ fn a_failed_member_leaves_and_the_next_may_collect_with_one_fewer() {
 #[test]
 fn no_more_collect_together_than_may() {
     for (together, members) in [(1, 3), (2, 4)] {
-        let stagger =
-            Stagger { ask_at: 3.0, idle_at: 0.0, retry: Duration { ns: 150 }, together: Together::Members(together), ..Stagger::default() };
+        let stagger = Stagger {
+            ask_at: 3.0,
+            idle_at: 0.0,
+            retry: Duration { ns: 150 },
+            together: CollectingMembersLimit::Members(together),
+            ..Stagger::default()
+        };
         let mut params = params(members, 2, scheme(stagger.into()));
         (params.ssd.geometry.blocks_per_plane, params.ssd.geometry.reserved_blocks_per_plane) = (10, 5);
         (params.ssd.gc.start_threshold_free_blocks, params.ssd.gc.stop_threshold_free_blocks) = (1, 2);
@@ -881,7 +910,13 @@ fn a_clean_that_lasts_longer_than_its_turn_is_counted() {
 #[test]
 fn a_spare_has_the_turns_of_the_member_that_it_replaces() {
     let array = CoordinatedArray {
-        pools: PoolSizes { blocks: 6, reserved_blocks: 3, start_threshold_free_blocks: 1, most_free_blocks: 3, longest_clean_ns: 1660 },
+        pools: PoolSizes {
+            blocks_per_pool: 6,
+            reserved_blocks: 3,
+            start_threshold_free_blocks: 1,
+            most_free_blocks: 3,
+            longest_victim_collection_ns: 1660,
+        },
         members: 2,
         copies: 1,
         parity_strips: 1,
@@ -896,13 +931,13 @@ fn a_spare_has_the_turns_of_the_member_that_it_replaces() {
         controller.take_actions(&mut actions);
         (at, actions.first().copied())
     };
-    assert_eq!(next_turn(&mut controller), (0, Some(ControllerAction::BeginTurn(0, 990, 1000))));
-    assert_eq!(next_turn(&mut controller), (1000, Some(ControllerAction::BeginTurn(1, 1990, 2000))));
+    assert_eq!(next_turn(&mut controller), (0, Some(ControllerAction::BeginCollectionTurn(0, 990, 1000))));
+    assert_eq!(next_turn(&mut controller), (1000, Some(ControllerAction::BeginCollectionTurn(1, 1990, 2000))));
     controller.member_failed(0);
     assert_eq!(next_turn(&mut controller), (2000, None));
     controller.replace(0, 2);
-    assert_eq!(next_turn(&mut controller), (3000, Some(ControllerAction::BeginTurn(1, 3990, 4000))));
-    assert_eq!(next_turn(&mut controller), (4000, Some(ControllerAction::BeginTurn(2, 4990, 5000))));
+    assert_eq!(next_turn(&mut controller), (3000, Some(ControllerAction::BeginCollectionTurn(1, 3990, 4000))));
+    assert_eq!(next_turn(&mut controller), (4000, Some(ControllerAction::BeginCollectionTurn(2, 4990, 5000))));
 }
 
 /// Without broken contracts and overruns no two members collect at a time (rule 266).

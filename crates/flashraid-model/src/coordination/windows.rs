@@ -2,7 +2,7 @@
 //!
 //! Nobody sends a message. Each member knows its turn, and so does the host.
 
-use super::{CoordinatedArray, Cycle, PoolSizes, SHORTEST_CHECK, Scheme, TurnRole, time_range_problem};
+use super::{CoordinatedArray, Cycle, PoolSizes, SHORTEST_CHECK, Scheme, TurnSettings, time_range_problem};
 use crate::TimeNs;
 use crate::policy::ParameterProblem;
 use crate::quantity_impls;
@@ -91,9 +91,9 @@ impl Windows {
     /// Returns the length of the last part of each turn, in which the member does not begin to collect another block, in nanoseconds. A
     /// turn is the window of time in which this member may collect. The others collect in this time only if they run short of free
     /// blocks.
-    pub fn buffer_ns(&self, pools: &PoolSizes) -> u64 {
+    pub fn turn_end_margin_ns(&self, pools: &PoolSizes) -> u64 {
         match self.buffer {
-            TurnEndMargin::LongestClean => pools.longest_clean_ns,
+            TurnEndMargin::LongestClean => pools.longest_victim_collection_ns,
             TurnEndMargin::Time(time) => time.ns,
         }
     }
@@ -109,7 +109,7 @@ impl Scheme for Windows {
         if !(1.0..=100.0).contains(&self.clean_at) {
             problems.push(ParameterProblem { key: "clean_at", message: "but 1 to 100 is allowed".into() });
         }
-        let buffer = Duration { ns: self.buffer_ns(pools) };
+        let buffer = Duration { ns: self.turn_end_margin_ns(pools) };
         if buffer >= self.window {
             let message = format!("which comes to {buffer}, but less than coordination.window ({}) is allowed", self.window);
             problems.push(ParameterProblem { key: "buffer", message });
@@ -117,12 +117,13 @@ impl Scheme for Windows {
         problems
     }
 
-    fn turn(&self, pools: &PoolSizes) -> Option<TurnRole> {
-        Some(TurnRole { collect_at_free_blocks: pools.times_start(self.clean_at) })
+    fn turn_settings(&self, pools: &PoolSizes) -> Option<TurnSettings> {
+        Some(TurnSettings { collect_at_free_blocks: pools.times_start(self.clean_at) })
     }
 
     fn begin(&mut self, array: &CoordinatedArray) {
-        self.turns = TurnSchedule { members: array.members, buffer_ns: self.buffer_ns(&array.pools), next: 0, replaced: Vec::new() };
+        self.turns =
+            TurnSchedule { members: array.members, buffer_ns: self.turn_end_margin_ns(&array.pools), next: 0, replaced: Vec::new() };
     }
 
     fn next_tick(&self) -> TimeNs {

@@ -2,10 +2,10 @@
 
 /// Order in which dies are numbered over the channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ChannelOrder {
+pub enum DieNumbering {
     /// Numbers the dies channel by channel: first all dies of channel 0, then those of channel 1, and so on.
     #[default]
-    ConsecutiveDies,
+    ConsecutiveWithinChannel,
     /// Numbers the dies round the channels: first the first die of every channel, then the second die of every channel, and so on.
     InterleavedDies,
 }
@@ -16,13 +16,13 @@ pub struct ChannelParams {
     /// Maximum number of dies on one channel, at least 1.
     pub dies_per_channel: u32,
     /// Order in which dies are numbered over the channels.
-    pub die_order: ChannelOrder,
+    pub die_numbering: DieNumbering,
 }
 
 impl ChannelParams {
     /// Returns channels with this number of consecutive dies each.
     pub fn consecutive(dies_per_channel: u32) -> Self {
-        Self { dies_per_channel, die_order: ChannelOrder::ConsecutiveDies }
+        Self { dies_per_channel, die_numbering: DieNumbering::ConsecutiveWithinChannel }
     }
 
     /// Returns the number of channels if there are `dies` dies.
@@ -33,21 +33,21 @@ impl ChannelParams {
     /// Returns the channel of a die, if there are `dies` dies.
     #[inline]
     pub fn channel_of_die(&self, die: u32, dies: u32) -> u32 {
-        match self.die_order {
-            ChannelOrder::ConsecutiveDies => die / self.dies_per_channel,
-            ChannelOrder::InterleavedDies => die % self.channel_count(dies),
+        match self.die_numbering {
+            DieNumbering::ConsecutiveWithinChannel => die / self.dies_per_channel,
+            DieNumbering::InterleavedDies => die % self.channel_count(dies),
         }
     }
 
     /// Returns all dies in an order that goes round the channels: the first die of each channel, then the second of each, and so on.
     pub(crate) fn dies_channels_first(&self, dies: u32) -> Vec<u32> {
-        match self.die_order {
-            ChannelOrder::ConsecutiveDies => {
+        match self.die_numbering {
+            DieNumbering::ConsecutiveWithinChannel => {
                 let channels = self.channel_count(dies);
                 let all = (0..self.dies_per_channel).flat_map(|of| (0..channels).map(move |channel| channel * self.dies_per_channel + of));
                 all.filter(|&die| die < dies).collect()
             }
-            ChannelOrder::InterleavedDies => (0..dies).collect(),
+            DieNumbering::InterleavedDies => (0..dies).collect(),
         }
     }
 }
@@ -58,9 +58,9 @@ mod tests {
 
     #[test]
     fn both_orders_put_every_die_on_a_channel_that_has_room() {
-        for order in [ChannelOrder::ConsecutiveDies, ChannelOrder::InterleavedDies] {
+        for order in [DieNumbering::ConsecutiveWithinChannel, DieNumbering::InterleavedDies] {
             for (dies, dies_per_channel) in [(8, 2), (7, 3), (5, 5), (1, 1)] {
-                let channels = ChannelParams { dies_per_channel, die_order: order };
+                let channels = ChannelParams { dies_per_channel, die_numbering: order };
                 let mut on = vec![0; channels.channel_count(dies) as usize];
                 (0..dies).for_each(|die| on[channels.channel_of_die(die, dies) as usize] += 1);
                 assert!(on.iter().all(|&dies| (1..=dies_per_channel).contains(&dies)), "{order:?} {on:?}");
@@ -70,7 +70,7 @@ mod tests {
                 assert_eq!(taken.len(), dies as usize);
             }
         }
-        assert_eq!(ChannelParams { dies_per_channel: 2, die_order: ChannelOrder::InterleavedDies }.channel_of_die(5, 8), 1);
+        assert_eq!(ChannelParams { dies_per_channel: 2, die_numbering: DieNumbering::InterleavedDies }.channel_of_die(5, 8), 1);
         assert_eq!(ChannelParams::consecutive(2).channel_of_die(5, 8), 2);
     }
 }

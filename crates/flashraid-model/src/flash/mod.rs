@@ -4,6 +4,6 @@ mod channels;
 mod geometry;
 mod timing;
 
-pub use channels::{ChannelOrder, ChannelParams};
+pub use channels::{ChannelParams, DieNumbering};
 pub use geometry::Geometry;
 pub use timing::Timing;

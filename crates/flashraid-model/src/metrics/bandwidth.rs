@@ -93,7 +93,7 @@ impl BandwidthRecorder {
             mean_mb_s: None,
             stddev_mb_s: None,
             series: BandwidthSeries { interval_ns: self.interval_ns, mb_s: Vec::new() },
-            z_density: Vec::new(),
+            z_score_density: Vec::new(),
         };
         if whole == 0 {
             summary.mean_mb_s = summary.overall_mb_s;
@@ -106,7 +106,7 @@ impl BandwidthRecorder {
         summary.mean_mb_s = moments.mean().map(|bytes| mb_per_s(bytes, self.interval_ns));
         summary.stddev_mb_s = moments.stddev().map(|bytes| mb_per_s(bytes, self.interval_ns));
         summary.series = series(bytes, self.interval_ns);
-        summary.z_density = z_density(bytes, &moments);
+        summary.z_score_density = z_density(bytes, &moments);
         summary
     }
 }
@@ -131,7 +131,7 @@ fn z_density(bytes: &[u64], moments: &Moments) -> Vec<DensityBin> {
     }
     let scale = bytes.len() as f64 * DENSITY_BIN;
     let centre = |bin: usize| (bin as f64 + 0.5 - (DENSITY_BINS / 2) as f64) * DENSITY_BIN;
-    counts.iter().enumerate().map(|(bin, &count)| DensityBin { z_score: centre(bin), density: count as f64 / scale }).collect()
+    counts.iter().enumerate().map(|(bin, &count)| DensityBin { centre_z_score: centre(bin), density: count as f64 / scale }).collect()
 }
 
 /// Bandwidth of a run. All values are in MB/s (10^6 bytes per second).
@@ -163,7 +163,7 @@ pub struct BandwidthSummary {
     /// the standard deviation is 0.
     ///
     /// The paper GGC shows a curve that is fitted to such a histogram in its Fig. 3.
-    pub z_density: Vec<DensityBin>,
+    pub z_score_density: Vec<DensityBin>,
 }
 
 impl BandwidthSummary {
@@ -184,12 +184,12 @@ pub struct BandwidthSeries {
     pub mb_s: Vec<f64>,
 }
 
-/// One bin of the histogram [`BandwidthSummary::z_density`]. The histogram shows the probability density of the bandwidth of an
+/// One bin of the histogram [`BandwidthSummary::z_score_density`]. The histogram shows the probability density of the bandwidth of an
 /// interval, in standard deviations from the mean (the z-score).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DensityBin {
     /// Centre of the bin, in standard deviations from the mean bandwidth.
-    pub z_score: f64,
+    pub centre_z_score: f64,
     /// Share of all intervals whose bandwidth lies in the bin, divided by the width of the bin in standard deviations.
     pub density: f64,
 }
@@ -226,7 +226,7 @@ mod tests {
     fn a_run_shorter_than_an_interval_has_its_overall_mean() {
         let summary = of(0, SECOND, SECOND / 4, &[(5, 1_000_000), (SECOND / 4, 1_000_000)]);
         assert_eq!((summary.mean_mb_s, summary.stddev_mb_s, summary.coefficient_of_variation()), (Some(8.0), Some(0.0), Some(0.0)));
-        assert!(summary.series.mb_s.is_empty() && summary.z_density.is_empty());
+        assert!(summary.series.mb_s.is_empty() && summary.z_score_density.is_empty());
     }
 
     #[test]
@@ -287,12 +287,12 @@ mod tests {
             prop_assert!(summary.series.mb_s.iter().zip(&naive).all(|(&a, &b)| close(a, b)));
             prop_assert_eq!(summary.series.mb_s.len(), naive.len());
             if summary.stddev_mb_s.unwrap() > 0.0 {
-                let area: f64 = summary.z_density.iter().map(|point| point.density * DENSITY_BIN).sum();
+                let area: f64 = summary.z_score_density.iter().map(|point| point.density * DENSITY_BIN).sum();
                 prop_assert!(close(area, 1.0));
-                let expected_z: f64 = summary.z_density.iter().map(|point| point.z_score * point.density * DENSITY_BIN).sum();
+                let expected_z: f64 = summary.z_score_density.iter().map(|point| point.centre_z_score * point.density * DENSITY_BIN).sum();
                 prop_assert!(expected_z.abs() <= DENSITY_BIN, "the mean of z lies within a bin of 0: {}", expected_z);
             } else {
-                prop_assert!(summary.z_density.is_empty());
+                prop_assert!(summary.z_score_density.is_empty());
             }
         }
     }

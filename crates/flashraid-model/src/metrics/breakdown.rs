@@ -112,13 +112,13 @@ impl ResponseTimeByCause {
     /// Returns the mean time of each cause over all requests, in nanoseconds and in the order of [`CAUSE_NAMES`]; `None` without requests.
     #[must_use]
     pub fn mean_ns_by_cause(&self) -> Option<[f64; 7]> {
-        self.mean_ns_by_cause_of_slowest(1, 1)
+        self.mean_ns_by_cause_among_slowest(1, 1)
     }
 
     /// Returns the mean time of each cause over the slowest `⌈n · numerator / denominator⌉` of n requests, in nanoseconds and in the order
     /// of [`CAUSE_NAMES`].
     #[must_use]
-    pub fn mean_ns_by_cause_of_slowest(&self, numerator: u64, denominator: u64) -> Option<[f64; 7]> {
+    pub fn mean_ns_by_cause_among_slowest(&self, numerator: u64, denominator: u64) -> Option<[f64; 7]> {
         let all: u64 = self.buckets.iter().map(|(count, _)| count).sum();
         let wanted = (u128::from(all) * u128::from(numerator)).div_ceil(u128::from(denominator)) as u64;
         if wanted == 0 {
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn without_requests_nothing_is_defined() {
         assert_eq!(of(&[]).mean_ns_by_cause(), None);
-        assert_eq!(of(&[]).mean_ns_by_cause_of_slowest(1, 10), None);
+        assert_eq!(of(&[]).mean_ns_by_cause_among_slowest(1, 10), None);
     }
 
     #[test]
@@ -186,7 +186,7 @@ mod tests {
         let long = 1 << 62;
         let sums = of(&[[long, 0, 0, 0, 0, 0, 0]; 11]);
         assert_eq!(sums.mean_ns_by_cause().unwrap()[0], long as f64);
-        assert_eq!(sums.mean_ns_by_cause_of_slowest(1, 2).unwrap()[0], long as f64);
+        assert_eq!(sums.mean_ns_by_cause_among_slowest(1, 2).unwrap()[0], long as f64);
     }
 
     proptest! {
@@ -205,7 +205,7 @@ mod tests {
             let mut sorted = requests.clone();
             sorted.sort_by_key(|parts| std::cmp::Reverse(parts.iter().sum::<u64>()));
             let count = (requests.len() as u64 * share).div_ceil(of_) as usize;
-            let slowest: f64 = sums.mean_ns_by_cause_of_slowest(share, of_).unwrap().iter().sum();
+            let slowest: f64 = sums.mean_ns_by_cause_among_slowest(share, of_).unwrap().iter().sum();
             let exact: f64 = (0..7).map(|part| mean(&sorted[..count], part)).sum();
             // Only the bucket at the edge is inexact, and it is no wider than a 64th.
             prop_assert!((slowest - exact).abs() <= exact / 64.0 + 1e-6, "{} {}", slowest, exact);

@@ -296,7 +296,7 @@ impl Metrics {
     }
 
     /// Records pages that garbage collection has moved, as drives with superblocks report them with each program. For other drives,
-    /// [`Metrics::record_clean`] records all pages that were moved from a victim block at once.
+    /// [`Metrics::record_gc_interval`] records all pages that were moved from a victim block at once.
     #[inline]
     pub fn record_moved_pages(&mut self, at: TimeNs, pages: u64) {
         if at <= self.until_ns {
@@ -308,7 +308,7 @@ impl Metrics {
     /// Records a clean (the collection of one victim block) whose start and end are both known. It must be recorded before
     /// [`Metrics::account_collections_before`] is called with a time after the start of the clean.
     #[inline]
-    pub fn record_clean(&mut self, interval: &GcInterval) {
+    pub fn record_gc_interval(&mut self, interval: &GcInterval) {
         self.record_moved_pages(interval.start_ns, u64::from(interval.pages_moved));
         // A clean that began before the measured time, or ends after it, counts with the part inside.
         let (start_ns, end_ns) = (interval.start_ns.max(self.from_ns), interval.end_ns.min(self.until_ns));
@@ -335,7 +335,7 @@ impl Metrics {
     }
 
     /// Adds the collections before `now` to the statistics of collecting dies and members, and frees the memory of their records. The
-    /// caller promises that it has recorded every collection that starts before `now` with [`Metrics::record_clean`].
+    /// caller promises that it has recorded every collection that starts before `now` with [`Metrics::record_gc_interval`].
     ///
     /// Frequent calls save memory. A call with few records to add costs only a comparison.
     #[inline]
@@ -404,7 +404,7 @@ impl Metrics {
             requests_done: self.done,
             requests_done_by_stream: self.done_by_stream,
             response_times: self.response.finish(),
-            response_times_by_phase: self.response_by_phase.into_iter().map(latency::LatencyRecorder::finish).collect(),
+            response_times_by_health_phase: self.response_by_phase.into_iter().map(latency::LatencyRecorder::finish).collect(),
             response_times_by_stream: self.response_by_stream.into_iter().map(latency::LatencyRecorder::finish).collect(),
             batches: self.batches.finish(),
             response_time_by_cause: self.breakdown.finish(),
@@ -443,7 +443,7 @@ pub struct MeasuredResults {
     pub response_times: ResponseTimes,
     /// Response times of the requests that arrived in each phase of the run; empty without phases. The phases are the states of the
     /// array's health, such as degraded.
-    pub response_times_by_phase: Vec<ResponseTimes>,
+    pub response_times_by_health_phase: Vec<ResponseTimes>,
     /// Response times of the requests of each stream, in the order of the streams' numbers; empty without a mix. A stream is one of the
     /// workloads that are merged into a mix.
     pub response_times_by_stream: Vec<ResponseTimes>,
@@ -498,7 +498,7 @@ mod tests {
     fn a_restart_leaves_out_earlier_requests_but_not_their_bytes() {
         let mut metrics = Metrics::new(&MetricsParams { bandwidth_interval_ns: 100, ..MetricsParams::default() }, 2, 1);
         metrics.record_request(&completed(0, 0, 90, 2));
-        metrics.record_clean(&GcInterval {
+        metrics.record_gc_interval(&GcInterval {
             member: 0,
             die: 0,
             pool: 0,
@@ -543,9 +543,9 @@ mod tests {
         let mut metrics = Metrics::new(&MetricsParams::default(), 1, 1);
         metrics.record_request(&completed(0, 0, 100, 0));
         // A clean in progress counts with its part in the measured time, but its length counts as a whole.
-        metrics.record_clean(&clean(60, 160));
+        metrics.record_gc_interval(&clean(60, 160));
         metrics.end_measuring(100);
-        metrics.record_clean(&clean(200, 300));
+        metrics.record_gc_interval(&clean(200, 300));
         metrics.record_moved_pages(101, 50);
         metrics.record_free_blocks(0, 150, 1, 1);
         assert!(!metrics.wants_sample(150));

@@ -56,7 +56,7 @@ pub struct TenthOfRun {
     /// Response times of the requests that arrived in this tenth of the run, in nanoseconds.
     pub response_ns: MeanWithError,
     /// Number of pages that garbage collection moved in this tenth of the run, divided by the bytes written (`written_bytes`).
-    pub pages_moved_per_byte: MeanWithError,
+    pub pages_moved_per_written_byte: MeanWithError,
     /// Total size of the write requests that arrived in this tenth of the run, in bytes.
     pub written_bytes: u64,
 }
@@ -68,7 +68,7 @@ pub struct TrendSummary {
     /// was recorded.
     pub tenths: Vec<TenthOfRun>,
     /// Mean response times of the first and of the second half of the requests, in nanoseconds.
-    pub mean_response_of_halves_ns: Option<(f64, f64)>,
+    pub mean_response_ns_by_half: Option<(f64, f64)>,
     /// Number of requests that had arrived before the last one and were not done when it arrived. It is `None` for a closed loop and for a
     /// run that was stopped.
     pub outstanding_at_last_arrival: Option<u64>,
@@ -152,13 +152,13 @@ impl TrendRecorder {
                 from_ns: self.from_ns + ((bound(index * PARTS) as u64) << self.shift),
                 requests_arrived: whole.requests,
                 response_ns: mean(&parts, |part| (part.response_ns as f64, part.requests as f64)),
-                pages_moved_per_byte: mean(&parts, |part| (part.pages_moved as f64, part.written_bytes as f64)),
+                pages_moved_per_written_byte: mean(&parts, |part| (part.pages_moved as f64, part.written_bytes as f64)),
                 written_bytes: whole.written_bytes,
             }
         };
         TrendSummary {
             tenths: if used == 0 { Vec::new() } else { (0..TENTHS).map(tenth).collect() },
-            mean_response_of_halves_ns: halves(stretches),
+            mean_response_ns_by_half: halves(stretches),
             outstanding_at_last_arrival: self.last_arrival_ns.map(|_| self.outstanding),
         }
     }
@@ -229,9 +229,9 @@ mod tests {
         assert_eq!((summary.tenths.len(), summary.requests()), (10, 100_000));
         assert_eq!(summary.tenths[0].response_ns.mean, 500_000.0);
         assert_eq!(summary.tenths[9].response_ns.mean, 1_000_000.0);
-        assert!((summary.tenths[3].pages_moved_per_byte.mean - 3.0 / 4096.0).abs() < 1e-12);
+        assert!((summary.tenths[3].pages_moved_per_written_byte.mean - 3.0 / 4096.0).abs() < 1e-12);
         assert!(summary.tenths.iter().all(|tenth| (9_000..11_000).contains(&tenth.requests_arrived)));
-        let (first, second) = summary.mean_response_of_halves_ns.unwrap();
+        let (first, second) = summary.mean_response_ns_by_half.unwrap();
         assert!((first - 500_000.0).abs() < 5_000.0 && (second - 1_000_000.0).abs() < 5_000.0);
         // The requests of one millisecond are outstanding when the last one arrives, which does not count itself.
         assert_eq!(summary.outstanding_at_last_arrival, Some(999));

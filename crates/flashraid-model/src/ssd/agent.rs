@@ -6,8 +6,8 @@
 use super::job::NEVER;
 use super::outbox::Outbox;
 use crate::coordination::{
-    CollectionNeed, ForcedWork, MemberEvent, MemberRole, MemberState, Notification, PermissionRole, ToController, ToMember, TurnCounters,
-    TurnRole,
+    CollectionNeed, CollectionRequestTiming, ForcedWork, MemberCoordinationSettings, MemberEvent, MemberState, PermissionRequestSettings,
+    ToController, ToMember, TurnCounters, TurnSettings,
 };
 use crate::events::TimeNs;
 use crate::ids::MemberId;
@@ -17,7 +17,7 @@ use crate::request::OpKind;
 #[derive(Debug, Clone)]
 pub(crate) struct Agent {
     member: MemberId,
-    role: MemberRole,
+    role: MemberCoordinationSettings,
     /// Work that the controller has ordered or allowed, and that the member has not finished. `None` if there is no such work.
     forced: Option<ForcedWork>,
     /// Number of superblocks that have become free since the member was last forced.
@@ -59,7 +59,7 @@ pub(crate) struct Agent {
 /// State of a member that collects when it is its turn (rules 264 to 266).
 #[derive(Debug, Clone)]
 struct Turn {
-    role: TurnRole,
+    role: TurnSettings,
     /// Time before which cleans may begin in the member's turn. It is in the past outside of a turn.
     begins_cleans_until: TimeNs,
     /// End of the member's last turn so far.
@@ -70,7 +70,7 @@ struct Turn {
 /// State of a member that asks for leave before it collects (rules 260 and 261).
 #[derive(Debug, Clone)]
 struct Leave {
-    role: PermissionRole,
+    role: PermissionRequestSettings,
     /// True from a request for leave until it is granted, or until the member has been denied and does not ask again.
     asks: bool,
     /// The nanosecond at whose end the member asks again, after it was denied.
@@ -103,7 +103,7 @@ pub(crate) enum Consequence {
 
 impl Agent {
     /// Returns the protocol state of a member that joins the protocol now.
-    pub(super) fn new(member: MemberId, role: MemberRole) -> Self {
+    pub(super) fn new(member: MemberId, role: MemberCoordinationSettings) -> Self {
         Self {
             member,
             role,
@@ -123,7 +123,7 @@ impl Agent {
             low_pool_write_at: NEVER,
             limit_reached_at: NEVER,
             ask_scheduled_at: NEVER,
-            leave: role.permission.map(|role| Leave {
+            leave: role.permission_request_settings.map(|role| Leave {
                 role,
                 asks: false,
                 retry_at: NEVER,
@@ -337,7 +337,7 @@ impl Agent {
                 self.begin_forced_work(work);
                 Consequence::Collect(work)
             }
-            ToMember::Stop => {
+            ToMember::StopIdleCollection => {
                 self.stopped = true;
                 Consequence::StopIdleWork
             }
@@ -398,11 +398,13 @@ impl Agent {
 
     /// Asks to collect again after forced work has ended, if a reason arose in the meantime (rules 43 and 119).
     pub(crate) fn ask_again_if_due(&mut self, at: TimeNs, out: &mut Outbox) {
-        match self.role.notification_mode {
+        match self.role.collection_request_timing {
             _ if self.leave.is_some() => {}
-            Notification::AtStartThreshold => self.ask(at, out),
-            Notification::AtSoftThreshold if self.low_pool_write_at == at || self.limit_reached_at == at => self.schedule_ask(at, out),
-            Notification::AtSoftThreshold => {}
+            CollectionRequestTiming::AtStartThreshold => self.ask(at, out),
+            CollectionRequestTiming::AtSoftThreshold if self.low_pool_write_at == at || self.limit_reached_at == at => {
+                self.schedule_ask(at, out)
+            }
+            CollectionRequestTiming::AtSoftThreshold => {}
         }
     }
 
@@ -427,9 +429,9 @@ impl Agent {
         if self.leave.is_some() || self.turn.is_some() {
             return;
         }
-        if self.role.notification_mode == Notification::AtSoftThreshold && self.has_asked {
+        if self.role.collection_request_timing == CollectionRequestTiming::AtSoftThreshold && self.has_asked {
             debug_assert_eq!(self.forced, None, "being forced answers what was asked");
-            out.report(at, self.member, MemberEvent::CollectsUnanswered);
+            out.report(at, self.member, MemberEvent::BeginsCollectionWithoutAnswer);
         }
     }
 
@@ -442,7 +444,7 @@ impl Agent {
         if self.turn.is_some() {
             return self.needed_collection_began(at, out);
         }
-        if self.role.notification_mode == Notification::AtSoftThreshold {
+        if self.role.collection_request_timing == CollectionRequestTiming::AtSoftThreshold {
             self.limit_reached_at = at;
             self.needed_collection_began(at, out);
             if !self.has_said_limit {
@@ -481,7 +483,7 @@ impl Agent {
         if self.turn.is_some() {
             return false;
         }
-        let may_ask = self.role.notification_mode == Notification::AtSoftThreshold && !self.has_said_limit;
+        let may_ask = self.role.collection_request_timing == CollectionRequestTiming::AtSoftThreshold && !self.has_said_limit;
         (self.role.registers_with_controller && !self.participates) || may_ask
     }
 
@@ -495,7 +497,7 @@ impl Agent {
             return;
         }
         let registers = self.role.registers_with_controller && !self.participates;
-        if self.role.notification_mode == Notification::AtSoftThreshold && !self.has_said_limit {
+        if self.role.collection_request_timing == CollectionRequestTiming::AtSoftThreshold && !self.has_said_limit {
             self.low_pool_write_at = at;
             if is_at_limit {
                 self.limit_reached_at = at;
@@ -506,7 +508,7 @@ impl Agent {
         }
         if registers {
             self.participates = true;
-            self.send(at, ToController::Participate, out);
+            self.send(at, ToController::RegisterForCycle, out);
         }
     }
 
@@ -542,7 +544,7 @@ impl Agent {
 
     /// Returns the urgency that the member states in a request.
     fn need(&self, pages_left: u64, at_limit: bool) -> CollectionNeed {
-        CollectionNeed { page_writes_left: pages_left, at_limit, pages_given: self.pages_given, times_forced: self.times_forced }
+        CollectionNeed { page_writes_until_gc_start: pages_left, at_limit, pages_given: self.pages_given, times_forced: self.times_forced }
     }
 
     /// Processes the opening of a superblock, or the end of forced collection. If few superblocks are free, the member registers or asks to
@@ -568,13 +570,13 @@ impl Agent {
         }
         if self.role.registers_with_controller && free_blocks <= self.role.t_soft_free_blocks && !self.participates {
             self.participates = true;
-            self.send(at, ToController::Participate, out);
+            self.send(at, ToController::RegisterForCycle, out);
         }
         if asks {
             self.has_asked = true;
-            let need = match self.role.notification_mode {
-                Notification::AtStartThreshold => CollectionNeed::AT_LIMIT,
-                Notification::AtSoftThreshold => self.need(pages_left, at_limit),
+            let need = match self.role.collection_request_timing {
+                CollectionRequestTiming::AtStartThreshold => CollectionNeed::AT_LIMIT,
+                CollectionRequestTiming::AtSoftThreshold => self.need(pages_left, at_limit),
             };
             self.send(at, ToController::GcRequest(need), out);
         }

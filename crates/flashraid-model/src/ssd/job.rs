@@ -12,7 +12,7 @@ pub(super) const NEVER: TimeNs = TimeNs::MAX;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageOp {
     /// Number of the logical page in the member.
-    pub page: u32,
+    pub logical_page: u32,
     /// Kind of operation. It is never a flush, which concerns no page.
     pub kind: OpKind,
     /// True for a write that must be safe from a loss of power before it counts as done.
@@ -21,15 +21,15 @@ pub struct PageOp {
     pub high_priority: bool,
     /// Stream of its request in a mix of workloads. It is 0 without a mix, and for operations of the array itself.
     pub workload_stream: u8,
-    /// Number by which the caller finds what waits for this operation. The end of the operation returns it in [`OpEnd::completion_number`].
-    pub completion_number: u32,
+    /// Number by which the caller finds what waits for this operation. The end of the operation returns it in [`OpEnd::completion_tag`].
+    pub completion_tag: u32,
 }
 
 /// The end of a page operation, which may lie in the future.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpEnd {
-    /// Number that the caller gave with the operation in [`PageOp::completion_number`].
-    pub completion_number: u32,
+    /// Number that the caller gave with the operation in [`PageOp::completion_tag`].
+    pub completion_tag: u32,
     /// Member that served the operation.
     pub member: MemberId,
     /// Time at which the operation ends, after all its waits, transfers and work of flash, in nanoseconds.
@@ -105,11 +105,11 @@ pub(crate) enum SsdWake {
         die: DieId,
         /// Worker of the die that has waited until now for the end of an operation, or of a step of it. A worker is the part of a die
         /// that does one thing at a time, such as serving host commands or collecting a block.
-        worker: DieWorker,
+        worker: DieWorkerId,
         /// Number of the wait that ends. A die numbers the waits of all its workers in one sequence. If the worker has left this wait
         /// before its end, the event has no effect. A worker is the part of a die that does one thing at a time, such as serving host
         /// commands or collecting a block.
-        number: u32,
+        wait_number: u32,
     },
     /// The die with this number must process all its operations that have ended. To make the simulation faster, their ends have no
     /// events of their own. This event is scheduled only if the simulation would otherwise notice an end too late.
@@ -120,7 +120,7 @@ pub(crate) enum SsdWake {
     /// A transfer ends on the channel with this number.
     ChannelTransferEnds(u32),
     /// An event is due in the parts of the SSD in front of its dies: queues, processor cores, link and write buffer.
-    Front(FrontWake),
+    FrontEndEvent(FrontWake),
     /// An event is due in a drive with superblocks, such as the end of a program. The value says which event.
     Superpages(SuperpageWake),
 }
@@ -147,14 +147,14 @@ pub(crate) enum FrontWake {
     /// The data of the write command with this number have crossed the link.
     DataCrossedLink(u32),
     /// A die has begun to program a page of the write buffer. The value is the number of the page's entry in the buffer's table.
-    ProgramBegun(u32),
+    BufferedPageProgramBegun(u32),
     /// A page of the write buffer has been programmed. The value is the number of the page's entry in the buffer's table.
     Programmed(u32),
 }
 
 impl From<FrontWake> for SsdWake {
     fn from(wake: FrontWake) -> Self {
-        Self::Front(wake)
+        Self::FrontEndEvent(wake)
     }
 }
 
@@ -163,22 +163,22 @@ impl From<FrontWake> for SsdWake {
 pub(crate) enum SuperpageWake {
     /// The flash array of a die has finished a read for the host, and the page is in the register of its plane. The value is the number
     /// of the read.
-    FlashArrayRead(u32),
+    HostCellReadEnds(u32),
     /// The data of the host read with this number have been transferred from their die to the controller of the SSD.
     ReadTransferred(u32),
     /// A step of a job ends on the die with this number. The job needs all planes of the die, as programs, erases and reads of
     /// collection do. A step is a transfer, or work of the flash array.
-    ExclusiveStepEnds(u32),
+    AllPlaneJobStepEnds(u32),
     /// The die with this number has stopped a program or erase to serve reads, or it now continues the one that it had stopped. Both
     /// take time, which ends with this event.
     SuspensionStepEnds(u32),
     /// The die with this number has continued a suspended program or erase for so long that it may be suspended again.
     MaySuspendAgain(u32),
     /// The time is over for which an optional mechanism (such as background work) occupied the die with this number.
-    MechanismEnds(u32),
+    DieDelayMechanismEnds(u32),
     /// A superpage has been open for the longest allowed time, and is closed even if it is not full. The value is the low 32 bits of
     /// the superpage's sequence number. If that superpage has been closed already, nothing happens.
-    LingerEnds(u32),
+    OpenSuperpageTimedOut(u32),
     /// The wait for idle time ends. The value is the number of commands that had arrived when the wait began, counted from the start of
     /// the run, modulo 2^32. If the number is still the same, no command has arrived during the wait. The drive may then begin to
     /// collect in the background.
@@ -189,9 +189,9 @@ pub(crate) enum SuperpageWake {
 /// workers collect blocks, one for the whole die or one for each plane. Further workers perform host commands at the same time as a
 /// step of collection, so that each needs a worker of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DieWorker(u32);
+pub struct DieWorkerId(u32);
 
-impl DieWorker {
+impl DieWorkerId {
     /// Worker that serves host operations.
     pub(crate) const SLOT: Self = Self(0);
     /// Number of the first overlapping operation. Lower numbers belong to scopes (dies or planes that a collection blocks), of which
@@ -227,7 +227,7 @@ pub(super) enum Origin {
     Command(u32),
     /// The operation programs a page of the write buffer. The value is the number of the page's entry in the buffer's table, not its
     /// logical page number.
-    Buffer(u32),
+    WriteBufferEntry(u32),
 }
 
 /// A page of a host read that waits to be served by a drive with superblocks.

@@ -39,7 +39,7 @@ mod warm_up;
 mod wire;
 mod work_times;
 
-use crate::coordination::{MemberRole, ToMember, TurnCounters};
+use crate::coordination::{MemberCoordinationSettings, ToMember, TurnCounters};
 use crate::events::{GcInterval, TimeNs, TimeParts};
 use crate::ids::{DieId, Lpn, MemberId};
 use crate::request::OpKind;
@@ -51,9 +51,9 @@ pub use counters::{FrontEndCounters, MemberCounters, PlacementHandleCounters, Su
 pub(crate) use die::Served;
 use die::{DieContext, Dies, ImmediateContext};
 use front::Front;
-pub use job::{DieWorker, OpEnd, PageOp, UnfinishedWork};
+pub use job::{DieWorkerId, OpEnd, PageOp, UnfinishedWork};
 pub(crate) use job::{ReadForecast, SsdWake};
-pub use mechanism::{Figure, Figures, MechanismCounters, Mechanisms};
+pub use mechanism::{MechanismCounterTable, MechanismCounters, Mechanisms, ReportedMechanismCounter};
 pub use outbox::{Outbox, UnitsProgrammed};
 pub use params::*;
 use parts::SsdParts;
@@ -94,7 +94,7 @@ impl Ssd {
             // There is nothing to preempt, and nothing to do in idle time (rule 109).
             (params.gc.preemption, params.gc.idle_collection_after_ns) = (None, None);
         }
-        let space = Mapping::new_filled(&params.space_params(), seed, member.0);
+        let space = Mapping::new_filled(&params.mapping_params(), seed, member.0);
         let front = Front::new(params.front(), params.link, member, params.unit_pages(), params.handles());
         let dies = Dies::new(&params, &space, seed, member, forced_by_controller, shortcuts);
         Self { parts: SsdParts::new(member, params), space, front, dies }
@@ -326,11 +326,11 @@ impl Ssd {
     #[inline]
     pub fn submit(&mut self, now: TimeNs, op: PageOp, moment_is_over: bool, out: &mut Outbox) {
         if self.is_immediate() {
-            let (die, lpn) = self.die_and_lpn(op.page);
+            let (die, lpn) = self.die_and_lpn(op.logical_page);
             let served = self.serve_now(now, die, lpn, op.kind, &mut out.collections);
             let time = self.time_of(now, op.kind, served);
             out.ends.push(OpEnd {
-                completion_number: op.completion_number,
+                completion_tag: op.completion_tag,
                 member: self.parts.member,
                 at: served.end,
                 met_gc: served.met_gc(),
@@ -375,7 +375,7 @@ impl Ssd {
     }
 
     /// Gives the member an agent, which follows the protocol of the array's controller. The member must not be immediate.
-    pub(crate) fn become_ggc_aware(&mut self, now: TimeNs, role: MemberRole, out: &mut Outbox) {
+    pub(crate) fn become_ggc_aware(&mut self, now: TimeNs, role: MemberCoordinationSettings, out: &mut Outbox) {
         self.act(out, |context| context.catch_up(now, job::NEVER));
         self.parts.agent = Some(Agent::new(self.parts.member, role));
         self.act(out, |context| context.agent_begins(now));

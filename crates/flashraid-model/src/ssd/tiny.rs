@@ -1,7 +1,7 @@
 //! A small SSD for tests that check every nanosecond. Blocks have four pages; a read takes 28 ns, a write 208 and an erase 1000.
 
 use super::{
-    Allocation, CollectionBlockingScope, CollectionProcedure, GcParams, PlaneChoice, PoolScope, RequestsThatCheckPools, SsdParams,
+    CollectionBlockingScope, CollectionProcedure, DieChoiceForWrites, FreeBlockCheckTrigger, GcParams, PlaneChoice, PoolScope, SsdParams,
     VictimPolicy,
 };
 use crate::TimeNs;
@@ -33,15 +33,15 @@ pub(crate) fn ssd(dies: u32, blocks: u32, reserved: u32) -> SsdParams {
             spreads_summary_page_over_programs: false,
         },
         consecutive_pages_per_die: 1,
-        allocation: Allocation::Static,
+        die_choice_for_writes: DieChoiceForWrites::Static,
         plane_choice: PlaneChoice::Rotate,
         gc: GcParams {
-            procedure: CollectionProcedure::AsConfigured,
-            pool: PoolScope::Plane,
-            blocking: CollectionBlockingScope::Die,
+            collection_procedure: CollectionProcedure::AsConfigured,
+            pool_scope: PoolScope::Plane,
+            blocking_scope: CollectionBlockingScope::Die,
             start_threshold_free_blocks: 1,
             stop_threshold_free_blocks: 2,
-            pool_check_trigger: RequestsThatCheckPools::EveryRequest,
+            pool_check_trigger: FreeBlockCheckTrigger::EveryRequest,
             victim: VictimPolicy::default(),
             separate_open_block: false,
             copy_back: true,

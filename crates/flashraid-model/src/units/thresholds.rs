@@ -67,7 +67,7 @@ impl Quantity for StartThreshold {
 impl StartThreshold {
     /// Returns the number of free blocks at or below which garbage collection starts in a pool of `pool_blocks` blocks. A pool is the
     /// blocks of a plane, or of a die, that share free blocks.
-    pub fn stop_free_blocks_in_pool_of(self, pool_blocks: u32) -> u32 {
+    pub fn threshold_free_blocks_for_pool(self, pool_blocks: u32) -> u32 {
         match self {
             Self::ShareOfPool(share) => share.floor_of(pool_blocks),
             Self::FreeBlocks(blocks) => blocks,
@@ -111,7 +111,7 @@ impl Quantity for StopThreshold {
 impl StopThreshold {
     /// Returns the number of free blocks at which garbage collection stops in a pool of `pool_blocks` blocks. Collection starts there
     /// at `start` free blocks. A pool is the blocks of a plane, or of a die, that share free blocks.
-    pub fn stop_free_blocks_in_pool_of(self, pool_blocks: u32, start: u32) -> u32 {
+    pub fn threshold_free_blocks_for_pool(self, pool_blocks: u32, start: u32) -> u32 {
         match self {
             Self::AboveStart(above) => start.saturating_add(above),
             Self::ShareOfPool(share) => share.floor_of(pool_blocks),

@@ -92,7 +92,7 @@ pub(crate) fn fast_with(case: &Case, shortcuts: SimulationShortcuts) -> (Outcome
     loop {
         if done_count == case.requests.len() && !idle_is_over {
             idle_is_over = true;
-            array.reach_milestone(now, Milestone::RequestsEnd, &mut events);
+            array.reach_milestone(now, Milestone::LastRequestDone, &mut events);
         }
         let arrival = match case.host {
             HostLoop::Open => case.requests.get(next).map(|r| r.arrival_ns),
@@ -107,11 +107,11 @@ pub(crate) fn fast_with(case: &Case, shortcuts: SimulationShortcuts) -> (Outcome
                 for event in events.drain(..) {
                     let done = match event {
                         Event::RequestDone(done) => done,
-                        Event::CleanEnded(clean) => {
+                        Event::VictimCollectionEnded(clean) => {
                             cleans.push(clean);
                             continue;
                         }
-                        Event::HealthChanged { .. } | Event::UnitsProgrammed(_) => continue,
+                        Event::HealthChanged { .. } | Event::SuperblockUnitsProgrammed(_) => continue,
                         Event::DestageEnded(_) => unreachable!("nobody asked for them"),
                     };
                     done_count += 1;
@@ -140,7 +140,7 @@ pub(crate) fn fast_with(case: &Case, shortcuts: SimulationShortcuts) -> (Outcome
     });
     array.reach_milestone(now, Milestone::RunEnds, &mut events);
     cleans.extend(events.drain(..).map(|event| match event {
-        Event::CleanEnded(clean) => clean,
+        Event::VictimCollectionEnded(clean) => clean,
         other => panic!("{other:?} at the end"),
     }));
     let measured_ns = outcomes.iter().map(|request| request.done_ns).max().unwrap_or(0).saturating_sub(measured_from.unwrap_or(0));
@@ -154,17 +154,17 @@ pub(crate) fn fast_with(case: &Case, shortcuts: SimulationShortcuts) -> (Outcome
     let exported = case.params.ssd.geometry.exported_pages_per_die();
     let nowhere = PhysicalPage { die: u32::MAX, plane: u32::MAX, block: u32::MAX, page: u32::MAX };
     let place = |(die, pool, block, page)| {
-        let (plane, block) = match case.params.ssd.gc.pool {
+        let (plane, block) = match case.params.ssd.gc.pool_scope {
             flashraid_model::ssd::PoolScope::Plane => (pool, block),
             flashraid_model::ssd::PoolScope::Die => (block % planes, block / planes),
         };
         PhysicalPage { die, plane, block, page }
     };
-    let by_plane =
-        case.params.ssd.gc.blocking == flashraid_model::ssd::CollectionBlockingScope::Plane && !case.params.ssd.gc.collection_takes_no_time;
+    let by_plane = case.params.ssd.gc.blocking_scope == flashraid_model::ssd::CollectionBlockingScope::Plane
+        && !case.params.ssd.gc.collection_takes_no_time;
     let counts = array.counters(u64::MAX);
     let members = array.members().iter().enumerate().map(|(member, ssd)| {
-        let slow = counts.slow.get(member).copied().unwrap_or_default();
+        let slow = counts.slow_member_counters.get(member).copied().unwrap_or_default();
         if let Some(drive) = outcome_of_drive(case, ssd, slow) {
             return drive;
         }
@@ -174,7 +174,7 @@ pub(crate) fn fast_with(case: &Case, shortcuts: SimulationShortcuts) -> (Outcome
         let mut block_erases = vec![0; counts.len()];
         for (index, &count) in counts.iter().enumerate() {
             let (die, within) = (index as u32 / (planes * blocks), index as u32 % (planes * blocks));
-            let (plane, block) = match case.params.ssd.gc.pool {
+            let (plane, block) = match case.params.ssd.gc.pool_scope {
                 flashraid_model::ssd::PoolScope::Plane => (within / blocks, within % blocks),
                 flashraid_model::ssd::PoolScope::Die => (within % planes, within / planes),
             };
@@ -202,7 +202,7 @@ pub(crate) fn fast_with(case: &Case, shortcuts: SimulationShortcuts) -> (Outcome
         host_port_counters: counts.host_port.map(|counters| (counters.waits, counters.wait_ns, counters.busy_ns)),
         cache_counters,
         stripe_counters: counts.stripes,
-        plan_counters: counts.read_plan,
+        plan_counters: counts.collection_avoidance_counters,
         hedge_counters: counts.hedged,
         prediction_counters: counts.read_predictions,
         requests: outcomes,
@@ -215,7 +215,7 @@ fn outcome_of_drive(case: &Case, ssd: &Ssd, slow: SlowMemberCounters) -> Option<
     let space = ssd.mapping();
     let (media, of_drive, of_member) = (space.superblocks()?, ssd.superblock_counters()?, ssd.counters());
     let own = case.params.ssd.superblock.as_ref()?;
-    let units = case.params.ssd.exported_pages() / u64::from(own.pages_per_unit);
+    let units = case.params.ssd.exported_pages() / u64::from(own.pages_per_mapping_unit);
     let (stalls, retries) = (ssd.mechanism_counters().background, ssd.mechanism_counters().read_retry);
     let counts = [
         ("pages_read", of_member.host_pages_read),

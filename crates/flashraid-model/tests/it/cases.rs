@@ -4,7 +4,7 @@ use flashraid_model::array::{ArrayParams, RaidLevel, ReadPlan, WarmUp, WarmUpPat
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::ssd::{
-    Allocation, CollectionBlockingScope, CollectionProcedure, GcParams, PlaneChoice, PoolScope, RequestsThatCheckPools, SsdParams,
+    CollectionBlockingScope, CollectionProcedure, DieChoiceForWrites, FreeBlockCheckTrigger, GcParams, PlaneChoice, PoolScope, SsdParams,
     VictimPolicy,
 };
 
@@ -37,12 +37,12 @@ pub(crate) fn one_plane() -> Case {
         spreads_summary_page_over_programs: false,
     };
     let gc = GcParams {
-        procedure: CollectionProcedure::AsConfigured,
-        pool: PoolScope::Plane,
-        blocking: CollectionBlockingScope::Die,
+        collection_procedure: CollectionProcedure::AsConfigured,
+        pool_scope: PoolScope::Plane,
+        blocking_scope: CollectionBlockingScope::Die,
         start_threshold_free_blocks: 1,
         stop_threshold_free_blocks: 2,
-        pool_check_trigger: RequestsThatCheckPools::EveryRequest,
+        pool_check_trigger: FreeBlockCheckTrigger::EveryRequest,
         victim: VictimPolicy::default(),
         separate_open_block: false,
         copy_back: true,
@@ -54,7 +54,7 @@ pub(crate) fn one_plane() -> Case {
         geometry,
         timing,
         consecutive_pages_per_die: 1,
-        allocation: Allocation::Static,
+        die_choice_for_writes: DieChoiceForWrites::Static,
         plane_choice: PlaneChoice::MostFree,
         gc,
         fill_seals_last_block: true,

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use flashraid_model::array::{CollectionKnowledge, HedgeAfter, RaidLevel, ReadPlan, ReadPlanParams, SlowMemberParams, WarmUpPattern};
 use flashraid_model::cache::CachePolicy;
-use flashraid_model::coordination::{ForcedWork, MessageKind, Notification, SchemePolicy};
+use flashraid_model::coordination::{CollectionRequestTiming, ForcedWork, MessageKind, SchemePolicy};
 use flashraid_model::policy::PolicyList;
 use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::ssd::{
-    Allocation, CollectionBlockingScope, CollectionProcedure, FrontEndCounters, MemberCounters, PipeliningMode, PoolScope, VictimPolicy,
+    CollectionBlockingScope, CollectionProcedure, DieChoiceForWrites, FrontEndCounters, MemberCounters, PipeliningMode, PoolScope,
+    VictimPolicy,
 };
 
 use crate::agreement::{CASES, seeds};
@@ -37,22 +38,25 @@ fn the_cases_reach_every_corner() {
         count("requests that met it", met);
         count("met on several members", outcome.requests.iter().any(|request| request.gc_members_met > 1));
         count("collections of several victims", outcome.gc_intervals.iter().any(|gc| gc.victims > 1));
-        count("one plane blocked", ssd.gc.blocking == CollectionBlockingScope::Plane && met);
+        count("one plane blocked", ssd.gc.blocking_scope == CollectionBlockingScope::Plane && met);
         count("instantaneous", ssd.gc.collection_takes_no_time && collected);
-        count("die-wide pool", ssd.gc.pool == PoolScope::Die && collected);
-        let reference = ssd.gc.procedure == CollectionProcedure::ReferenceSimulatorWithoutCopyBack && collected;
+        count("die-wide pool", ssd.gc.pool_scope == PoolScope::Die && collected);
+        let reference = ssd.gc.collection_procedure == CollectionProcedure::DiskSimWithoutCopyBack && collected;
         count("procedure of the reference", reference);
         count("procedure of the reference, several planes", reference && ssd.geometry.planes > 1);
         count("procedure of the reference, channel", reference && ssd.channel.is_some() && ssd.geometry.planes > 1);
         count("separate open block", ssd.gc.separate_open_block && collected);
-        count("dynamic", ssd.allocation == Allocation::Dynamic && collected);
-        count("dynamic, channel, no copy-back", ssd.allocation == Allocation::Dynamic && ssd.channel.is_some() && !ssd.gc.copy_back && met);
+        count("dynamic", ssd.die_choice_for_writes == DieChoiceForWrites::Dynamic && collected);
+        count(
+            "dynamic, channel, no copy-back",
+            ssd.die_choice_for_writes == DieChoiceForWrites::Dynamic && ssd.channel.is_some() && !ssd.gc.copy_back && met,
+        );
         count("last block left unsealed", !ssd.fill_seals_last_block && collected);
         count("channel", ssd.channel.is_some() && met);
         count("last block left unsealed", !ssd.fill_seals_last_block && collected);
         count(
             "dynamic, one plane blocked",
-            ssd.allocation == Allocation::Dynamic && ssd.gc.blocking == CollectionBlockingScope::Plane && met,
+            ssd.die_choice_for_writes == DieChoiceForWrites::Dynamic && ssd.gc.blocking_scope == CollectionBlockingScope::Plane && met,
         );
         count("half-duplex link", ssd.link.is_some_and(|link| !link.full_duplex));
         count("full-duplex link", ssd.link.is_some_and(|link| link.full_duplex));
@@ -162,7 +166,7 @@ fn the_cases_of_coordination_reach_every_corner() {
         count("forced and preempted", forced && sum(|c| c.preemptions));
         count("forced and suspended", forced && sum(|c| c.suspensions));
         count("closed loop", case.host != HostLoop::Open && forced);
-        let soft = coordination.notification_mode == Notification::AtSoftThreshold && forced;
+        let soft = coordination.collection_request_timing == CollectionRequestTiming::AtSoftThreshold && forced;
         count("soft", soft);
         count("soft and at idle", soft && coordination.begins_cycles_when_idle && coordination.request_to_cycle_delay_ns > 0);
         count("soft and slow messages", soft && coordination.message_latency_ns.iter().any(|&ns| ns > 0));
@@ -231,7 +235,7 @@ fn the_cases_of_parity_reach_every_corner() {
         count("collection on the spare", spare.is_some_and(|spare| spare.erases > 0));
         count("coordinated", params.coordination.is_some() && outcome.gc_intervals.iter().any(|gc| gc.forced));
         count("coordinated with the spare", outcome.gc_intervals.iter().any(|gc| gc.forced && gc.member == params.members));
-        count("dynamic", params.ssd.allocation == Allocation::Dynamic && met);
+        count("dynamic", params.ssd.die_choice_for_writes == DieChoiceForWrites::Dynamic && met);
         count("closed loop", case.host != HostLoop::Open && met);
     }
     assert_often_enough(&seen, CASES / 200);
@@ -374,12 +378,12 @@ fn with_pools(case: &Case) -> Vec<(&'static str, bool)> {
     let ssd = &case.params.ssd;
     let in_flight = ssd.gc.preemption.is_some_and(|preemption| preemption.pipeline == PipeliningMode::AlsoDuringCollectionSteps);
     vec![
-        ("plane blocking", ssd.gc.blocking == CollectionBlockingScope::Plane),
-        ("plane blocking and channels", ssd.gc.blocking == CollectionBlockingScope::Plane && ssd.channel.is_some()),
-        ("dynamic allocation", ssd.allocation == Allocation::Dynamic),
+        ("plane blocking", ssd.gc.blocking_scope == CollectionBlockingScope::Plane),
+        ("plane blocking and channels", ssd.gc.blocking_scope == CollectionBlockingScope::Plane && ssd.channel.is_some()),
+        ("dynamic allocation", ssd.die_choice_for_writes == DieChoiceForWrites::Dynamic),
         ("joining steps in flight", in_flight),
         ("blocks of many pages", ssd.geometry.pages_per_block > 64),
-        ("a buffer", ssd.front_end.is_some_and(|front| front.buffer.is_some())),
+        ("a buffer", ssd.front_end.is_some_and(|front| front.write_buffer.is_some())),
         ("queues", ssd.front_end.is_some_and(|front| front.queues.is_some())),
     ]
 }
@@ -418,7 +422,7 @@ fn with_superblocks(case: &Case) -> Vec<(&'static str, bool)> {
     let ssd = &case.params.ssd;
     let Some(own) = &ssd.superblock else { return Vec::new() };
     vec![
-        ("queues", own.queues.is_some()),
+        ("queues", own.submission_queues.is_some()),
         ("one bit per cell", own.slc.is_some()),
         ("placement handles", own.placement_handles.count > 1),
         ("parity in each row", own.has_parity_superpages),
@@ -433,8 +437,11 @@ fn with_superblocks(case: &Case) -> Vec<(&'static str, bool)> {
 fn count_special(case: &Case, outcome: &Outcome, count: &mut dyn FnMut(&str, bool)) {
     let (params, ssd) = (&case.params, &case.params.ssd);
     let asked = outcome.messages.is_some_and(|sent| sent[MessageKind::GcRequest as usize] > 0);
-    let soft =
-        params.coordination.as_ref().is_some_and(|coordination| coordination.notification_mode == Notification::AtSoftThreshold) && asked;
+    let soft = params
+        .coordination
+        .as_ref()
+        .is_some_and(|coordination| coordination.collection_request_timing == CollectionRequestTiming::AtSoftThreshold)
+        && asked;
     count("soft requests with a failure", soft && !params.failures.is_empty());
     let port = outcome.host_port_counters.unwrap_or_default();
     let collected = !outcome.gc_intervals.is_empty();
@@ -456,9 +463,9 @@ fn count_special(case: &Case, outcome: &Outcome, count: &mut dyn FnMut(&str, boo
         return;
     }
     let sum = |figure: fn(&MemberCounters) -> u64| sum_of(outcome, figure);
-    let dynamic = ssd.allocation == Allocation::Dynamic;
+    let dynamic = ssd.die_choice_for_writes == DieChoiceForWrites::Dynamic;
     check_uncoordinated(case, outcome);
-    count("soft requests with plane blocking", soft && ssd.gc.blocking == CollectionBlockingScope::Plane);
+    count("soft requests with plane blocking", soft && ssd.gc.blocking_scope == CollectionBlockingScope::Plane);
     count("soft requests with dynamic allocation", soft && dynamic);
     count("idle", sum(|c| c.idle_cleans));
     count("idle collection with a scheme", params.coordination.is_some() && sum(|c| c.idle_cleans));
@@ -513,7 +520,7 @@ fn the_cases_of_what_stands_before_dies_reach_every_corner() {
             outcome.members.iter().filter_map(|member| member.front.as_ref()).map(figure).sum::<u64>() > 0
         };
         let of_dies = |figure: fn(&MemberCounters) -> u64| outcome.members.iter().map(|member| figure(&member.counters)).sum::<u64>() > 0;
-        let dynamic = ssd.allocation == Allocation::Dynamic;
+        let dynamic = ssd.die_choice_for_writes == DieChoiceForWrites::Dynamic;
         count("overwritten in the buffer", sum(|c| c.units_overwritten_in_buffer));
         count("overwritten in the buffer, dynamic", sum(|c| c.units_overwritten_in_buffer) && dynamic);
         count("read from the buffer", sum(|c| c.pages_read_from_buffer));
@@ -524,7 +531,7 @@ fn the_cases_of_what_stands_before_dies_reach_every_corner() {
         count("waits for room, coordinated", sum(|c| c.buffer_room_waits) && outcome.gc_intervals.iter().any(|gc| gc.forced));
         count("waits to be fetched", sum(|c| c.fetch_waits));
         count("writes that wait for their programs", sum(|c| c.fua_write_waits));
-        count("no buffer, link", ssd.link.is_some() && ssd.front_end.is_some_and(|front| front.buffer.is_none()));
+        count("no buffer, link", ssd.link.is_some() && ssd.front_end.is_some_and(|front| front.write_buffer.is_none()));
         count("pages of a buffer go in", sum(|c| c.units_overwritten_in_buffer) && of_dies(|c| c.preemptions));
         count(
             "pages of a buffer are merged",
@@ -640,8 +647,8 @@ fn the_cases_of_planned_reads_reach_every_corner() {
             count("two parities", avoided && case.params.level == RaidLevel::Raid6);
             count("mirrors", avoided && mirrors);
             count("superblocks", avoided && ssd.superblock.is_some());
-            count("one plane blocked", avoided && ssd.gc.blocking == CollectionBlockingScope::Plane);
-            count("dynamic", avoided && ssd.allocation == Allocation::Dynamic);
+            count("one plane blocked", avoided && ssd.gc.blocking_scope == CollectionBlockingScope::Plane);
+            count("dynamic", avoided && ssd.die_choice_for_writes == DieChoiceForWrites::Dynamic);
             count("preemption", avoided && ssd.gc.preemption.is_some());
             count("a cache", avoided && case.params.cache.is_some());
             count("a front", avoided && ssd.front_end.is_some());
@@ -720,7 +727,7 @@ fn the_cases_of_slow_members_reach_every_corner() {
             let late = outcome.members.iter().any(|member| member.slow.late_answers > 0);
             let of = |what: fn(&SlowMemberParams) -> bool| late && case.params.slow.iter().any(what);
             let ssd = &case.params.ssd;
-            count("flash times", of(|slow| slow.factor > 1.0));
+            count("flash times", of(|slow| slow.flash_time_factor > 1.0));
             count("added times", of(|slow| slow.add_ns > 0));
             count("a share", of(|slow| slow.share_of_operations < 1.0));
             count("stalls", of(|slow| slow.stalls.is_some()));
@@ -766,7 +773,7 @@ fn the_cases_of_hedged_reads_reach_every_corner() {
             count("a front", won && ssd.front_end.is_some());
             count("lost members", won && !case.params.failures.is_empty());
             count("a controller", won && case.params.coordination.is_some());
-            count("a percentile", won && matches!(case.params.read_plan_params.after, HedgeAfter::P95OfReads { .. }));
+            count("a percentile", won && matches!(case.params.read_plan_params.hedge_delay, HedgeAfter::P95OfReads { .. }));
             count("in vain", hedged && counts.stripe_reads_answered_by_hedge < counts.hedged_stripe_reads);
             count("all won", hedged && counts.stripe_reads_answered_by_hedge == counts.hedged_stripe_reads);
             count("abandoned", counts.pages_abandoned > 0);

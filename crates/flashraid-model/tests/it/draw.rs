@@ -1,10 +1,10 @@
 //! Random small arrays and loads, a function for each kind of case.
 
 use flashraid_model::array::{
-    CollectionKnowledge, HedgeAfter, RaidLevel, ReadPlan, ReadPlanParams, ReadPredictionParams, SlowMemberParams, StallParams, WarmUp,
+    CollectionKnowledge, HedgeAfter, RaidLevel, ReadPlan, ReadPlanParams, SlowMemberParams, SlowReadPredictionParams, StallParams, WarmUp,
     WarmUpPattern,
 };
-use flashraid_model::coordination::{Notification, SchemePolicy};
+use flashraid_model::coordination::{CollectionRequestTiming, SchemePolicy};
 use flashraid_model::request::HostLoop;
 use flashraid_model::rng;
 use flashraid_model::ssd::{CollectionProcedure, Mechanisms, PipeliningMode, PoolScope, VictimPolicy};
@@ -177,21 +177,21 @@ fn plan_reads(case: &mut Case, draw: &mut Draw) {
     params.read_plan_params = ReadPlanParams {
         refusal_answer_ns: [0, draw.between(1, 3_000), draw.between(3_001, 90_000)][draw.between(0, 2) as usize],
         collection_knowledge: if draw.chance(70) { CollectionKnowledge::PerDieOrPlane } else { CollectionKnowledge::PerMember },
-        plans_parity_reads_before_writes: draw.chance(70),
+        parity_update_reads_avoid_collection: draw.chance(70),
         knows_remaining_collection_time: draw.chance(65),
         ..ReadPlanParams::default()
     };
     let shortest = params.ssd.timing.page_read_ns.max(1_000);
-    params.read_plan_params.after = match draw.between(0, 3) {
+    params.read_plan_params.hedge_delay = match draw.between(0, 3) {
         0 => HedgeAfter::Time(draw.between(1, 2 * shortest)),
         1 => HedgeAfter::Time(draw.between(1, 20 * shortest)),
-        _ => HedgeAfter::P95OfReads { reads_observed: draw.between(1, 30) as u32 },
+        _ => HedgeAfter::P95OfReads { percentile_window_reads: draw.between(1, 30) as u32 },
     };
     if plans && draw.chance(50) {
         params.read_plan = ReadPlan::Hedge;
     }
     let clean_ns = params.ssd.timing.block_erase_ns.max(shortest);
-    params.read_plan_params.prediction = ReadPredictionParams {
+    params.read_plan_params.prediction = SlowReadPredictionParams {
         slow_threshold_ns: [0, draw.between(1, shortest), draw.between(1, 2 * clean_ns)][draw.between(0, 2) as usize],
         false_accept: if draw.chance(50) { 0.0 } else { draw.between(1, 100) as f64 / 100.0 },
         false_reject: if draw.chance(50) { 0.0 } else { draw.between(1, 60) as f64 / 100.0 },
@@ -228,7 +228,7 @@ fn slow_down(case: &mut Case, draw: &mut Draw) {
             member: if is_other { (member + nth as u32) % case.params.members } else { member },
             from_ns,
             until_ns,
-            factor: if draw.chance(70) { draw.between(1000, 20_000) as f64 / 1000.0 } else { 1.0 },
+            flash_time_factor: if draw.chance(70) { draw.between(1000, 20_000) as f64 / 1000.0 } else { 1.0 },
             add_ns: if is_stalled || draw.chance(60) { 0 } else { draw.between(1, 5 * operation_ns) },
             share_of_operations: if draw.chance(60) { draw.between(1, 100) as f64 / 100.0 } else { 1.0 },
             stalls: is_stalled.then_some(StallParams { length_ns, every_ns }),
@@ -247,8 +247,8 @@ fn set_rules_by_seed(case: &mut Case) {
     let mut draw = Draw(rng::stream(case.seed, "agreement", 6));
     let gc = &mut case.params.ssd.gc;
     case.params.ssd.timing.spreads_summary_page_over_programs = draw.chance(30) && case.params.ssd.superblock.is_none();
-    if gc.pool == PoolScope::Die && draw.chance(40) {
-        gc.procedure = CollectionProcedure::ReferenceSimulatorWithoutCopyBack;
+    if gc.pool_scope == PoolScope::Die && draw.chance(40) {
+        gc.collection_procedure = CollectionProcedure::DiskSimWithoutCopyBack;
         (gc.victim, gc.separate_open_block, gc.copy_back) = (VictimPolicy::default(), false, false);
         if let Some(preemption) = &mut gc.preemption {
             preemption.pipeline = PipeliningMode::Off;
@@ -264,12 +264,13 @@ fn set_rules_by_seed(case: &mut Case) {
     slow_down(case, &mut Draw(rng::stream(case.seed, "agreement", 12)));
     let mut draw = Draw(rng::stream(case.seed, "agreement", 7));
     if let Some(coordination) = &mut case.params.coordination {
-        coordination.notification_mode = if draw.chance(50) { Notification::AtSoftThreshold } else { Notification::AtStartThreshold };
+        coordination.collection_request_timing =
+            if draw.chance(50) { CollectionRequestTiming::AtSoftThreshold } else { CollectionRequestTiming::AtStartThreshold };
         coordination.begins_cycles_when_idle = draw.chance(30);
         coordination.all_dies_of_forced_member_collect = draw.chance(75);
         // Without a delay a soft request begins a cycle at once.
         let delay_ns = draw.between(1_013, 5_000_000);
-        if coordination.notification_mode == Notification::AtSoftThreshold && draw.chance(70) {
+        if coordination.collection_request_timing == CollectionRequestTiming::AtSoftThreshold && draw.chance(70) {
             coordination.request_to_cycle_delay_ns = delay_ns;
         }
     }

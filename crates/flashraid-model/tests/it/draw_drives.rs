@@ -1,15 +1,15 @@
 //! Random small drives with superblocks, and loads for a single drive.
 
 use flashraid_model::array::{ArrayParams, RaidLevel, ReadPlan, WarmUp, WarmUpPattern};
-use flashraid_model::coordination::{CoordinationParams, MESSAGE_KINDS, Notification, ReactiveInclusive};
-use flashraid_model::flash::{ChannelOrder, ChannelParams, Geometry, Timing};
+use flashraid_model::coordination::{CollectionRequestTiming, CoordinationParams, MESSAGE_KINDS, ReactiveInclusive};
+use flashraid_model::flash::{ChannelParams, DieNumbering, Geometry, Timing};
 use flashraid_model::ids::MemberSet;
 use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::rng::{self, RandomStream};
 use flashraid_model::ssd::{
-    Allocation, BufferParams, CollectionBlockingScope, CollectionProcedure, FirmwareParams, GcParams, HostLinkParams, Mechanisms,
-    OperationSuspensionParams, PipeliningMode, PlacementHandles, PlaneChoice, PlaneReadMode, PoolScope, Preemption, QueueParams,
-    RequestsThatCheckPools, SlcParams, SlcSuperblockLimit, SsdParams, SuperblockCollectionParams, SuperblockParams,
+    BufferParams, CollectionBlockingScope, CollectionProcedure, DieChoiceForWrites, FirmwareParams, FreeBlockCheckTrigger, GcParams,
+    HostLinkParams, Mechanisms, OperationSuspensionParams, PipeliningMode, PlacementHandles, PlaneChoice, PlaneReadMode, PoolScope,
+    Preemption, QueueParams, SlcParams, SlcSuperblockCountLimit, SsdParams, SuperblockCollectionParams, SuperblockParams,
     SuperblockSuspensionParams, UpkeepParams, VictimPolicy,
 };
 
@@ -36,7 +36,7 @@ pub(crate) fn draw_drive_case(seed: u64) -> Case {
         let superblock = ssd.superblock.as_ref().unwrap();
         let shape = superblock.shape(&ssd.geometry);
         if shape.exported_units >= 4
-            && shape.physical_units() <= 3000
+            && shape.physical_mapping_units() <= 3000
             && shape.guarantees_victim_at_floor(superblock.collection.floor_free_superblocks)
         {
             let overwrites = if draw.chance(40) { 0.0 } else { draw.between(0, 1500) as f64 / 1000.0 };
@@ -112,7 +112,7 @@ impl ExtraDraws {
                 ssd.mechanisms = Mechanisms::random_for_tests(&mut self.of_mechanisms.0, ssd.timing.page_program_ns);
             }
             if let Some(channel) = ssd.channel.as_mut().filter(|_| self.of_channels.chance(50)) {
-                channel.die_order = ChannelOrder::InterleavedDies;
+                channel.die_numbering = DieNumbering::InterleavedDies;
             }
         }
     }
@@ -131,7 +131,7 @@ pub(crate) fn draw_drive(seed: u64) -> (SsdParams, u64) {
         let superblock = ssd.superblock.as_ref().unwrap();
         let shape = superblock.shape(&ssd.geometry);
         if shape.exported_units >= 16
-            && shape.physical_units() <= 1500
+            && shape.physical_mapping_units() <= 1500
             && shape.guarantees_victim_at_floor(superblock.collection.floor_free_superblocks)
         {
             let ssd = draw.queues(ssd, Vec::new()).0;
@@ -144,8 +144,10 @@ pub(crate) fn draw_drive(seed: u64) -> (SsdParams, u64) {
 /// Multiplies all times of a drive.
 fn slower(mut ssd: SsdParams, times: u64) -> SsdParams {
     let own = ssd.superblock.as_mut().unwrap();
-    own.page_read_ns.iter_mut().for_each(|ns| *ns *= times);
-    for ns in [&mut own.unit_transfer_ns, &mut own.buffer.acknowledge_ns, &mut ssd.timing.page_program_ns, &mut ssd.timing.block_erase_ns] {
+    own.read_ns_by_page_type.iter_mut().for_each(|ns| *ns *= times);
+    for ns in
+        [&mut own.mapping_unit_transfer_ns, &mut own.buffer.acknowledge_ns, &mut ssd.timing.page_program_ns, &mut ssd.timing.block_erase_ns]
+    {
         *ns *= times;
     }
     let firmware = &mut own.firmware;
@@ -194,7 +196,7 @@ impl DriveDraw {
         own.placement_handles = PlacementHandles { count: self.small(2, 4), collection_keeps_handles: self.chance(60) };
         let shape = own.shape(&ssd.geometry);
         let before = own.collection;
-        own.collection.floor_free_superblocks = before.floor_free_superblocks.max(shape.smallest_allowed_floor());
+        own.collection.floor_free_superblocks = before.floor_free_superblocks.max(shape.free_superblock_floor_min());
         own.collection.target_free_superblocks += own.collection.floor_free_superblocks - before.floor_free_superblocks;
         let more = shape.open_superblocks_max() - 4 + own.collection.floor_free_superblocks - before.floor_free_superblocks;
         ssd.geometry.blocks_per_plane += more;
@@ -229,12 +231,12 @@ impl DriveDraw {
             return;
         }
         let room = if self.chance(50) {
-            SlcSuperblockLimit::Superblocks(self.small(1, 6))
+            SlcSuperblockCountLimit::Superblocks(self.small(1, 6))
         } else {
-            SlcSuperblockLimit::ShareOfFree { millionths: self.small(1, 1_000_000) }
+            SlcSuperblockCountLimit::ShareOfFree { millionths: self.small(1, 1_000_000) }
         };
         own.slc = Some(SlcParams { superblock_limit: room, program_ns: self.between(1, 3_000), read_ns: self.between(1, 300) });
-        let more = 2 + if let SlcSuperblockLimit::Superblocks(superblocks) = room { superblocks } else { 0 };
+        let more = 2 + if let SlcSuperblockCountLimit::Superblocks(superblocks) = room { superblocks } else { 0 };
         ssd.geometry.blocks_per_plane += more;
         ssd.geometry.reserved_blocks_per_plane += more;
         // Frequent idle time lets more superblocks be folded.
@@ -269,11 +271,11 @@ impl DriveDraw {
             spreads_summary_page_over_programs: false,
         };
         let superblock = SuperblockParams {
-            pages_per_unit: unit_pages,
+            pages_per_mapping_unit: unit_pages,
             units_per_flash_page,
             bits_per_cell: pages_per_cell,
-            page_read_ns: (0..self.between(1, 3)).map(|_| self.between(1, 900)).collect(),
-            unit_transfer_ns: if self.chance(20) { 0 } else { self.between(1, 70) },
+            read_ns_by_page_type: (0..self.between(1, 3)).map(|_| self.between(1, 900)).collect(),
+            mapping_unit_transfer_ns: if self.chance(20) { 0 } else { self.between(1, 70) },
             plane_reads: if self.chance(60) { PlaneReadMode::EachPlaneIndependently } else { PlaneReadMode::OnePlaneAtATime },
             planes_read_during_transfer: self.chance(50),
             host_reads_in_a_row_max: self.small(1, 5),
@@ -287,7 +289,7 @@ impl DriveDraw {
                 survives_power_loss: self.chance(50),
                 superpage_open_max_ns: self.chance(40).then(|| self.between(1, 20_000)),
             },
-            queues: None,
+            submission_queues: None,
             firmware: FirmwareParams {
                 cores: self.small(1, 3),
                 core_ns_per_read: self.between(0, 60),
@@ -301,7 +303,7 @@ impl DriveDraw {
                 target_free_superblocks: target,
                 superblocks_below_target_to_double_pace: self.small(1, 3),
                 floor_free_superblocks: floor,
-                units_behind_host_max: u64::from(superpage_units) * self.between(0, 2 * u64::from(dies)),
+                collection_backlog_units_max: u64::from(superpage_units) * self.between(0, 2 * u64::from(dies)),
             },
             upkeep: UpkeepParams::default(),
             suspension: self.chance(50).then(|| SuperblockSuspensionParams { program: self.suspension(), erase: self.suspension() }),
@@ -316,12 +318,12 @@ impl DriveDraw {
             suspension: None,
         };
         let gc = GcParams {
-            procedure: CollectionProcedure::AsConfigured,
-            pool: PoolScope::Plane,
-            blocking: CollectionBlockingScope::Die,
+            collection_procedure: CollectionProcedure::AsConfigured,
+            pool_scope: PoolScope::Plane,
+            blocking_scope: CollectionBlockingScope::Die,
             start_threshold_free_blocks: target,
             stop_threshold_free_blocks: target + 1,
-            pool_check_trigger: RequestsThatCheckPools::EveryRequest,
+            pool_check_trigger: FreeBlockCheckTrigger::EveryRequest,
             victim: VictimPolicy::default(),
             separate_open_block: false,
             copy_back: true,
@@ -333,7 +335,7 @@ impl DriveDraw {
             geometry,
             timing,
             consecutive_pages_per_die: 1,
-            allocation: Allocation::Static,
+            die_choice_for_writes: DieChoiceForWrites::Static,
             plane_choice: PlaneChoice::MostFree,
             gc,
             fill_seals_last_block: true,
@@ -363,7 +365,7 @@ impl DriveDraw {
             // The work follows from the latency, so that the other cases stay what they were.
             forced_work: FORCED_WORK[(latency_ns[0] % FORCED_WORK.len() as u64) as usize],
             soft_threshold_free_blocks: ssd.gc.start_threshold_free_blocks + 1,
-            notification_mode: Notification::AtStartThreshold,
+            collection_request_timing: CollectionRequestTiming::AtStartThreshold,
             request_to_cycle_delay_ns: if self.chance(50) { 0 } else { self.between(1, 20_000) },
             begins_cycles_when_idle: false,
             all_dies_of_forced_member_collect: true,
@@ -379,7 +381,7 @@ impl DriveDraw {
             let most = if self.chance(70) { 6 } else { 100 };
             let queues =
                 QueueParams { queues: self.small(1, 5), commands_per_fetch: self.small(1, 4), fetched_commands_max: self.small(1, most) };
-            ssd.superblock.as_mut().unwrap().queues = Some(queues);
+            ssd.superblock.as_mut().unwrap().submission_queues = Some(queues);
             let sources = self.between(1, 6);
             requests.iter_mut().for_each(|request| request.stream = self.between(0, sources - 1) as u8);
         }

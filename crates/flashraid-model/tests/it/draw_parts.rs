@@ -1,16 +1,16 @@
 //! Random parts of arrays and loads, of which cases are put together.
 
-use flashraid_model::array::{ArrayParams, FailureParams, HostPortParams, RaidLevel, ReadPlan, RebuildParams, SpareState};
+use flashraid_model::array::{ArrayParams, FailureParams, HostPortParams, InitialSpareState, RaidLevel, ReadPlan, RebuildParams};
 use flashraid_model::cache::{CacheLevels, CacheParams, CachePolicy, CapacityUnit};
-use flashraid_model::coordination::{CoordinationParams, ForcedWork, MESSAGE_KINDS, MessageKind, Notification, SchemePolicy};
-use flashraid_model::flash::{ChannelOrder, ChannelParams, Geometry, Timing};
+use flashraid_model::coordination::{CollectionRequestTiming, CoordinationParams, ForcedWork, MESSAGE_KINDS, MessageKind, SchemePolicy};
+use flashraid_model::flash::{ChannelParams, DieNumbering, Geometry, Timing};
 use flashraid_model::ids::MemberSet;
 use flashraid_model::policy::PolicyList;
 use flashraid_model::request::{OpKind, Request};
 use flashraid_model::rng::{self, RandomStream};
 use flashraid_model::ssd::{
-    Allocation, BufferParams, CollectionBlockingScope, CollectionProcedure, FirmwareParams, FrontEndParams, GcParams, HostLinkParams,
-    PipeliningMode, PlaneChoice, PoolScope, Preemption, QueueParams, RequestsThatCheckPools, SsdParams, Suspension, VictimPolicy,
+    BufferParams, CollectionBlockingScope, CollectionProcedure, DieChoiceForWrites, FirmwareParams, FreeBlockCheckTrigger, FrontEndParams,
+    GcParams, HostLinkParams, PipeliningMode, PlaneChoice, PoolScope, Preemption, QueueParams, SsdParams, Suspension, VictimPolicy,
 };
 
 use crate::cases::PAGE_BYTES;
@@ -81,12 +81,12 @@ impl Draw {
         let reserved = least_reserved + self.between(0, 2);
         let blocks = self.between(6.max(reserved + 1), 24);
         let gc = GcParams {
-            procedure: CollectionProcedure::AsConfigured,
-            pool,
-            blocking,
+            collection_procedure: CollectionProcedure::AsConfigured,
+            pool_scope: pool,
+            blocking_scope: blocking,
             start_threshold_free_blocks: start as u32,
             stop_threshold_free_blocks: (start + self.between(1, 3)) as u32,
-            pool_check_trigger: if self.chance(70) { RequestsThatCheckPools::EveryRequest } else { RequestsThatCheckPools::OnlyWrites },
+            pool_check_trigger: if self.chance(70) { FreeBlockCheckTrigger::EveryRequest } else { FreeBlockCheckTrigger::OnlyWrites },
             victim: self.victim(),
             separate_open_block,
             copy_back: self.chance(60),
@@ -106,10 +106,10 @@ impl Draw {
         let channel = self.chance(30).then(|| ChannelParams {
             dies_per_channel: self.between(1, u64::from(geometry.dies)) as u32,
             // Decided by an earlier draw, so that later ones stay as they were.
-            die_order: if geometry.pages_per_block.is_multiple_of(2) {
-                ChannelOrder::InterleavedDies
+            die_numbering: if geometry.pages_per_block.is_multiple_of(2) {
+                DieNumbering::InterleavedDies
             } else {
-                ChannelOrder::ConsecutiveDies
+                DieNumbering::ConsecutiveWithinChannel
             },
         });
         let blocking = if channel.is_some() { CollectionBlockingScope::Die } else { blocking };
@@ -118,9 +118,9 @@ impl Draw {
             geometry,
             timing: self.timing(channel.is_some()),
             consecutive_pages_per_die: if self.chance(50) { 1 } else { self.between(1, 4) as u32 },
-            allocation: if dynamic { Allocation::Dynamic } else { Allocation::Static },
+            die_choice_for_writes: if dynamic { DieChoiceForWrites::Dynamic } else { DieChoiceForWrites::Static },
             plane_choice: if self.chance(70) { PlaneChoice::MostFree } else { PlaneChoice::Rotate },
-            gc: GcParams { blocking, ..gc },
+            gc: GcParams { blocking_scope: blocking, ..gc },
             fill_seals_last_block,
             channel,
             link,
@@ -145,8 +145,8 @@ impl Draw {
             self.make_blocks_large(&mut params);
         }
         let ssd = &mut params.ssd;
-        let by_plane = ssd.gc.pool == PoolScope::Plane && self.chance(60);
-        ssd.gc.blocking = if by_plane { CollectionBlockingScope::Plane } else { CollectionBlockingScope::Die };
+        let by_plane = ssd.gc.pool_scope == PoolScope::Plane && self.chance(60);
+        ssd.gc.blocking_scope = if by_plane { CollectionBlockingScope::Plane } else { CollectionBlockingScope::Die };
         if self.chance(70) {
             ssd.gc.preemption = self.preemption();
         }
@@ -170,7 +170,7 @@ impl Draw {
         geometry.planes = geometry.planes.min(2);
         let most_pages = if self.chance(30) { 512 } else { 160 };
         geometry.pages_per_block = self.between(65, most_pages) as u32;
-        let planes_per_pool = if gc.pool == PoolScope::Plane { 1 } else { geometry.planes };
+        let planes_per_pool = if gc.pool_scope == PoolScope::Plane { 1 } else { geometry.planes };
         gc.start_threshold_free_blocks = self.between(1, 2) as u32;
         gc.stop_threshold_free_blocks = gc.start_threshold_free_blocks + 1;
         // What the least that never runs dry needs at most (rule 16).
@@ -221,7 +221,7 @@ impl Draw {
         let most_units = if self.chance(60) { 12 } else { 300 };
         let most_commands = if self.chance(60) { 4 } else { 60 };
         case.params.ssd.front_end = Some(FrontEndParams {
-            buffer: (kinds & 1 > 0).then(|| BufferParams {
+            write_buffer: (kinds & 1 > 0).then(|| BufferParams {
                 capacity_units: self.between(1, most_units) as u32,
                 acknowledge_ns: self.time_of_front(),
                 survives_power_loss: self.chance(50),
@@ -264,8 +264,8 @@ impl Draw {
     pub(crate) fn make_interruptible(&mut self, case: &mut Case) {
         let ssd = &mut case.params.ssd;
         ssd.channel = None;
-        ssd.allocation = Allocation::Static;
-        ssd.gc.blocking = CollectionBlockingScope::Die;
+        ssd.die_choice_for_writes = DieChoiceForWrites::Static;
+        ssd.gc.blocking_scope = CollectionBlockingScope::Die;
         ssd.gc.collection_takes_no_time = false;
         ssd.gc.preemption = self.preemption();
         let with_idle = ssd.gc.preemption.is_none() || self.chance(30);
@@ -345,7 +345,7 @@ impl Draw {
             scheme,
             forced_work: FORCED_WORK[self.between(0, FORCED_WORK.len() as u64 - 1) as usize],
             soft_threshold_free_blocks: (start + self.between(1, 4)) as u32,
-            notification_mode: Notification::AtStartThreshold,
+            collection_request_timing: CollectionRequestTiming::AtStartThreshold,
             request_to_cycle_delay_ns: if self.chance(30) { self.between(1_009, 3_000_000) } else { 0 },
             begins_cycles_when_idle: false,
             all_dies_of_forced_member_collect: true,
@@ -385,7 +385,7 @@ impl Draw {
                 strip_interval_min_ns: 1 + self.between(0, (last_ns / 20) >> quicker),
                 strips_in_flight_max: self.between(1, 4) as u32,
                 spares: 1,
-                spare_state: if self.chance(50) { SpareState::Warm } else { SpareState::Fresh },
+                spare_state: if self.chance(50) { InitialSpareState::WarmedUpByOverwrites } else { InitialSpareState::Fresh },
                 continues_after_last_request: self.chance(30),
             });
             let at_ns = self.between(0, (last_ns * 11 / 10) >> earlier);
@@ -432,12 +432,12 @@ impl Draw {
         let memory = self.between(0, 2);
         case.params.cache = Some(CacheParams {
             levels: parts,
-            write_group_cache_pages: group_pages,
+            write_group_cache_capacity_pages: group_pages,
             member_cache_pages: member_pages,
             destage_start_fill: if self.chance(20) { high } else { high * self.between(0, 1000) as f64 / 1000.0 },
             destage_full_speed_fill: high,
             destages_in_flight_max: if self.chance(60) { 1 } else { self.between(2, 6) as u32 },
-            common_destage_timeout_ns: 10_007 << self.between(0, 12),
+            joint_destage_wait_max_ns: 10_007 << self.between(0, 12),
             nvm_page_read_ns: if memory > 0 { self.between(1, 5_000) } else { 0 },
             nvm_page_write_ns: if memory > 1 { self.between(1, 60_000) } else { 0 },
             // The room follows from the sizes, so that the other cases stay what they were.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use flashraid_model::array::{
-    ArrayParams, HedgeCounters, ReadPlanCounters, ReadPredictionCounters, SlowMemberCounters, StripeCounters, WarmUp,
+    ArrayParams, HedgeCounters, ReadPlanCounters, SlowMemberCounters, SlowReadPredictionCounters, StripeCounters, WarmUp,
 };
 use flashraid_model::cache::CacheCounters;
 use flashraid_model::coordination::MESSAGE_KINDS;
@@ -41,7 +41,7 @@ pub(crate) struct Outcome {
     /// Counters of a read plan that hedges.
     pub hedge_counters: Option<HedgeCounters>,
     /// Counters of a read plan that predicts.
-    pub prediction_counters: Option<ReadPredictionCounters>,
+    pub prediction_counters: Option<SlowReadPredictionCounters>,
     /// Counters of the host port: number of waits for a turn, their total time, and the time in which data passed.
     pub host_port_counters: Option<(u64, u128, u64)>,
     /// Messages of coordination by kind.

@@ -2,12 +2,12 @@
 
 use flashraid_model::array::{CollectionKnowledge, HedgeAfter, HostPortParams, ReadPlan, RebuildParams, WarmUp, WarmUpPattern};
 use flashraid_model::cache::CacheParams;
-use flashraid_model::coordination::{CoordinationParams, ForcedWork, MESSAGE_KINDS, Notification, ReactiveInclusive};
+use flashraid_model::coordination::{CollectionRequestTiming, CoordinationParams, ForcedWork, MESSAGE_KINDS, ReactiveInclusive};
 use flashraid_model::placement::RaidLevel;
 use flashraid_model::request::HostLoop;
 use flashraid_model::ssd::{
-    Allocation, CollectionBlockingScope, CollectionProcedure, FirmwareParams, FrontEndParams, Mechanisms, PipeliningMode, PlacementHandles,
-    PlaneChoice, PoolScope, Preemption, RequestsThatCheckPools, SsdParams, SuperblockParams, UpkeepParams, VictimPolicy,
+    CollectionBlockingScope, CollectionProcedure, DieChoiceForWrites, FirmwareParams, FreeBlockCheckTrigger, FrontEndParams, Mechanisms,
+    PipeliningMode, PlacementHandles, PlaneChoice, PoolScope, Preemption, SsdParams, SuperblockParams, UpkeepParams, VictimPolicy,
 };
 
 use crate::cases::PAGE_BYTES;
@@ -77,8 +77,8 @@ fn rebuild(case: &mut Case, simplify: fn(&mut RebuildParams)) {
 
 /// Returns true if each pool always has room for a write (rule 16).
 fn has_room(ssd: &SsdParams) -> bool {
-    let planes_per_pool = if ssd.gc.pool == PoolScope::Plane { 1 } else { ssd.geometry.planes };
-    let more = [ssd.gc.separate_open_block, ssd.allocation == Allocation::Dynamic, !ssd.fill_seals_last_block];
+    let planes_per_pool = if ssd.gc.pool_scope == PoolScope::Plane { 1 } else { ssd.geometry.planes };
+    let more = [ssd.gc.separate_open_block, ssd.die_choice_for_writes == DieChoiceForWrites::Dynamic, !ssd.fill_seals_last_block];
     let more = more.into_iter().filter(|&needs_one| needs_one).count() as u32;
     planes_per_pool * ssd.geometry.reserved_blocks_per_plane >= ssd.gc.start_threshold_free_blocks + 2 + more
 }
@@ -140,17 +140,17 @@ fn superblock(case: &mut Case, simplify: fn(&mut SuperblockParams)) {
 const SIMPLER: [fn(&mut Case); 104] = [
     |case| case.params.read_plan = ReadPlan::Home,
     |case| case.params.read_plan_params.refusal_answer_ns = 0,
-    |case| case.params.read_plan_params.after = HedgeAfter::Time(1000),
+    |case| case.params.read_plan_params.hedge_delay = HedgeAfter::Time(1000),
     |case| case.params.read_plan_params.abandons_waiting_reads = false,
     |case| case.params.read_plan_params.prediction.also_hedges = false,
     |case| case.params.read_plan_params.prediction.cost_ns = 0,
     |case| case.params.read_plan_params.prediction.slow_threshold_ns = 0,
     |case| case.params.read_plan_params.prediction.false_accept = 0.0,
     |case| case.params.read_plan_params.prediction.false_reject = 0.0,
-    |case| case.params.read_plan_params.plans_parity_reads_before_writes = false,
+    |case| case.params.read_plan_params.parity_update_reads_avoid_collection = false,
     |case| case.params.read_plan_params.knows_remaining_collection_time = true,
     |case| case.params.read_plan_params.collection_knowledge = CollectionKnowledge::PerDieOrPlane,
-    |case| superblock(case, |own| own.queues = None),
+    |case| superblock(case, |own| own.submission_queues = None),
     |case| superblock(case, |own| own.slc = None),
     |case| superblock(case, |own| own.placement_handles = PlacementHandles::SINGLE_HANDLE),
     |case| superblock(case, |own| own.upkeep = UpkeepParams::default()),
@@ -163,7 +163,7 @@ const SIMPLER: [fn(&mut Case); 104] = [
     |case| superblock(case, |own| own.dies_programming_max = 64),
     |case| case.params.ssd.mechanisms = Mechanisms::default(),
     |case| case.params.ssd.front_end = None,
-    |case| front(case, |front| front.buffer = None),
+    |case| front(case, |front| front.write_buffer = None),
     |case| front(case, |front| front.queues = None),
     |case| front(case, |front| front.firmware = FirmwareParams::WITHOUT_OVERHEAD),
     |case| case.requests.iter_mut().for_each(|request| request.fua = false),
@@ -177,15 +177,15 @@ const SIMPLER: [fn(&mut Case); 104] = [
     |case| cache(case, |cache| cache.destages_in_flight_max = 1),
     |case| cache(case, |cache| cache.nvm_page_read_ns = 0),
     |case| cache(case, |cache| cache.nvm_page_write_ns = 0),
-    |case| cache(case, |cache| cache.write_group_cache_pages = cache.write_group_cache_pages.min(1)),
+    |case| cache(case, |cache| cache.write_group_cache_capacity_pages = cache.write_group_cache_capacity_pages.min(1)),
     |case| cache(case, |cache| cache.member_cache_pages = cache.member_cache_pages.min(1)),
     |case| cache(case, |cache| cache.member_cache_pages = cache.member_cache_pages.min(4)),
-    |case| cache(case, |cache| cache.common_destage_timeout_ns = 10_000_000),
+    |case| cache(case, |cache| cache.joint_destage_wait_max_ns = 10_000_000),
     |case| case.params.slow.clear(),
     |case| case.params.slow.truncate(1),
     |case| case.params.slow.iter_mut().for_each(|slow| slow.share_of_operations = 1.0),
     |case| case.params.slow.iter_mut().for_each(|slow| slow.stalls = None),
-    |case| case.params.slow.iter_mut().for_each(|slow| (slow.factor, slow.add_ns) = (1.0, slow.add_ns.max(1))),
+    |case| case.params.slow.iter_mut().for_each(|slow| (slow.flash_time_factor, slow.add_ns) = (1.0, slow.add_ns.max(1))),
     |case| case.params.failures.clear(),
     |case| case.params.failures.truncate(1),
     |case| case.params.failures.truncate(case.params.failures.len().saturating_sub(1)),
@@ -196,7 +196,7 @@ const SIMPLER: [fn(&mut Case); 104] = [
     |case| case.params.coordination = None,
     |case| coordination(case, |coordination| coordination.message_latency_ns = [0; MESSAGE_KINDS]),
     |case| coordination(case, |coordination| coordination.request_to_cycle_delay_ns = 0),
-    |case| coordination(case, |coordination| coordination.notification_mode = Notification::AtStartThreshold),
+    |case| coordination(case, |coordination| coordination.collection_request_timing = CollectionRequestTiming::AtStartThreshold),
     |case| coordination(case, |coordination| coordination.begins_cycles_when_idle = false),
     |case| coordination(case, |coordination| coordination.all_dies_of_forced_member_collect = true),
     |case| coordination(case, |coordination| coordination.coordinated_members.0 = u128::MAX),
@@ -210,13 +210,13 @@ const SIMPLER: [fn(&mut Case); 104] = [
     |case| case.params.stripe_unit_pages = 1,
     |case| case.params.ssd.link = None,
     |case| case.params.ssd.channel = None,
-    |case| case.params.ssd.allocation = Allocation::Static,
+    |case| case.params.ssd.die_choice_for_writes = DieChoiceForWrites::Static,
     |case| case.params.ssd.consecutive_pages_per_die = 1,
     |case| case.params.ssd.plane_choice = PlaneChoice::Rotate,
     |case| case.params.ssd.fill_seals_last_block = true,
-    |case| case.params.ssd.gc.blocking = CollectionBlockingScope::Die,
-    |case| case.params.ssd.gc.procedure = CollectionProcedure::AsConfigured,
-    |case| case.params.ssd.gc.pool_check_trigger = RequestsThatCheckPools::EveryRequest,
+    |case| case.params.ssd.gc.blocking_scope = CollectionBlockingScope::Die,
+    |case| case.params.ssd.gc.collection_procedure = CollectionProcedure::AsConfigured,
+    |case| case.params.ssd.gc.pool_check_trigger = FreeBlockCheckTrigger::EveryRequest,
     |case| case.params.ssd.gc.victim = VictimPolicy::default(),
     |case| case.params.ssd.gc.separate_open_block = false,
     |case| case.params.ssd.gc.copy_back = true,

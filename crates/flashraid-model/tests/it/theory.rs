@@ -164,7 +164,7 @@ fn uniform_writes(victim: VictimPolicy, blocks: u32, reserved_percent: u32) -> C
         has_summary_page: false,
         ..ssd.geometry
     };
-    ssd.gc.pool = PoolScope::Die;
+    ssd.gc.pool_scope = PoolScope::Die;
     ssd.gc.victim = victim;
     case.warm_up.overwrites_per_page = 4.0;
     let pages = case.params.ssd.exported_pages();

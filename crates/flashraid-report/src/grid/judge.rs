@@ -142,7 +142,7 @@ impl Point {
     /// Returns true if collection takes no time in this point. It is then a yardstick, and no remedy.
     pub fn is_yardstick(&self) -> bool {
         let is_ideal = |report: &Value| report.pointer("/config/coordination/scheme").is_some_and(|scheme| scheme == "ideal");
-        self.settings.iter().any(Setting::is_ideal_scheme) || self.reports.iter().any(is_ideal)
+        self.settings.iter().any(Setting::selects_ideal_coordination) || self.reports.iter().any(is_ideal)
     }
 
     /// Returns true if the mark holds with some seed.

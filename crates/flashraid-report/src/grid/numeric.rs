@@ -1,6 +1,6 @@
 //! Varied keys whose values are numbers or quantities. Lines use them as the horizontal axis, and files as columns of numbers.
 
-use flashraid::workload::units::{Duration, Quantity, Rate, Size};
+use flashraid::workload::units::{ByteRate, Duration, Quantity, Size};
 
 use super::{Axis, Setting};
 
@@ -36,7 +36,7 @@ impl Unit {
             Unit::Plain => text.replace('_', "").parse().ok().filter(|number: &f64| number.is_finite()),
             Unit::Percent => text.strip_suffix('%')?.trim().parse().ok(),
             Unit::Nanoseconds => Duration::parse(text).ok().map(|duration| duration.ns as f64),
-            Unit::BytesPerSecond => Rate::parse(text).ok().map(|rate| rate.bytes_per_s as f64),
+            Unit::BytesPerSecond => ByteRate::parse(text).ok().map(|rate| rate.bytes_per_s as f64),
             Unit::Bytes => Size::parse(text).ok().map(|size| size.bytes as f64),
         }
     }

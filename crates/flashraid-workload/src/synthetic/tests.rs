@@ -428,8 +428,8 @@ mod addresses {
             assert_near("aimed", share(&requests, |r| r.stays_on_one_member), 0.5, 0.01);
             assert!(requests.iter().all(|r| !r.stays_on_one_member || member(r.offset_bytes) == 5));
             // Each request ends inside the part of the member.
-            let rows = SPACE.capacity_bytes / SPACE.stripe_bytes();
-            let last_row = |r: &Request| r.offset_bytes / SPACE.stripe_bytes() + r.length_bytes / 4096;
+            let rows = SPACE.capacity_bytes / SPACE.stripe_data_bytes();
+            let last_row = |r: &Request| r.offset_bytes / SPACE.stripe_data_bytes() + r.length_bytes / 4096;
             assert!(requests.iter().all(|r| !r.stays_on_one_member || last_row(r) <= rows));
             let others = share(&requests, |r| !r.stays_on_one_member && member(r.offset_bytes) == 2);
             assert_near("the others are even", others, 0.5 / 8.0, 0.006);
@@ -448,7 +448,7 @@ mod addresses {
             let mut requests = Vec::new();
             source.next_requests(&mut requests, 100_000).unwrap();
             assert_near("aimed", share(&requests, |r| r.stays_on_one_member), 0.5, 0.01);
-            let place = |r: &Request| (r.offset_bytes / space.stripe_bytes(), (r.offset_bytes / 4096 % 8) as u32);
+            let place = |r: &Request| (r.offset_bytes / space.stripe_data_bytes(), (r.offset_bytes / 4096 % 8) as u32);
             let aimed: Vec<_> = requests.iter().filter(|r| r.stays_on_one_member).map(place).collect();
             assert!(aimed.iter().all(|&(stripe, column)| shape.member_of_strip(stripe, column) == shape.strips_per_stripe() - 1));
             for column in 0..8 {
@@ -619,10 +619,10 @@ proptest! {
             if request.stays_on_one_member {
                 // This is the end in the addresses of the member's own data.
                 let member = spec.addresses.member_skew.unwrap().member;
-                let (stripe, strip) = (request.offset_bytes / space.stripe_bytes(), request.offset_bytes / stripe_unit_bytes);
+                let (stripe, strip) = (request.offset_bytes / space.stripe_data_bytes(), request.offset_bytes / stripe_unit_bytes);
                 let start = shape.count_data_strips_of_member(member, stripe) * stripe_unit_bytes + request.offset_bytes % stripe_unit_bytes;
                 let end = start + request.length_bytes;
-                prop_assert!(end <= shape.count_data_strips_of_member(member, footprint_bytes / space.stripe_bytes()) * stripe_unit_bytes);
+                prop_assert!(end <= shape.count_data_strips_of_member(member, footprint_bytes / space.stripe_data_bytes()) * stripe_unit_bytes);
                 prop_assert_eq!(shape.member_of_strip(stripe, (strip % u64::from(columns)) as u32), member);
             } else {
                 prop_assert!(request.offset_bytes + request.length_bytes <= footprint_bytes);

@@ -23,7 +23,7 @@ pub(crate) enum Layout {
         /// Address in the array's address space at which each device of the trace begins, in bytes, by the number of the device.
         base_bytes: BTreeMap<u32, u64>,
         /// Address in the array's address space after the end of the last device of the trace, in bytes.
-        end_bytes: u64,
+        last_device_end_bytes: u64,
     },
 }
 
@@ -72,7 +72,7 @@ impl Layout {
                 )));
             }
         }
-        Ok(Self::EndToEnd { base_bytes, end_bytes })
+        Ok(Self::EndToEnd { base_bytes, last_device_end_bytes: end_bytes })
     }
 
     /// Converts an address on `device` to an address in the common address space.
@@ -86,7 +86,7 @@ impl Layout {
     /// Returns a note for the user if the trace has several devices.
     pub(super) fn note(&self) -> Option<String> {
         match self {
-            Self::EndToEnd { base_bytes, end_bytes } if base_bytes.len() > 1 => Some(format!(
+            Self::EndToEnd { base_bytes, last_device_end_bytes: end_bytes } if base_bytes.len() > 1 => Some(format!(
                 "devices: {} laid end to end, {} MiB in all; devices overrules it (\"fold\", or a list of numbers)",
                 base_bytes.len(),
                 end_bytes >> 20
@@ -99,7 +99,7 @@ impl Layout {
     pub(crate) fn address_space_bytes(&self) -> Option<u64> {
         match self {
             Self::SharedAddresses => None,
-            Self::EndToEnd { end_bytes, .. } => Some(*end_bytes),
+            Self::EndToEnd { last_device_end_bytes: end_bytes, .. } => Some(*end_bytes),
         }
     }
 }

@@ -30,7 +30,7 @@ const REPEATED_SHARE: f64 = 0.05;
 
 /// Number of bytes in a page, the unit in which the footprint of a trace is counted. The footprint is the data in all distinct pages
 /// that the trace reads or writes.
-pub const PAGE_BYTES: u64 = 4096;
+pub const FOOTPRINT_PAGE_BYTES: u64 = 4096;
 
 /// Statistics of a trace.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -208,8 +208,8 @@ fn info_of(spec: &TraceSpec, origin: &Origin) -> Result<TraceInfo, SourceError> 
         read,
         write,
         trim,
-        footprint_bytes: touched * PAGE_BYTES,
-        written_footprint_bytes: written * PAGE_BYTES,
+        footprint_bytes: touched * FOOTPRINT_PAGE_BYTES,
+        written_footprint_bytes: written * FOOTPRINT_PAGE_BYTES,
         rewritten: (written > 0).then(|| pages.written as f64 / written as f64),
         sequential_fraction: share(sequential),
         first_byte: devices.values().map(|device| device.first_byte).min().unwrap_or(0),
@@ -287,8 +287,8 @@ struct Stretch {
 
 impl Pages {
     fn touch(&mut self, record: &TraceRecord) {
-        let mut page = record.offset_bytes / PAGE_BYTES;
-        let end = (record.offset_bytes + record.length_bytes).div_ceil(PAGE_BYTES);
+        let mut page = record.offset_bytes / FOOTPRINT_PAGE_BYTES;
+        let end = (record.offset_bytes + record.length_bytes).div_ceil(FOOTPRINT_PAGE_BYTES);
         let writes = record.kind == OpKind::Write;
         if writes {
             self.written += end - page;

@@ -76,7 +76,7 @@ impl Records {
         check_options(spec, format, &parser).map_err(refuse)?;
         let times = match spec.time_unit {
             Some(unit) => Times::In(unit),
-            None => parser.times(&sample, &mut notes),
+            None => parser.time_stamp_unit(&sample, &mut notes),
         };
         if !parser.tells_direction() {
             match spec.only_direction {
@@ -154,7 +154,7 @@ impl Records {
 
     /// Returns the number of requests that the format skipped because they move no data.
     pub(super) fn without_data(&self) -> u64 {
-        self.parser.without_data()
+        self.parser.requests_without_data()
     }
 
     /// Returns a note for the user, to be shown when the trace has been read.

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{GcCheck, theory};
 use crate::config::{HandleIsolation, ScaleBy, Scenario, SlcMode};
 use flashraid_model::array::ArrayParams;
-use flashraid_model::ssd::{PlaneReadMode, QueueParams, SlcSuperblockLimit, SsdParams, SuperblockParams, SuperblockShape};
+use flashraid_model::ssd::{PlaneReadMode, QueueParams, SlcSuperblockCountLimit, SsdParams, SuperblockParams, SuperblockShape};
 use flashraid_workload::SourceSpec;
 
 /// Number of superpages per die in a superblock from which throughput hardly depends on how many dies may program at a time.
@@ -138,8 +138,8 @@ pub(super) fn front_check(scenario: &Scenario) -> Option<FrontEndCheck> {
     let ssd = &scenario.array.ssd;
     let front = ssd.front_end.as_ref()?;
     Some(FrontEndCheck {
-        buffer_bytes: front.buffer.map(|buffer| u64::from(buffer.capacity_units) * u64::from(ssd.geometry.page_bytes)),
-        is_protected: front.buffer.is_none_or(|buffer| buffer.survives_power_loss),
+        buffer_bytes: front.write_buffer.map(|buffer| u64::from(buffer.capacity_units) * u64::from(ssd.geometry.page_bytes)),
+        is_protected: front.write_buffer.is_none_or(|buffer| buffer.survives_power_loss),
         queues: front.queues.map(|queues| queues_check(scenario, queues)),
         cores: front.firmware.cores,
     })
@@ -154,11 +154,11 @@ pub(super) fn drive_check(scenario: &Scenario) -> Option<DriveCheck> {
     let ssd = &scenario.array.ssd;
     let superblock = ssd.superblock.as_ref()?;
     let shape = superblock.shape(&ssd.geometry);
-    let unit_bytes = u64::from(superblock.pages_per_unit) * u64::from(ssd.geometry.page_bytes);
-    let superblock_bytes = u64::from(shape.superblock_units()) * unit_bytes;
+    let unit_bytes = u64::from(superblock.pages_per_mapping_unit) * u64::from(ssd.geometry.page_bytes);
+    let superblock_bytes = u64::from(shape.mapping_units_per_superblock()) * unit_bytes;
     let burst_superblocks = superblock.collection.target_free_superblocks + superblock.collection.superblocks_below_target_to_double_pace
         - superblock.collection.floor_free_superblocks;
-    let data_bytes = u64::from(shape.data_units()) * unit_bytes;
+    let data_bytes = u64::from(shape.data_mapping_units_per_superblock()) * unit_bytes;
     // Rows are whole numbers, so that the drive may be scaled by a little more or less.
     let written = &scenario.config.ssd;
     let (pages, unscaled) = match written.scale_by {
@@ -186,9 +186,9 @@ pub(super) fn drive_check(scenario: &Scenario) -> Option<DriveCheck> {
         parity_bytes: shape.has_parity_superpages.then(|| u64::from(shape.superblocks) * (superblock_bytes - data_bytes)),
         placement: placement_check(scenario, &shape),
         rows: shape.superpages_per_die,
-        superpage_bytes: u64::from(shape.superpage_units()) * unit_bytes,
+        superpage_bytes: u64::from(shape.mapping_units_per_superpage()) * unit_bytes,
         buffer_bytes: u64::from(superblock.buffer.capacity_units) * unit_bytes,
-        queues: superblock.queues.map(|queues| queues_check(scenario, queues)),
+        queues: superblock.submission_queues.map(|queues| queues_check(scenario, queues)),
         slc,
         burst_bytes,
         burst_bytes_unscaled: burst_bytes * unscaled / pages,
@@ -242,7 +242,7 @@ pub(super) fn warnings(drive: &DriveCheck, array: &ArrayParams) -> Vec<String> {
 
 /// Returns the number of bytes for the map, the units by place, and the valid bits.
 pub(super) fn memory_bytes(shape: &SuperblockShape) -> u64 {
-    4 * u64::from(shape.exported_units) + 4 * shape.physical_units() + shape.physical_units().div_ceil(8)
+    4 * u64::from(shape.exported_units) + 4 * shape.physical_mapping_units() + shape.physical_mapping_units().div_ceil(8)
 }
 
 /// Returns alpha: the number of all units in superblocks that hold data, divided by the number of exported units.
@@ -251,18 +251,18 @@ pub(super) fn memory_bytes(shape: &SuperblockShape) -> u64 {
 /// one bit per cell hold recent data.
 pub(super) fn alpha(ssd: &SsdParams, superblock: &SuperblockParams) -> f64 {
     let shape = superblock.shape(&ssd.geometry);
-    let set_aside = if let Some(SlcSuperblockLimit::Superblocks(superblocks)) = shape.slc_room { superblocks } else { 0 };
+    let set_aside = if let Some(SlcSuperblockCountLimit::Superblocks(superblocks)) = shape.slc_superblock_limit { superblocks } else { 0 };
     let holding = f64::from(shape.superblocks)
         - f64::from(superblock.collection.target_free_superblocks)
         - f64::from(shape.streams()) / 2.0
         - f64::from(set_aside);
-    holding * f64::from(shape.data_units()) / f64::from(shape.exported_units)
+    holding * f64::from(shape.data_mapping_units_per_superblock()) / f64::from(shape.exported_units)
 }
 
 /// Returns the over-provisioning: data that superblocks can hold divided by exported data, minus 1.
 pub(super) fn over_provisioning(ssd: &SsdParams, superblock: &SuperblockParams) -> f64 {
     let shape = superblock.shape(&ssd.geometry);
-    f64::from(shape.superblocks) * f64::from(shape.data_units()) / f64::from(shape.exported_units) - 1.0
+    f64::from(shape.superblocks) * f64::from(shape.data_mapping_units_per_superblock()) / f64::from(shape.exported_units) - 1.0
 }
 
 /// Returns the number of superpages programmed with parity for each one programmed with data.
@@ -274,7 +274,7 @@ pub(super) fn gc_check(ssd: &SsdParams, superblock: &SuperblockParams) -> GcChec
     let shape = superblock.shape(&ssd.geometry);
     let alpha = alpha(ssd, superblock).max(1.000_001);
     let (of_data, write_amplification_is) =
-        theory::expected_write_amplification(ssd.gc.victim.write_amplification_theory(), shape.data_units(), alpha);
+        theory::expected_write_amplification(ssd.gc.victim.write_amplification_theory(), shape.data_mapping_units_per_superblock(), alpha);
     let (moved, parity) = (1.0 - 1.0 / of_data, parity_share(&shape));
     // A row is one superpage of each die.
     let superpage_ns = (programs_ns(ssd, superblock) + reads_ns(superblock)) as f64 + parity * programs_ns(ssd, superblock) as f64;
@@ -287,7 +287,7 @@ pub(super) fn gc_check(ssd: &SsdParams, superblock: &SuperblockParams) -> GcChec
         write_amplification: of_data * (1.0 + parity),
         write_amplification_is,
         write_amplification_oldest_first: theory::oldest_first_write_amplification(alpha) * (1.0 + parity),
-        pages_moved_per_clean: f64::from(shape.data_units()) * f64::from(superblock.pages_per_unit) * moved,
+        pages_moved_per_clean: f64::from(shape.data_mapping_units_per_superblock()) * f64::from(superblock.pages_per_mapping_unit) * moved,
         clean_us: if ssd.gc.collection_takes_no_time { 0.0 } else { clean_ns / 1000.0 },
     }
 }
@@ -301,24 +301,24 @@ pub(super) fn transfers_per_page(ssd: &SsdParams, superblock: &SuperblockParams,
 }
 
 fn superpage_units(ssd: &SsdParams, superblock: &SuperblockParams) -> u32 {
-    superblock.shape(&ssd.geometry).superpage_units()
+    superblock.shape(&ssd.geometry).mapping_units_per_superpage()
 }
 
 fn programs_ns(ssd: &SsdParams, superblock: &SuperblockParams) -> u64 {
-    ssd.timing.page_program_ns + u64::from(superpage_units(ssd, superblock)) * superblock.unit_transfer_ns
+    ssd.timing.page_program_ns + u64::from(superpage_units(ssd, superblock)) * superblock.mapping_unit_transfer_ns
 }
 
 fn reads_ns(superblock: &SuperblockParams) -> u64 {
-    superblock.page_read_ns.iter().sum::<u64>() / superblock.page_read_ns.len() as u64 * u64::from(superblock.bits_per_cell)
+    superblock.read_ns_by_page_type.iter().sum::<u64>() / superblock.read_ns_by_page_type.len() as u64 * u64::from(superblock.bits_per_cell)
 }
 
 /// Returns the time that a die spends on a page that the host reads at random, and on a page that it writes. The latter includes the
 /// collection that the write causes. Planes that read independently count as one die each.
 pub(super) fn die_ns_per_page(ssd: &SsdParams, superblock: &SuperblockParams, gc: &GcCheck) -> (f64, f64, f64) {
-    let types = superblock.page_read_ns.len() as f64;
-    let read = superblock.page_read_ns.iter().sum::<u64>() as f64 / types + superblock.unit_transfer_ns as f64;
+    let types = superblock.read_ns_by_page_type.len() as f64;
+    let read = superblock.read_ns_by_page_type.iter().sum::<u64>() as f64 / types + superblock.mapping_unit_transfer_ns as f64;
     let planes = if superblock.plane_reads == PlaneReadMode::EachPlaneIndependently { f64::from(ssd.geometry.planes) } else { 1.0 };
-    let pages = f64::from(superpage_units(ssd, superblock)) * f64::from(superblock.pages_per_unit);
+    let pages = f64::from(superpage_units(ssd, superblock)) * f64::from(superblock.pages_per_mapping_unit);
     let program = programs_ns(ssd, superblock) as f64 / pages;
     let parity = parity_share(&superblock.shape(&ssd.geometry));
     let program = program * (1.0 + parity);

@@ -80,8 +80,8 @@ fn of_shares(ssd: &SsdParams, superblock: &SuperblockParams, gc: &GcCheck, sampl
     let written = sample.host_pages_written_per_request;
     let mapped_share = written / (written + sample.pages_trimmed_per_request);
     let own_alpha = (1.0 + (alpha - 1.0) / written_share) / mapped_share;
-    let parity = gc.write_amplification / theory::greedy_write_amplification(shape.data_units(), alpha);
-    theory::greedy_write_amplification(shape.data_units(), own_alpha) * parity
+    let parity = gc.write_amplification / theory::greedy_write_amplification(shape.data_mapping_units_per_superblock(), alpha);
+    theory::greedy_write_amplification(shape.data_mapping_units_per_superblock(), own_alpha) * parity
 }
 
 /// Returns the write amplification measured on a smaller drive, which is overwritten with the addresses of the workload.
@@ -105,7 +105,7 @@ fn by_writing(scenario: &Scenario, superblock: &SuperblockParams) -> Option<f64>
     // The smaller drives have no parity in each row.
     let own = superblock.shape(&scenario.array.ssd.geometry);
     let with_parity = f64::from(own.superpages_per_superblock()) / f64::from(own.data_superpages());
-    let programmed_units = (erases - erases_before) * f64::from(shape.data_units());
+    let programmed_units = (erases - erases_before) * f64::from(shape.data_mapping_units_per_superblock());
     (units_written > 0.0).then(|| (programmed_units / units_written).max(1.0) * with_parity)
 }
 
@@ -123,7 +123,7 @@ fn smaller(array: &ArrayParams, superblock: &SuperblockParams) -> ArrayParams {
     let ssd = &mut smaller.ssd;
     let geometry = &mut ssd.geometry;
     (geometry.dies, geometry.planes, geometry.reserved_blocks_per_plane) = (1, 1, spare);
-    geometry.pages_per_block = rows * row_units * superblock.pages_per_unit;
+    geometry.pages_per_block = rows * row_units * superblock.pages_per_mapping_unit;
     ssd.channel = ssd.channel.map(|_| ChannelParams::consecutive(1));
     // Data with one bit per cell are moved out of there in any case.
     ssd.superblock = Some(SuperblockParams { has_parity_superpages: false, slc: None, dies_programming_max: 1, ..superblock.clone() });

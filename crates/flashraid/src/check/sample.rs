@@ -134,7 +134,7 @@ pub(super) fn draw(scenario: &Scenario, most: u64, stop: &Stop) -> Result<Worklo
 /// Returns for each member the share of its operations that are on time, at its slowest time.
 fn misses_slowness(array: &ArrayParams) -> Vec<f64> {
     let of_time = |time: &SlowMemberParams| {
-        let slow = if time.factor > 1.0 || time.add_ns > 0 { time.share_of_operations } else { 0.0 };
+        let slow = if time.flash_time_factor > 1.0 || time.add_ns > 0 { time.share_of_operations } else { 0.0 };
         let stalled = time.stalls.map_or(0.0, |stalls| stalls.length_ns as f64 / stalls.every_ns as f64);
         (1.0 - slow) * (1.0 - stalled)
     };

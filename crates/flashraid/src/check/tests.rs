@@ -24,7 +24,7 @@ fn the_main_job() {
 fn memory_is_what_the_members_take() {
     let scenario = config::scenario_from_toml("test.toml", "[ssd.geometry]\ndies = 2\nblocks = 64\npages = 48\n", &[], None).unwrap();
     let ssd = flashraid_model::ssd::SsdParams { ..scenario.array.ssd.clone() };
-    let resident = flashraid_model::space::Mapping::new_filled(&ssd.space_params(), 1, 0).memory_bytes();
+    let resident = flashraid_model::space::Mapping::new_filled(&ssd.mapping_params(), 1, 0).memory_bytes();
     let expected = memory_bytes(&ssd);
     assert!(expected.abs_diff(resident) < resident / 50, "{expected} {resident}");
 }
@@ -111,7 +111,7 @@ fn every_preset_can_be_checked() {
 fn measured(scenario: &config::Scenario) -> f64 {
     use flashraid_model::ids::{DieId, Lpn};
     let ssd = &scenario.array.ssd;
-    let mut ftl = flashraid_model::space::Mapping::new_filled(&ssd.space_params(), 1, 0).into_pools().expect("the device has pools");
+    let mut ftl = flashraid_model::space::Mapping::new_filled(&ssd.mapping_params(), 1, 0).into_pools().expect("the device has pools");
     let exported = ssd.geometry.exported_pages_per_die();
     let mut stream = flashraid_model::rng::stream(1, "check.theory", 0);
     let (mut moved, mut written) = (0_u64, 0_u64);

@@ -63,13 +63,13 @@ pub struct TurnsCheck {
 pub(super) fn leave_check(array: &ArrayParams, load: Option<&LoadCheck>, first: FirstCollection) -> Option<PermissionCheck> {
     let coordination = array.coordination.as_ref()?;
     let SchemePolicy::Stagger(stagger) = &coordination.scheme else { return None };
-    let role = coordination.member_role(&array.ssd.pool_sizes());
+    let role = coordination.member_coordination_settings(&array.ssd.pool_sizes());
     let copies = array.layout().copies_of_each_page();
     let scope_members = if stagger.scope == PermissionScope::MirrorSet && copies > 1 { copies } else { array.members };
     let together = stagger.together.members(array.level.parity_strips()).min(scope_members);
     let collecting = load.and_then(|load| Some(load.dies_with_gc? - load.dies_without_gc?));
     Some(PermissionCheck {
-        ask_at_free_blocks: role.permission?.ask_at_free_blocks,
+        ask_at_free_blocks: role.permission_request_settings?.ask_at_free_blocks,
         scope_members,
         together,
         load: collecting.map(|share| share * f64::from(scope_members) / f64::from(together)),
@@ -83,9 +83,9 @@ pub(super) fn turns_check(array: &ArrayParams, gc: &GcCheck, workload: Option<&W
     let coordination = array.coordination.as_ref()?;
     let SchemePolicy::Windows(windows) = &coordination.scheme else { return None };
     let (ssd, pools) = (&array.ssd, array.ssd.pool_sizes());
-    let clean_free_blocks = coordination.member_role(&pools).turn?.collect_at_free_blocks;
+    let clean_free_blocks = coordination.member_coordination_settings(&pools).turn?.collect_at_free_blocks;
     let (members, dies) = (f64::from(array.members), f64::from(ssd.geometry.dies));
-    let (window, buffer) = (windows.window, Duration { ns: windows.buffer_ns(&pools) });
+    let (window, buffer) = (windows.window, Duration { ns: windows.turn_end_margin_ns(&pools) });
     let ms = |time: Duration| time.ns as f64 / 1e6;
     // Pages that each die programs for the host in a second.
     let written = workload.and_then(|sample| {
@@ -97,11 +97,11 @@ pub(super) fn turns_check(array: &ArrayParams, gc: &GcCheck, workload: Option<&W
         Some(superblock) => {
             let shape = superblock.shape(&ssd.geometry);
             let superblocks = clean_free_blocks.saturating_sub(superblock.collection.floor_free_superblocks);
-            let units = f64::from(superblocks) * f64::from(shape.data_units());
-            (units * f64::from(superblock.pages_per_unit) / dies, None)
+            let units = f64::from(superblocks) * f64::from(shape.data_mapping_units_per_superblock());
+            (units * f64::from(superblock.pages_per_mapping_unit) / dies, None)
         }
         None => {
-            let pools_per_die = f64::from(ssd.geometry.planes * ssd.geometry.blocks_per_plane) / f64::from(pools.blocks);
+            let pools_per_die = f64::from(ssd.geometry.planes * ssd.geometry.blocks_per_plane) / f64::from(pools.blocks_per_pool);
             let blocks = clean_free_blocks.saturating_sub(pools.start_threshold_free_blocks);
             let cleans = (ms(window) - ms(buffer)) / (gc.clean_us / 1000.0);
             (pools_per_die * f64::from(blocks) * data_pages, Some((data_pages - gc.pages_moved_per_clean) * (cleans.floor() + 1.0)))

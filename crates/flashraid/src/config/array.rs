@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use flashraid_workload::units::{Duration, Fraction, Rate, Size};
+use flashraid_workload::units::{ByteRate, Duration, Fraction, Size};
 
 /// The array of SSDs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -66,7 +66,7 @@ pub struct ControllerConfig {
     /// Bandwidth of the controller for the data that hosts read and write, all together. Requests use it one after another, each at the
     /// full rate. By default, the passage of data takes no time.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub bandwidth: Option<Rate>,
+    pub bandwidth: Option<ByteRate>,
 }
 
 /// A member that fails, or several.
@@ -173,7 +173,7 @@ fn all_operations() -> Fraction {
 #[non_exhaustive]
 pub struct RebuildConfig {
     /// Maximum rate at which rebuilding writes to each spare, in bytes per second. The actual rate is lower if members are busy.
-    pub rate: Rate,
+    pub rate: ByteRate,
     /// Time from the failure to the start of rebuilding.
     pub delay: Duration,
     /// Number of strips of a member that are rebuilt at a time.
@@ -191,7 +191,7 @@ pub struct RebuildConfig {
 
 impl Default for RebuildConfig {
     fn default() -> Self {
-        let rate = Rate { bytes_per_s: 100_000_000 };
+        let rate = ByteRate { bytes_per_s: 100_000_000 };
         Self { rate, delay: Duration { ns: 0 }, in_flight: 1, spares: 1, spare: Spare::Warm, finish: false }
     }
 }

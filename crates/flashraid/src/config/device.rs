@@ -11,7 +11,7 @@ use super::gc::GcConfig;
 use super::superblock::{
     BufferConfig, FirmwareConfig, PlacementHandlesConfig, QueuesConfig, SlcConfig, SuperblockConfig, SuspensionConfig,
 };
-use flashraid_workload::units::{Duration, Fraction, NumberRange, Quantity, Rate, Size, TimePerByte, UnitError};
+use flashraid_workload::units::{ByteRate, Duration, Fraction, NumberRange, Quantity, Size, TimePerByte, UnitError};
 
 /// Name of the preset that is used if the configuration names none.
 pub(super) const DEFAULT_PRESET: &str = "ggc2014";
@@ -308,10 +308,10 @@ impl ChannelOrder {
     }
 
     /// Returns the order as the model represents it.
-    pub(super) fn resolved(self) -> flash::ChannelOrder {
+    pub(super) fn resolved(self) -> flash::DieNumbering {
         match self {
-            Self::Consecutive => flash::ChannelOrder::ConsecutiveDies,
-            Self::Interleaved => flash::ChannelOrder::InterleavedDies,
+            Self::Consecutive => flash::DieNumbering::ConsecutiveWithinChannel,
+            Self::Interleaved => flash::DieNumbering::InterleavedDies,
         }
     }
 }
@@ -338,7 +338,7 @@ pub enum LinkRate {
     /// Transfers take no time.
     Off,
     /// Both directions share this rate.
-    HalfDuplex(Rate),
+    HalfDuplex(ByteRate),
 }
 
 /// A host link with all its settings.
@@ -347,7 +347,7 @@ pub enum LinkRate {
 #[non_exhaustive]
 pub struct LinkTable {
     /// Bytes per second of the link.
-    pub rate: Rate,
+    pub rate: ByteRate,
     /// Use of the rate by the two directions: shared, or each at the full rate.
     #[serde(default)]
     pub duplex: Duplex,
@@ -372,7 +372,7 @@ impl Quantity for LinkRate {
     const ALLOWED_NUMBERS: Option<NumberRange> = None;
 
     fn parse(text: &str) -> Result<Self, UnitError> {
-        if text.trim() == "off" { Ok(Self::Off) } else { Rate::parse(text).map(Self::HalfDuplex) }
+        if text.trim() == "off" { Ok(Self::Off) } else { ByteRate::parse(text).map(Self::HalfDuplex) }
     }
 
     fn to_json(&self) -> serde_json::Value {

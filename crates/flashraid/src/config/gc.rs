@@ -139,7 +139,7 @@ impl Pipeline {
     }
 }
 
-/// Name of the procedure [`CollectionProcedure::ReferenceSimulatorWithoutCopyBack`].
+/// Name of the procedure [`CollectionProcedure::DiskSimWithoutCopyBack`].
 pub(super) const REFERENCE_NO_COPY_BACK: &str = "reference-no-copy-back";
 
 /// Rules by which collection chooses victim blocks and free blocks, and moves pages.

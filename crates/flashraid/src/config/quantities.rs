@@ -4,12 +4,12 @@ use super::device::LinkRate;
 use super::gc::IdleTimeBeforeCollection;
 use super::read::HedgeDelay;
 use super::workload::{RequestsOrTime, TraceReorder};
-use flashraid_model::coordination::{Together, TurnEndMargin};
+use flashraid_model::coordination::{CollectingMembersLimit, TurnEndMargin};
 use flashraid_workload::AddressGranularity;
 use flashraid_workload::quantities::{MeanSize, RequestGap};
 use flashraid_workload::quantity_impls;
 use flashraid_workload::synthetic::Footprint;
-use flashraid_workload::units::{Duration, Fraction, Quantity, Rate, Size, StartThreshold, StopThreshold, TimePerByte, UnitError};
+use flashraid_workload::units::{ByteRate, Duration, Fraction, Quantity, Size, StartThreshold, StopThreshold, TimePerByte, UnitError};
 
 quantity_impls!(LinkRate, IdleTimeBeforeCollection, HedgeDelay, RequestsOrTime, TraceReorder);
 
@@ -28,7 +28,7 @@ const fn checker<Q: Quantity>() -> Checker {
 pub(super) const CHECKERS: &[Checker] = &[
     checker::<Duration>(),
     checker::<Size>(),
-    checker::<Rate>(),
+    checker::<ByteRate>(),
     checker::<TimePerByte>(),
     checker::<Fraction>(),
     checker::<LinkRate>(),
@@ -36,7 +36,7 @@ pub(super) const CHECKERS: &[Checker] = &[
     checker::<StopThreshold>(),
     checker::<IdleTimeBeforeCollection>(),
     checker::<HedgeDelay>(),
-    checker::<Together>(),
+    checker::<CollectingMembersLimit>(),
     checker::<TurnEndMargin>(),
     checker::<Footprint>(),
     checker::<RequestGap>(),

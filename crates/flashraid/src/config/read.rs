@@ -7,7 +7,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use flashraid_model::array::{self, HedgeAfter, ReadPlan, ReadPlanParams, ReadPredictionParams};
+use flashraid_model::array::{self, HedgeAfter, ReadPlan, ReadPlanParams, SlowReadPredictionParams};
 use flashraid_model::coordination::SchemePolicy;
 use flashraid_workload::units::{Duration, Fraction, NumberRange, Quantity, UnitError};
 
@@ -156,7 +156,7 @@ impl ReadConfig {
 
     /// Returns true if reads that take long are also made elsewhere: from another copy, or from the rest of the stripe.
     fn hedges(&self) -> bool {
-        self.plan.0.hedges() || (self.plan.0.predicts() && self.then_hedge)
+        self.plan.0.hedges() || (self.plan.0.predicts_slow_reads() && self.then_hedge)
     }
 
     /// Returns the settings of a read plan that considers if members collect, reads a second time, or predicts slow reads.
@@ -168,14 +168,14 @@ impl ReadConfig {
                 Knowledge::Member => array::CollectionKnowledge::PerMember,
                 Knowledge::Turn => array::CollectionKnowledge::Turns,
             },
-            plans_parity_reads_before_writes: self.pre_reads,
+            parity_update_reads_avoid_collection: self.pre_reads,
             knows_remaining_collection_time: self.remaining == RemainingTimeKnowledge::Known,
-            after: match self.after {
-                HedgeDelay::P95OfReads => HedgeAfter::P95OfReads { reads_observed: self.learn },
+            hedge_delay: match self.after {
+                HedgeDelay::P95OfReads => HedgeAfter::P95OfReads { percentile_window_reads: self.learn },
                 HedgeDelay::Time(time) => HedgeAfter::Time(time.ns),
             },
             abandons_waiting_reads: self.cancel == Cancel::Queued,
-            prediction: ReadPredictionParams {
+            prediction: SlowReadPredictionParams {
                 slow_threshold_ns: self.slow.ns,
                 false_accept: self.false_accept.0,
                 false_reject: self.false_reject.0,
@@ -231,7 +231,7 @@ pub(super) fn without_effect(config: &Config, array: &array::ArrayParams, is_wri
     let mut warnings = Vec::new();
     for (works, needs, keys) in [
         (plan.considers_member_state(), "plan = \"avoid\"", &["fast_fail", "knowledge", "pre_reads", "remaining"][..]),
-        (plan.predicts(), "plan = \"predict\"", &["slow", "false_accept", "false_reject", "cost", "then_hedge"]),
+        (plan.predicts_slow_reads(), "plan = \"predict\"", &["slow", "false_accept", "false_reject", "cost", "then_hedge"]),
         (config.read.hedges(), "plan = \"hedge\" (or \"predict\" with read.then_hedge = true)", &["after", "learn", "cancel"]),
         (!config.read.hedges() || config.read.after == HedgeDelay::P95OfReads, "after = \"p95\"", &["learn"]),
     ] {
@@ -315,7 +315,7 @@ mod tests {
         let expected = ReadPlanParams {
             refusal_answer_ns: 3000,
             collection_knowledge: array::CollectionKnowledge::PerMember,
-            plans_parity_reads_before_writes: false,
+            parity_update_reads_avoid_collection: false,
             knows_remaining_collection_time: false,
             ..ReadPlanParams::default()
         };
@@ -333,10 +333,10 @@ mod tests {
         assert_eq!(defaults.array.read_plan_params, ReadPlanParams::default());
         let of_hedge = |keys: &str| {
             let text = format!("[array]\nlevel = \"raid1\"\nmembers = 2\n[read]\nplan = \"hedge\"\n{keys}");
-            read(&text).map(|scenario| scenario.array.read_plan_params.after).map_err(|problems| problems.to_string())
+            read(&text).map(|scenario| scenario.array.read_plan_params.hedge_delay).map_err(|problems| problems.to_string())
         };
         assert_eq!(of_hedge("after = \"2ms\"\n"), Ok(HedgeAfter::Time(2_000_000)));
-        assert_eq!(of_hedge("learn = 10\n"), Ok(HedgeAfter::P95OfReads { reads_observed: 10 }));
+        assert_eq!(of_hedge("learn = 10\n"), Ok(HedgeAfter::P95OfReads { percentile_window_reads: 10 }));
         let cancels = read("[array]\nlevel = \"raid1\"\nmembers = 2\n[read]\nplan = \"hedge\"\ncancel = \"queued\"\n");
         assert!(cancels.is_ok_and(|scenario| scenario.array.read_plan_params.abandons_waiting_reads));
         assert!(of_hedge("cancel = \"always\"\n").is_err());
@@ -344,10 +344,10 @@ mod tests {
             let text = format!("[array]\nlevel = \"raid1\"\nmembers = 2\n[read]\nplan = \"predict\"\n{keys}");
             read(&text).map(|scenario| scenario.array.read_plan_params.prediction).map_err(|problems| problems.to_string())
         };
-        assert_eq!(of_prediction(""), Ok(ReadPredictionParams::default()));
+        assert_eq!(of_prediction(""), Ok(SlowReadPredictionParams::default()));
         let keys = "slow = \"2ms\"\nfalse_accept = 0.1\nfalse_reject = \"20%\"\ncost = \"0s\"\nthen_hedge = true\n";
         let prediction =
-            ReadPredictionParams { slow_threshold_ns: 2_000_000, false_accept: 0.1, false_reject: 0.2, cost_ns: 0, also_hedges: true };
+            SlowReadPredictionParams { slow_threshold_ns: 2_000_000, false_accept: 0.1, false_reject: 0.2, cost_ns: 0, also_hedges: true };
         assert_eq!(of_prediction(keys), Ok(prediction));
         assert!(of_prediction("false_accept = 1.5\n").is_err());
         assert!(of_prediction("cost = \"2h\"\n").is_err_and(|text| text.contains("at most 1h")));

@@ -82,16 +82,16 @@ pub(super) fn resolve(mut config: Config, tree: &Tree, written: &Tree, problems:
 /// It is `None` if writes of zeroes deallocate nothing.
 fn deallocated_bytes(array: &ArrayParams) -> Option<u64> {
     let space = workload_address_space(array);
-    let unit_bytes = array.ssd.superblock.as_ref().map_or(1, |superblock| u64::from(superblock.pages_per_unit)) * space.page_bytes;
+    let unit_bytes = array.ssd.superblock.as_ref().map_or(1, |superblock| u64::from(superblock.pages_per_mapping_unit)) * space.page_bytes;
     if space.stripe_unit_bytes.is_multiple_of(unit_bytes) {
-        return Some(if space.stripe_shape.parity_strips > 0 { space.stripe_bytes() } else { unit_bytes });
+        return Some(if space.stripe_shape.parity_strips > 0 { space.stripe_data_bytes() } else { unit_bytes });
     }
     // Units that reach over strips need several stripes. With parity, these are trimmed one by one.
     let mut stripes = 1;
     while !(stripes * space.stripe_unit_bytes).is_multiple_of(unit_bytes) {
         stripes += 1;
     }
-    (space.stripe_shape.parity_strips == 0).then(|| stripes * space.stripe_bytes())
+    (space.stripe_shape.parity_strips == 0).then(|| stripes * space.stripe_data_bytes())
 }
 
 /// Returns the address space of an array for its workload: capacity, page size, and the layout of stripes.
@@ -111,7 +111,7 @@ fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String>
     let mut warnings = without_effect(config);
     let geometry = &array.ssd.geometry;
     let gc = &array.ssd.gc;
-    let pool_reserved = geometry.reserved_blocks_per_plane * if gc.pool == ssd::PoolScope::Die { geometry.planes } else { 1 };
+    let pool_reserved = geometry.reserved_blocks_per_plane * if gc.pool_scope == ssd::PoolScope::Die { geometry.planes } else { 1 };
     // One reserved block is always open.
     if gc.stop_threshold_free_blocks > pool_reserved - 1 {
         let text = format!(
@@ -284,9 +284,9 @@ impl Resolver<'_> {
             geometry,
             timing,
             consecutive_pages_per_die: config.ssd.die_stride,
-            allocation: match config.ssd.allocation {
-                Allocation::Static => ssd::Allocation::Static,
-                Allocation::Dynamic => ssd::Allocation::Dynamic,
+            die_choice_for_writes: match config.ssd.allocation {
+                Allocation::Static => ssd::DieChoiceForWrites::Static,
+                Allocation::Dynamic => ssd::DieChoiceForWrites::Dynamic,
             },
             plane_choice: match config.ssd.plane_choice {
                 PlaneChoice::MostFree => ssd::PlaneChoice::MostFree,
@@ -442,9 +442,9 @@ impl Resolver<'_> {
         let pool_blocks = planes_per_pool * geometry.blocks_per_plane;
         let pool_reserved = planes_per_pool * geometry.reserved_blocks_per_plane;
         let pool = if written.pool == BlockPoolScope::Die { "a die" } else { "a plane" };
-        let start = written.start.stop_free_blocks_in_pool_of(pool_blocks);
+        let start = written.start.threshold_free_blocks_for_pool(pool_blocks);
         let procedure = written.procedure;
-        let stop = written.stop.stop_free_blocks_in_pool_of(pool_blocks, start);
+        let stop = written.stop.threshold_free_blocks_for_pool(pool_blocks, start);
         // A pool could run out of free blocks with a smaller value (rule 16). `geometry` has made sure that 1 is possible.
         let (working, why) = working_blocks(config);
         let start_max = pool_reserved - working;
@@ -484,23 +484,23 @@ impl Resolver<'_> {
             }
         };
         GcParams {
-            procedure: match procedure {
+            collection_procedure: match procedure {
                 Procedure::AsSet => ssd::CollectionProcedure::AsConfigured,
-                Procedure::ReferenceNoCopyBack => ssd::CollectionProcedure::ReferenceSimulatorWithoutCopyBack,
+                Procedure::ReferenceNoCopyBack => ssd::CollectionProcedure::DiskSimWithoutCopyBack,
             },
-            pool: match written.pool {
+            pool_scope: match written.pool {
                 BlockPoolScope::Plane => ssd::PoolScope::Plane,
                 BlockPoolScope::Die => ssd::PoolScope::Die,
             },
-            blocking: match written.blocking {
+            blocking_scope: match written.blocking {
                 Blocking::Die => ssd::CollectionBlockingScope::Die,
                 Blocking::Plane => ssd::CollectionBlockingScope::Plane,
             },
             start_threshold_free_blocks: start,
             stop_threshold_free_blocks: stop,
             pool_check_trigger: match written.trigger {
-                Trigger::Request => ssd::RequestsThatCheckPools::EveryRequest,
-                Trigger::Write => ssd::RequestsThatCheckPools::OnlyWrites,
+                Trigger::Request => ssd::FreeBlockCheckTrigger::EveryRequest,
+                Trigger::Write => ssd::FreeBlockCheckTrigger::OnlyWrites,
             },
             victim: self.victim(config),
             separate_open_block: written.separate_open_block,
@@ -556,7 +556,7 @@ impl Resolver<'_> {
                     let message = "`ssd.timing.transfer_per_byte` is 0, but with `ssd.transfer = \"channel\"` a transfer takes time";
                     self.problem("ssd.timing.transfer_per_byte", message, Some("set ssd.transfer = \"none\" for transfers that take none"));
                 }
-                Some(ChannelParams { dies_per_channel: per_channel, die_order: channel.order.resolved() })
+                Some(ChannelParams { dies_per_channel: per_channel, die_numbering: channel.order.resolved() })
             }
             (TransferPath::Channel, None) => {
                 let message = "`ssd.transfer` is \"channel\", but nothing says how many dies share one";

@@ -92,7 +92,7 @@ impl Resolver<'_> {
         }
         Some(CacheParams {
             levels: parts,
-            write_group_cache_pages: u32::try_from(group_pages).unwrap_or(u32::MAX),
+            write_group_cache_capacity_pages: u32::try_from(group_pages).unwrap_or(u32::MAX),
             member_cache_pages: u32::try_from(member_pages).unwrap_or(u32::MAX),
             capacity_unit: match room {
                 CacheCapacityUnit::Pages => CapacityUnit::Pages,
@@ -102,7 +102,7 @@ impl Resolver<'_> {
             destage_start_fill: low,
             destage_full_speed_fill: high,
             destages_in_flight_max: in_flight,
-            common_destage_timeout_ns: policy.sync_timeout().ns,
+            joint_destage_wait_max_ns: policy.sync_timeout().ns,
             nvm_page_read_ns: nvm_read.ns,
             nvm_page_write_ns: nvm_write.ns,
         })

@@ -4,7 +4,7 @@ use super::Config;
 use super::array::Level;
 use super::coordination::{ControllerAnswer, CoordinationConfig, ForceUntil, NotifyConfig, ProtocolConfig};
 use super::resolve::Resolver;
-use flashraid_model::coordination::{self, CoordinationParams, ForcedWork, MessageKind, Notification, time_range_problem};
+use flashraid_model::coordination::{self, CollectionRequestTiming, CoordinationParams, ForcedWork, MessageKind, time_range_problem};
 use flashraid_model::ids::MemberSet;
 use flashraid_model::policy::{ParameterProblem, policy_tables};
 use flashraid_model::ssd::SsdParams;
@@ -82,11 +82,13 @@ impl Resolver<'_> {
                 ForceUntil::OneVictim => ForcedWork::OneVictim,
                 ForceUntil::Watermark => ForcedWork::ToWatermark,
             },
-            soft_threshold_free_blocks: protocol.t_soft.stop_free_blocks_in_pool_of(pools.blocks, pools.start_threshold_free_blocks),
-            notification_mode: match protocol.notify() {
-                _ if !scheme.forces_in_cycles() => Notification::AtStartThreshold,
-                NotifyConfig::AtStart => Notification::AtStartThreshold,
-                NotifyConfig::Soft => Notification::AtSoftThreshold,
+            soft_threshold_free_blocks: protocol
+                .t_soft
+                .threshold_free_blocks_for_pool(pools.blocks_per_pool, pools.start_threshold_free_blocks),
+            collection_request_timing: match protocol.notify() {
+                _ if !scheme.forces_in_cycles() => CollectionRequestTiming::AtStartThreshold,
+                NotifyConfig::AtStart => CollectionRequestTiming::AtStartThreshold,
+                NotifyConfig::Soft => CollectionRequestTiming::AtSoftThreshold,
             },
             request_to_cycle_delay_ns: protocol.delay.ns,
             begins_cycles_when_idle: protocol.at_idle,

@@ -58,8 +58,8 @@ impl Resolver<'_> {
             strips_in_flight_max: rebuild.in_flight,
             spares: rebuild.spares,
             spare_state: match rebuild.spare {
-                Spare::Warm => array::SpareState::Warm,
-                Spare::Fresh => array::SpareState::Fresh,
+                Spare::Warm => array::InitialSpareState::WarmedUpByOverwrites,
+                Spare::Fresh => array::InitialSpareState::Fresh,
             },
             continues_after_last_request: rebuild.finish,
         })

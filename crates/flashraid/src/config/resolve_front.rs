@@ -53,6 +53,6 @@ impl Resolver<'_> {
             commands_per_fetch: written.burst,
             fetched_commands_max: written.commands,
         });
-        is_there.then_some(FrontEndParams { buffer, queues, firmware })
+        is_there.then_some(FrontEndParams { write_buffer: buffer, queues, firmware })
     }
 }

@@ -29,7 +29,7 @@ impl Resolver<'_> {
             member: own.member,
             from_ns: own.from.ns,
             until_ns: own.until.map_or(u64::MAX, |until| until.ns),
-            factor: own.factor,
+            flash_time_factor: own.factor,
             add_ns: own.add.ns,
             share_of_operations: own.share.0,
             stalls: own.stall.zip(own.every).map(|(stall, every)| StallParams { length_ns: stall.ns, every_ns: every.ns }),

@@ -10,9 +10,9 @@ use super::resolve::{LONGEST_OPERATION_NS, Resolver, SECTOR_BYTES, link};
 use super::superblock::{self as written, FirmwareConfig, HandleIsolation, PlaneReads, SlcMode, SuperblockConfig};
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::ssd::{
-    self, Allocation, BufferParams, CollectionBlockingScope, CollectionProcedure, FirmwareParams, GcParams, OperationSuspensionParams,
-    PlacementHandles, PlaneChoice, PoolScope, QueueParams, RequestsThatCheckPools, SUPERPAGE_UNITS_MAX, SlcParams, SlcSuperblockLimit,
-    SsdParams, SuperblockCollectionParams, SuperblockParams, SuperblockSuspensionParams, UpkeepParams,
+    self, BufferParams, CollectionBlockingScope, CollectionProcedure, DieChoiceForWrites, FirmwareParams, FreeBlockCheckTrigger, GcParams,
+    MAPPING_UNITS_PER_SUPERPAGE_MAX, OperationSuspensionParams, PlacementHandles, PlaneChoice, PoolScope, QueueParams, SlcParams,
+    SlcSuperblockCountLimit, SsdParams, SuperblockCollectionParams, SuperblockParams, SuperblockSuspensionParams, UpkeepParams,
 };
 use flashraid_workload::units::{Duration, Size};
 use serde_json::json;
@@ -171,12 +171,12 @@ impl Resolver<'_> {
             return None;
         }
         let gc = GcParams {
-            procedure: CollectionProcedure::AsConfigured,
-            pool: PoolScope::Plane,
-            blocking: CollectionBlockingScope::Die,
+            collection_procedure: CollectionProcedure::AsConfigured,
+            pool_scope: PoolScope::Plane,
+            blocking_scope: CollectionBlockingScope::Die,
             start_threshold_free_blocks: superblock.collection.target_free_superblocks,
             stop_threshold_free_blocks: superblock.collection.target_free_superblocks + 1,
-            pool_check_trigger: RequestsThatCheckPools::EveryRequest,
+            pool_check_trigger: FreeBlockCheckTrigger::EveryRequest,
             victim: self.victim(config),
             separate_open_block: true,
             copy_back: false,
@@ -198,7 +198,7 @@ impl Resolver<'_> {
             geometry,
             timing,
             consecutive_pages_per_die: 1,
-            allocation: Allocation::Static,
+            die_choice_for_writes: DieChoiceForWrites::Static,
             plane_choice: PlaneChoice::MostFree,
             gc,
             fill_seals_last_block: true,
@@ -228,9 +228,9 @@ impl Resolver<'_> {
             return None;
         }
         let superpage = u64::from(g.planes) * u64::from(written.pages_per_cell) * (flash_page / unit);
-        if flash_page / unit > 64 || superpage > u64::from(SUPERPAGE_UNITS_MAX) {
+        if flash_page / unit > 64 || superpage > u64::from(MAPPING_UNITS_PER_SUPERPAGE_MAX) {
             let message = format!(
-                "{} planes × {} pages × {} of {} are {superpage} units in a superpage; at most {SUPERPAGE_UNITS_MAX} are allowed, and 64 in a flash page",
+                "{} planes × {} pages × {} of {} are {superpage} units in a superpage; at most {MAPPING_UNITS_PER_SUPERPAGE_MAX} are allowed, and 64 in a flash page",
                 g.planes, written.pages_per_cell, written.flash_page, written.unit
             );
             self.problem("ssd.superblock.unit", message, Some("a larger unit makes them fewer"));
@@ -312,7 +312,7 @@ impl Resolver<'_> {
         let bytes = u128::from(sectors) * u128::from(SECTOR_BYTES + u64::from(config.ssd.timing.spare_bytes_per_sector));
         let transfer_ns = (bytes * u128::from(config.ssd.timing.transfer_per_byte.picoseconds) + 500) / 1000;
         let unit_transfer_ns = if config.ssd.transfer == TransferPath::None { 0 } else { transfer_ns.min(u128::from(u64::MAX)) as u64 };
-        if unit_transfer_ns > LONGEST_OPERATION_NS / u64::from(SUPERPAGE_UNITS_MAX) {
+        if unit_transfer_ns > LONGEST_OPERATION_NS / u64::from(MAPPING_UNITS_PER_SUPERPAGE_MAX) {
             let key = "ssd.timing.transfer_per_byte";
             let message = format!("`{key}` is {}, with which the transfer of a superpage takes hours", config.ssd.timing.transfer_per_byte);
             self.problem(key, message, Some("raise the rate"));
@@ -345,11 +345,11 @@ impl Resolver<'_> {
         }
         let firmware = config.ssd.firmware.clone().unwrap_or_default();
         let superblock = SuperblockParams {
-            pages_per_unit: unit_pages,
+            pages_per_mapping_unit: unit_pages,
             units_per_flash_page: (written.flash_page.bytes / written.unit.bytes) as u32,
             bits_per_cell: written.pages_per_cell,
-            page_read_ns,
-            unit_transfer_ns,
+            read_ns_by_page_type: page_read_ns,
+            mapping_unit_transfer_ns: unit_transfer_ns,
             plane_reads: match written.plane_reads {
                 PlaneReads::Independent => ssd::PlaneReadMode::EachPlaneIndependently,
                 PlaneReads::Die => ssd::PlaneReadMode::OnePlaneAtATime,
@@ -366,7 +366,7 @@ impl Resolver<'_> {
                 survives_power_loss: buffer.protected,
                 superpage_open_max_ns: buffer.linger.map(|time| self.time("ssd.buffer.linger", time, 1)),
             },
-            queues: config.ssd.queues.as_ref().map(|queues| QueueParams {
+            submission_queues: config.ssd.queues.as_ref().map(|queues| QueueParams {
                 queues: queues.queues,
                 commands_per_fetch: queues.burst,
                 fetched_commands_max: queues.commands,
@@ -376,7 +376,7 @@ impl Resolver<'_> {
                 target_free_superblocks: written.target,
                 superblocks_below_target_to_double_pace: written.span,
                 floor_free_superblocks: written.floor,
-                units_behind_host_max: u64::from(written.debt) * u64::from(geometry.dies) * u64::from(superpage_units),
+                collection_backlog_units_max: u64::from(written.debt) * u64::from(geometry.dies) * u64::from(superpage_units),
             },
             upkeep: UpkeepParams {
                 // A block with fewer pages is read less often.
@@ -435,8 +435,8 @@ impl Resolver<'_> {
             self.problem("ssd.slc.share", message, Some("leave out [ssd.slc] to have none"));
         }
         let room = match written.mode {
-            SlcMode::Static => SlcSuperblockLimit::Superblocks((share * f64::from(geometry.blocks_per_plane)).ceil() as u32),
-            SlcMode::Dynamic => SlcSuperblockLimit::ShareOfFree { millionths: ((share * 1e6).round() as u32).max(1) },
+            SlcMode::Static => SlcSuperblockCountLimit::Superblocks((share * f64::from(geometry.blocks_per_plane)).ceil() as u32),
+            SlcMode::Dynamic => SlcSuperblockCountLimit::ShareOfFree { millionths: ((share * 1e6).round() as u32).max(1) },
         };
         Some(SlcParams {
             superblock_limit: room,
@@ -472,8 +472,8 @@ impl Resolver<'_> {
         }
         let shape = superblock.shape(geometry);
         let (reserved, left) = (geometry.reserved_blocks_per_plane, shape.spare_superblocks());
-        if floor < shape.smallest_allowed_floor() {
-            let (streams, least) = (shape.placement_handles.collection_streams(), shape.smallest_allowed_floor());
+        if floor < shape.free_superblock_floor_min() {
+            let (streams, least) = (shape.placement_handles.collection_streams(), shape.free_superblock_floor_min());
             let message = format!(
                 "`ssd.superblock.floor` is {floor}, but must be at least {least}: with `ssd.placement_handles`, collection opens superblocks for {streams} handles, and one must be left for writes that overtake"
             );
@@ -481,15 +481,15 @@ impl Resolver<'_> {
             return;
         }
         let open = shape.open_superblocks_max();
-        let (slc, and_slc) = match shape.slc_room {
-            Some(SlcSuperblockLimit::Superblocks(slc)) => (slc, format!(", and {slc} of `ssd.slc`")),
+        let (slc, and_slc) = match shape.slc_superblock_limit {
+            Some(SlcSuperblockCountLimit::Superblocks(slc)) => (slc, format!(", and {slc} of `ssd.slc`")),
             _ => (0, String::new()),
         };
         if target + open + slc > left {
             let and_parity = if superblock.has_parity_superpages { format!(", of which parity leaves {left}") } else { String::new() };
             let that_are_open = match open {
                 4 => "four that are open".to_owned(),
-                _ if shape.slc_room.is_some() => format!("{open} that are open"),
+                _ if shape.slc_superblock_limit.is_some() => format!("{open} that are open"),
                 _ => format!("{open} that are open for `ssd.placement_handles`"),
             };
             let message = format!(

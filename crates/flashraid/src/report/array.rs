@@ -8,7 +8,7 @@ use super::figures::{Part, in_order, mean_us, section};
 use super::table::{TableRow, TableSection, count, format_figure};
 use super::{ByDirection, ReportInputs, ResponseTime};
 use flashraid_model::array::{
-    FailureProgress, Health, HedgeCounters, HostPortCounters, ReadPlanCounters, ReadPredictionCounters, StripeCounters,
+    FailureAndRebuildState, Health, HedgeCounters, HostPortCounters, ReadPlanCounters, SlowReadPredictionCounters, StripeCounters,
 };
 use flashraid_model::metrics::MeasuredResults;
 
@@ -112,7 +112,7 @@ figures! {
     /// stripe. Reads are counted in *parts*. A read has one part for every stripe that it asks for or, with mirrors, for every strip
     /// (consecutive pages on one member). A prediction is made for each strip, because strips lie on different members: reading the
     /// strip would be slow (begin late) or fast.
-    pub struct PredictedReads("predicted_reads", of: ReadPredictionCounters) {
+    pub struct PredictedReads("predicted_reads", of: SlowReadPredictionCounters) {
         /// Number of parts of reads, predicted to be slow or fast.
         parts: u64 = of.stripe_reads, row 1 "parts read" in "";
         /// Number of parts of reads of which a wanted strip (with mirrors, the first copy) was predicted to be slow.
@@ -193,11 +193,11 @@ impl Lost {
 /// Source of the values of a failed member.
 pub(super) struct OfFailure<'a> {
     inputs: &'a ReportInputs<'a>,
-    progress: &'a FailureProgress,
+    progress: &'a FailureAndRebuildState,
 }
 
 impl<'a> OfFailure<'a> {
-    pub(super) fn new(inputs: &'a ReportInputs<'a>, progress: &'a FailureProgress) -> Self {
+    pub(super) fn new(inputs: &'a ReportInputs<'a>, progress: &'a FailureAndRebuildState) -> Self {
         Self { inputs, progress }
     }
 
@@ -227,7 +227,7 @@ figures! {
         /// Member number of the spare that replaces the failed member. Spares are numbered after the members.
         spare: Option<u32> = of.progress.spare_member;
         /// Time at which the member failed, in milliseconds; `None` if the run was over before.
-        failed_ms: Option<f64> = ms(of.progress.failed_ns), row 2 "failed at" in "s" of (|failed| seconds(failed.failed_ms));
+        failed_ms: Option<f64> = ms(of.progress.failed_at_ns), row 2 "failed at" in "s" of (|failed| seconds(failed.failed_ms));
         /// Time at which rebuilding began, in milliseconds.
         rebuild_began_ms: Option<f64> = ms(of.progress.rebuild_began_ns),
             row 10 "rebuilding began at" in "s" of (|failed| seconds(failed.rebuild_began_ms));
@@ -313,7 +313,7 @@ impl FailureReport {
 }
 
 fn of_health(measured: &MeasuredResults, health: Health) -> ByDirection<ResponseTime> {
-    response_times(&measured.response_times_by_phase[health as usize])
+    response_times(&measured.response_times_by_health_phase[health as usize])
 }
 
 figures! {

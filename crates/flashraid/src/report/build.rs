@@ -10,7 +10,7 @@ use super::members::MemberSource;
 use super::verdict::Facts;
 use super::*;
 use flashraid_driver::ArrayCounters;
-use flashraid_model::array::FailureProgress;
+use flashraid_model::array::FailureAndRebuildState;
 use flashraid_model::events::{DestageInterval, GcInterval};
 use flashraid_model::metrics::{
     ArrayStateSample, Batch, CompletedRequest, IntervalResults, LatencyHistogram, MeasuredResults, RequestCounts, ResponseTimeByCause,
@@ -18,7 +18,9 @@ use flashraid_model::metrics::{
 };
 use flashraid_model::placement::{Layout, PageRequest};
 use flashraid_model::space::EraseCountSummary;
-use flashraid_model::ssd::{Figures, MechanismCounters, Mechanisms, PlacementHandles, UnfinishedWork as MemberOwed, UtilisationPoint};
+use flashraid_model::ssd::{
+    MechanismCounterTable, MechanismCounters, Mechanisms, PlacementHandles, UnfinishedWork as MemberOwed, UtilisationPoint,
+};
 use flashraid_workload::OpKind;
 
 /// Greatest share of the written pages that a write cache may still hold at the end of a run that is called steady.
@@ -70,7 +72,7 @@ pub struct ReportInputs<'a> {
     /// True if the array has parity.
     pub has_parity: bool,
     /// Progress of the failures of members and of their rebuilding, in order of time.
-    pub failures: Vec<FailureProgress>,
+    pub failures: Vec<FailureAndRebuildState>,
     /// Requests lost in the measured time because too many members failed.
     pub requests_lost: u64,
     /// Number of pages that hosts wrote to the write cache in the measured time.
@@ -147,7 +149,7 @@ impl Report {
             members,
             controller: OfController::new(&inputs).as_ref().map(Controller::new),
             parity: inputs.counts.stripes.as_ref().filter(|_| inputs.has_parity).map(Parity::new),
-            planned_reads: inputs.counts.read_plan.as_ref().map(ReadPlanReport::new),
+            planned_reads: inputs.counts.collection_avoidance_counters.as_ref().map(ReadPlanReport::new),
             hedged_reads: inputs.counts.hedged.as_ref().map(HedgedReads::new),
             predicted_reads: inputs.counts.read_predictions.as_ref().map(PredictedReads::new),
             failure: OfFailures::new(&inputs).as_ref().map(FailureReport::new),
@@ -158,7 +160,7 @@ impl Report {
                 .then(|| FrontEndReport::new(&FrontsSource::new(&inputs))),
             mechanisms: {
                 let counters: MechanismCounters = inputs.counts.mechanism_counters.iter().copied().sum();
-                Figures::to_json(&inputs.mechanisms.figures(&counters))
+                MechanismCounterTable::to_json(&inputs.mechanisms.figures(&counters))
             },
             perf: inputs.simulator_speed,
             iops: iops(measured, &measured.requests_done),
@@ -260,9 +262,9 @@ fn time(sums: &ResponseTimeByCause) -> ResponseTimeParts {
     };
     ResponseTimeParts {
         all: part(sums.mean_ns_by_cause()),
-        slowest_10_percent: part(sums.mean_ns_by_cause_of_slowest(1, 10)),
-        slowest_1_percent: part(sums.mean_ns_by_cause_of_slowest(1, 100)),
-        slowest_0_1_percent: part(sums.mean_ns_by_cause_of_slowest(1, 1000)),
+        slowest_10_percent: part(sums.mean_ns_by_cause_among_slowest(1, 10)),
+        slowest_1_percent: part(sums.mean_ns_by_cause_among_slowest(1, 100)),
+        slowest_0_1_percent: part(sums.mean_ns_by_cause_among_slowest(1, 1000)),
     }
 }
 
@@ -324,10 +326,10 @@ pub(super) fn response_times(times: &ResponseTimes) -> ByDirection<ResponseTime>
 
 /// Returns the failures of members, and the begins and ends of their rebuilding, within the time `window`.
 fn marks(inputs: &ReportInputs, window: std::ops::Range<u64>) -> Vec<TimelineMark> {
-    let of = |progress: &FailureProgress| {
+    let of = |progress: &FailureAndRebuildState| {
         let member = progress.member;
         let moments = [
-            (progress.failed_ns, FailureEventKind::Failed),
+            (progress.failed_at_ns, FailureEventKind::Failed),
             (progress.rebuild_began_ns, FailureEventKind::RebuildBegan),
             (progress.rebuild_ended_ns, FailureEventKind::RebuildEnded),
         ];
@@ -369,7 +371,7 @@ fn bandwidth(measured: &MeasuredResults) -> Bandwidth {
         overall: summary.overall_mb_s,
         series_interval_ms: summary.series.interval_ns as f64 / 1e6,
         series: summary.series.mb_s.iter().map(|&mb_s| rounded(mb_s, 1e3)).collect(),
-        z_density: summary.z_density.iter().map(|point| (point.z_score, rounded(point.density, 1e6))).collect(),
+        z_density: summary.z_score_density.iter().map(|point| (point.centre_z_score, rounded(point.density, 1e6))).collect(),
     }
 }
 

@@ -32,7 +32,7 @@ impl<'a> MemberSource<'a> {
     }
 
     fn slow(&self) -> Option<&SlowMemberCounters> {
-        self.inputs.counts.slow.get(self.index)
+        self.inputs.counts.slow_member_counters.get(self.index)
     }
 
     fn collected_ns(&self) -> u64 {

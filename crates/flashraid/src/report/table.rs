@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use flashraid_model::ssd::{Figure, MechanismCounters};
+use flashraid_model::ssd::{MechanismCounters, ReportedMechanismCounter};
 
 use flashraid_model::units::with_commas;
 
@@ -145,9 +145,9 @@ impl Report {
     fn mechanism_sections(&self) -> impl Iterator<Item = TableSection> {
         let all = MechanismCounters::default().figures().into_iter();
         all.filter_map(|figures| {
-            let counted = self.mechanisms.get(figures.table_name)?;
-            let row = |figure: &Figure| {
-                let key = format!("mechanisms.{}.{}", figures.table_name, figure.key);
+            let counted = self.mechanisms.get(figures.config_table_name)?;
+            let row = |figure: &ReportedMechanismCounter| {
+                let key = format!("mechanisms.{}.{}", figures.config_table_name, figure.key);
                 TableRow::new(figure.label, [format_figure(counted[figure.key].as_f64())], figure.unit()).of(key)
             };
             Some(TableSection { title: figures.title, columns: Vec::new(), rows: figures.figures.iter().map(row).collect() })

@@ -151,7 +151,7 @@ impl Verdict {
 fn load(trend: &TrendSummary) -> LoadVerdict {
     let requests = trend.requests();
     let grows =
-        trend.mean_response_of_halves_ns.is_some_and(|(first, second)| second > GROWTH_MIN * first && stays_behind(&trend.tenths, first));
+        trend.mean_response_ns_by_half.is_some_and(|(first, second)| second > GROWTH_MIN * first && stays_behind(&trend.tenths, first));
     match trend.outstanding_at_last_arrival {
         Some(outstanding) if outstanding * 100 > requests && grows => LoadVerdict::Unstable,
         Some(outstanding) if outstanding * 50 > requests => LoadVerdict::Saturated,
@@ -178,7 +178,7 @@ fn steady_from(tenths: &[TenthOfRun]) -> Option<u64> {
         let moved: Vec<(f64, f64)> = rest
             .iter()
             .filter(|tenth| tenth.written_bytes > 0)
-            .map(|tenth| (tenth.pages_moved_per_byte.mean, tenth.pages_moved_per_byte.standard_error))
+            .map(|tenth| (tenth.pages_moved_per_written_byte.mean, tenth.pages_moved_per_written_byte.standard_error))
             .collect();
         is_steady(&responses, 0.0) && is_steady(&moved, PAGES_PER_BYTE)
     })?;
@@ -219,7 +219,7 @@ mod tests {
             from_ns: index as u64 * 100,
             requests_arrived: requests,
             response_ns: MeanWithError { mean, standard_error: error * mean },
-            pages_moved_per_byte: MeanWithError { mean: 1.0 / 4096.0, standard_error: 0.0 },
+            pages_moved_per_written_byte: MeanWithError { mean: 1.0 / 4096.0, standard_error: 0.0 },
             written_bytes: 1 << 20,
         };
         means.into_iter().enumerate().map(tenth).collect()
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn collection_that_begins_late_is_not_steady() {
         let mut run = tenths([10.0; 10], 0.01, 100);
-        run[..8].iter_mut().for_each(|tenth| tenth.pages_moved_per_byte.mean = 0.0);
+        run[..8].iter_mut().for_each(|tenth| tenth.pages_moved_per_written_byte.mean = 0.0);
         assert_eq!(steady_from(&run), None);
         run.iter_mut().for_each(|tenth| tenth.written_bytes = 0);
         assert_eq!(steady_from(&run), Some(0));
@@ -252,7 +252,7 @@ mod tests {
         let growing = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0];
         let of = |means, outstanding, halves| TrendSummary {
             tenths: tenths(means, 0.0, 100),
-            mean_response_of_halves_ns: Some(halves),
+            mean_response_ns_by_half: Some(halves),
             outstanding_at_last_arrival: outstanding,
         };
         let trend = |outstanding, halves| of(growing, outstanding, halves);
@@ -309,7 +309,7 @@ mod tests {
         let of = |means, halves| {
             load(&TrendSummary {
                 tenths: tenths(means, 0.0, 100),
-                mean_response_of_halves_ns: Some(halves),
+                mean_response_ns_by_half: Some(halves),
                 outstanding_at_last_arrival: Some(15),
             })
         };

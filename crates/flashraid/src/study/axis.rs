@@ -52,7 +52,7 @@ impl Setting {
 impl Setting {
     /// Returns true for the setting `coordination.scheme=ideal`, with which collection takes no time. It is a yardstick that no real
     /// system reaches.
-    pub fn is_ideal_scheme(&self) -> bool {
+    pub fn selects_ideal_coordination(&self) -> bool {
         self.key == "coordination.scheme" && self.value_as_json() == "ideal"
     }
 }

@@ -12,7 +12,7 @@ use super::{Axis, Setting, StudyProblem};
 pub(super) fn baselines(axes: &[Axis], combinations: &[Vec<Setting>], wanted: Option<&str>) -> Result<Vec<usize>, StudyProblem> {
     let first = |axis: &Axis| -> Option<String> {
         let setting = |value: &String| Setting { key: axis.key.clone(), value: value.clone() };
-        let real = axis.values.iter().find(|value| !setting(value).is_ideal_scheme()).unwrap_or(&axis.values[0]);
+        let real = axis.values.iter().find(|value| !setting(value).selects_ideal_coordination()).unwrap_or(&axis.values[0]);
         (!is_given_by_study(&axis.key)).then(|| real.clone())
     };
     let mut chosen: Vec<Option<String>> = axes.iter().map(first).collect();

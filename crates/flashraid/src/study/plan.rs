@@ -256,7 +256,7 @@ impl StudyPlan {
 
     /// Returns the estimated number of bytes of memory that these simulations need if they run one at a time.
     pub fn memory_bytes(&self, simulations: &[usize]) -> u64 {
-        memory::memory_needed_by_all_bytes(simulations.iter().map(|index| &self.tasks[*index].scenario), 1)
+        memory::peak_memory_needed_bytes(simulations.iter().map(|index| &self.tasks[*index].scenario), 1)
     }
 
     /// Adds the report of a simulation that was run elsewhere, and saves it if the study has a folder. `index` is the number of the

@@ -36,8 +36,8 @@ impl MachineResources {
         let mut at_a_time = workers.unwrap_or(processors).min(simulations.len()).max(1);
         if let Some((available_bytes, bound)) = memory::available_memory_bytes() {
             let needed = |workers| {
-                let threads = memory::thread_memory_bytes(workers, bound);
-                memory::memory_needed_by_all_bytes(simulations.iter().copied(), workers).saturating_add(threads)
+                let threads = memory::thread_stack_bytes_against_limit(workers, bound);
+                memory::peak_memory_needed_bytes(simulations.iter().copied(), workers).saturating_add(threads)
             };
             // A smaller number changes no result. If the user wants a number, it is that or an error.
             while workers.is_none() && at_a_time > 1 && needed(at_a_time) > available_bytes {

@@ -61,7 +61,7 @@ impl ReadTimes {
 
     /// Records that a read of a member ended at `now`, after `took_ns`. Times do not go back.
     pub fn record(&mut self, now: TimeNs, member: u32, took_ns: u64) {
-        let HedgeAfter::P95OfReads { reads_observed: of } = self.after else { return };
+        let HedgeAfter::P95OfReads { percentile_window_reads: of } = self.after else { return };
         let reads = &mut self.members[member as usize];
         reads.take_in(now, of as usize);
         reads.latest.0 = now;
@@ -72,7 +72,7 @@ impl ReadTimes {
     pub fn hedge_delay_ns(&mut self, now: TimeNs, members: impl Iterator<Item = u32>) -> Option<u64> {
         let of = match self.after {
             HedgeAfter::Time(ns) => return Some(ns),
-            HedgeAfter::P95OfReads { reads_observed: of } => of as usize,
+            HedgeAfter::P95OfReads { percentile_window_reads: of } => of as usize,
         };
         let mut latest = 1;
         for member in members {
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn the_percentile_is_that_of_the_last_reads_that_ended_before() {
-        let mut times = ReadTimes::new(HedgeAfter::P95OfReads { reads_observed: 1024 }, 2);
+        let mut times = ReadTimes::new(HedgeAfter::P95OfReads { percentile_window_reads: 1024 }, 2);
         let late_after = |times: &mut ReadTimes, now| times.hedge_delay_ns(now, [0].into_iter());
         for read in 1..1024 {
             times.record(read, 0, read);
@@ -118,7 +118,7 @@ mod tests {
     fn a_fixed_time_needs_no_knowledge_and_no_read_is_late_at_once() {
         let mut times = ReadTimes::new(HedgeAfter::Time(70), 1);
         assert_eq!(times.hedge_delay_ns(0, [0].into_iter()), Some(70));
-        let mut times = ReadTimes::new(HedgeAfter::P95OfReads { reads_observed: 1 }, 1);
+        let mut times = ReadTimes::new(HedgeAfter::P95OfReads { percentile_window_reads: 1 }, 1);
         times.record(5, 0, 0);
         assert_eq!(times.hedge_delay_ns(6, [0].into_iter()), Some(1));
     }

@@ -99,7 +99,7 @@ impl ReadPlan {
 
     /// Returns true if the plan predicts whether a read is slow.
     #[inline]
-    pub fn predicts(self) -> bool {
+    pub fn predicts_slow_reads(self) -> bool {
         self == Self::Predict
     }
 

@@ -5,7 +5,7 @@
 
 use super::{Home, Plan, StripCopies};
 use crate::TimeNs;
-use crate::array::{ReadPredictionCounters, ReadPredictionParams};
+use crate::array::{SlowReadPredictionCounters, SlowReadPredictionParams};
 use crate::rng::{self, RandomStream};
 
 /// The plan `predict`. As long as nothing is called slow, copies take turns.
@@ -21,14 +21,14 @@ impl Plan for Predict {
 /// Predictor of slow reads, with the counts of what it has predicted.
 #[derive(Debug, Clone)]
 pub(in crate::array) struct Predictor {
-    params: ReadPredictionParams,
+    params: SlowReadPredictionParams,
     draws: RandomStream,
-    pub(crate) counters: ReadPredictionCounters,
+    pub(crate) counters: SlowReadPredictionCounters,
 }
 
 impl Predictor {
-    pub(crate) fn new(params: ReadPredictionParams, seed: u64) -> Self {
-        Self { params, draws: rng::stream(seed, "predict", 0), counters: ReadPredictionCounters::default() }
+    pub(crate) fn new(params: SlowReadPredictionParams, seed: u64) -> Self {
+        Self { params, draws: rng::stream(seed, "predict", 0), counters: SlowReadPredictionCounters::default() }
     }
 
     /// Returns the time that a prediction takes, in nanoseconds.
@@ -58,13 +58,17 @@ mod tests {
 
     #[test]
     fn errors_come_at_their_rates_and_slow_begins_beyond_the_threshold() {
-        let params =
-            ReadPredictionParams { slow_threshold_ns: 100, false_accept: 0.0, false_reject: 0.0, ..ReadPredictionParams::default() };
+        let params = SlowReadPredictionParams {
+            slow_threshold_ns: 100,
+            false_accept: 0.0,
+            false_reject: 0.0,
+            ..SlowReadPredictionParams::default()
+        };
         let mut exact = Predictor::new(params, 1);
         assert_eq!([1000, 1100, 1101].map(|begins| exact.calls_slow(1000, begins)), [false, false, true]);
-        let mut errs = Predictor::new(ReadPredictionParams { false_accept: 0.2, false_reject: 0.05, ..params }, 1);
+        let mut errs = Predictor::new(SlowReadPredictionParams { false_accept: 0.2, false_reject: 0.05, ..params }, 1);
         (0..20_000).for_each(|nth| _ = errs.calls_slow(0, if nth % 2 == 0 { 0 } else { 1000 }));
-        let ReadPredictionCounters { slow_reads_called_fast, slow_reads_called_slow, fast_reads_called_slow, .. } = errs.counters;
+        let SlowReadPredictionCounters { slow_reads_called_fast, slow_reads_called_slow, fast_reads_called_slow, .. } = errs.counters;
         assert_eq!(slow_reads_called_fast + slow_reads_called_slow, 10_000);
         assert!(slow_reads_called_fast.abs_diff(2000) < 150 && fast_reads_called_slow.abs_diff(500) < 90, "{:?}", errs.counters);
     }

@@ -182,7 +182,7 @@ impl Stripes {
     ) {
         let access = self.access_of_read(now, id);
         let operation = &mut self.operations[id as usize];
-        let first_page = self.route.layout.first_page_of_stripe(operation.stripe);
+        let first_page = self.route.layout.stripe_first_page_on_member(operation.stripe);
         let hedged = operation.hedged.as_mut().expect("it may be hedged");
         hedged.awaited += from.len() as u32;
         for &(role, member) in from {

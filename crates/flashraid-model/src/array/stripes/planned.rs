@@ -74,8 +74,8 @@ impl ReadPlanning {
         params.plans_reads().then(|| {
             let draws = rng::stream(seed, "read-plan", 0);
             let members = (params.members + params.spares_and_state().0) as usize;
-            let times = params.hedges_reads().then(|| ReadTimes::new(params.read_plan_params.after, members));
-            let predictor = params.read_plan.predicts().then(|| Predictor::new(params.read_plan_params.prediction, seed));
+            let times = params.hedges_reads().then(|| ReadTimes::new(params.read_plan_params.hedge_delay, members));
+            let predictor = params.read_plan.predicts_slow_reads().then(|| Predictor::new(params.read_plan_params.prediction, seed));
             let needs_hedging = times.is_some() || predictor.is_some();
             let hedging = needs_hedging.then(|| Hedging { times, counters: HedgeCounters::default() });
             Box::new(Self { params: params.read_plan_params, draws, counters: ReadPlanCounters::default(), hedging, predictor })
@@ -192,7 +192,7 @@ impl Stripes {
         let planning = self.planning.as_mut().expect("reads are planned");
         let operation = &self.operations[id as usize];
         let (stripe, pages) = (operation.stripe, &operation.pages);
-        let (first_page, wanted) = (layout.first_page_of_stripe(stripe), pages.roles());
+        let (first_page, wanted) = (layout.stripe_first_page_on_member(stripe), pages.roles());
         let member = |role| self.route.replacement(layout.member_of_strip(stripe, role), stripe).expect("it is not lost");
         let mut strips = vec![ReadForecast::default(); shape.strips_per_stripe() as usize];
         for role in wanted.iter().filter(|&role| !lost.has(role)) {
@@ -246,7 +246,8 @@ impl Stripes {
         let (copies, operation) = (layout.copies_of_each_page(), &self.operations[id as usize]);
         let (stripe, sequence) = (operation.stripe, operation.sequence);
         let role = operation.pages.roles().iter().next().expect("it asks for pages of a strip");
-        let pages: Vec<u32> = operation.pages.offsets_in_strip(role).map(|offset| layout.first_page_of_stripe(stripe) + offset).collect();
+        let pages: Vec<u32> =
+            operation.pages.offsets_in_strip(role).map(|offset| layout.stripe_first_page_on_member(stripe) + offset).collect();
         let first_member = layout.member_of_strip(stripe, role);
         let first = self.route.read_plan.choose_copy(stripe, first_member, copies);
         let turns = (0..copies).map(|copy| first_member + (first + copy) % copies);
@@ -292,7 +293,7 @@ impl Stripes {
             ParityMethod::ReadModify => ParityMethod::Reconstruct,
             ParityMethod::FullStripe | ParityMethod::NoParity => return (kind, 0),
         };
-        if !self.planning().params.plans_parity_reads_before_writes || self.hedges() {
+        if !self.planning().params.parity_update_reads_avoid_collection || self.hedges() {
             return (kind, 0);
         }
         let stripe = self.operations[id as usize].stripe;
@@ -322,7 +323,7 @@ impl Stripes {
     /// Returns the prospects of reads of these pages, strip by strip.
     fn look_at_strips(&self, now: TimeNs, stripe: u64, pages: &StripePages, members: &mut Members) -> Vec<ReadForecast> {
         let planning = self.planning.as_ref().expect("reads are planned");
-        let first_page = self.route.layout.first_page_of_stripe(stripe);
+        let first_page = self.route.layout.stripe_first_page_on_member(stripe);
         let strip = |role| {
             let member = self.member_of(stripe, role);
             planning.look(now, member, pages.offsets_in_strip(role).map(|offset| first_page + offset), members)
@@ -337,7 +338,7 @@ impl Stripes {
 
     /// Returns the members and pages of pages of a stripe with parity.
     fn places(&self, stripe: u64, pages: impl Iterator<Item = (u32, u32)>) -> Vec<(u32, u32)> {
-        let first_page = self.route.layout.first_page_of_stripe(stripe);
+        let first_page = self.route.layout.stripe_first_page_on_member(stripe);
         pages.map(|(role, offset)| (self.member_of(stripe, role), first_page + offset)).collect()
     }
 
@@ -355,7 +356,11 @@ impl Stripes {
         let access = self.access_of_read(now, id);
         let operation = &mut self.operations[id as usize];
         operation.phase_began_ns = now;
-        let open = members.open_completion(Continuation::Stripe { operation: id, after_refusal: true, tie_break: operation.sequence });
+        let open = members.open_completion(Continuation::StripeOperationPhaseEnded {
+            operation: id,
+            replaces_refused_read: true,
+            tie_break: operation.sequence,
+        });
         let places = std::mem::take(&mut operation.to_read_later);
         places.iter().for_each(|&(member, page)| members.submit(&access, member, page, open.completion_number()));
         members.close_completion(open, places.len() as u32, now);

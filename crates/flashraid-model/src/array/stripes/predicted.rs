@@ -73,7 +73,7 @@ impl Stripes {
         let shape = self.route.layout.stripe_shape();
         let operation = &self.operations[id as usize];
         let (stripe, wanted) = (operation.stripe, operation.pages.clone());
-        let first_page = self.route.layout.first_page_of_stripe(stripe);
+        let first_page = self.route.layout.stripe_first_page_on_member(stripe);
         let mut slow = 0_u128;
         for role in wanted.roles().iter().filter(|&role| !lost.has(role)) {
             let pages: Vec<u32> = wanted.offsets_in_strip(role).map(|offset| first_page + offset).collect();
@@ -103,7 +103,7 @@ impl Stripes {
         let operation = &self.operations[id as usize];
         let (stripe, wanted) = (operation.stripe, operation.pages.clone());
         let Some(role) = wanted.roles().iter().next() else { return self.issue_phase(now, id, members, true) };
-        let first_page = self.route.layout.first_page_of_stripe(stripe);
+        let first_page = self.route.layout.stripe_first_page_on_member(stripe);
         let pages: Vec<u32> = wanted.offsets_in_strip(role).map(|offset| first_page + offset).collect();
         let copies: Vec<u32> = self.copies_left(stripe, role).collect();
         let chosen = copies.iter().position(|&member| !self.calls_slow(now, member, &pages, members));

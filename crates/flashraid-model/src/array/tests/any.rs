@@ -40,7 +40,7 @@ fn any_case() -> impl Strategy<Value = (ArrayParams, Vec<Asked>)> {
             strip_interval_min_ns: strip_ns,
             strips_in_flight_max: in_flight,
             spares,
-            spare_state: SpareState::Warm,
+            spare_state: InitialSpareState::WarmedUpByOverwrites,
             continues_after_last_request: finish,
         });
         let pages = params.layout().exported_pages();
@@ -87,7 +87,7 @@ proptest! {
             scheme: schemes::inclusive(),
             forced_work: ForcedWork::OneVictim,
             soft_threshold_free_blocks: 0,
-            notification_mode: Notification::AtStartThreshold,
+            collection_request_timing: CollectionRequestTiming::AtStartThreshold,
             request_to_cycle_delay_ns: 0,
             begins_cycles_when_idle: false,
             all_dies_of_forced_member_collect: true,
@@ -116,7 +116,7 @@ proptest! {
             scheme,
             forced_work: ForcedWork::OneVictim,
             soft_threshold_free_blocks: 2,
-            notification_mode: Notification::AtStartThreshold,
+            collection_request_timing: CollectionRequestTiming::AtStartThreshold,
             request_to_cycle_delay_ns: delay_ns,
             begins_cycles_when_idle: false,
             all_dies_of_forced_member_collect: true,

@@ -7,7 +7,7 @@ use super::*;
 
 /// RAID-5 of three members, of which reads are late after so many nanoseconds.
 fn hedging(after_ns: u64) -> ArrayParams {
-    let planning = ReadPlanParams { after: HedgeAfter::Time(after_ns), ..ReadPlanParams::default() };
+    let planning = ReadPlanParams { hedge_delay: HedgeAfter::Time(after_ns), ..ReadPlanParams::default() };
     ArrayParams { read_plan: ReadPlan::Hedge, ..planned(planning) }
 }
 
@@ -103,13 +103,13 @@ fn the_other_copy_is_read() {
 #[test]
 fn without_enough_reads_nothing_is_late() {
     let mut params = hedging(1);
-    params.read_plan_params.after = HedgeAfter::P95OfReads { reads_observed: 3 };
+    params.read_plan_params.hedge_delay = HedgeAfter::P95OfReads { percentile_window_reads: 3 };
     let reads: Vec<Asked> = (0..4).map(|nth| (T - 4000 + nth * 1000, 1, 1, false)).collect();
     let late = [&reads[..], &[READ_OF_1]].concat();
     // Its three last reads took 28 each.
     let (done, _, counts, _) = run_hedged(&params, &[(T, 1)], &late);
     assert_eq!((done[4], counts.stripe_reads_answered_by_hedge), (T + 500 + 2 * READ_NS, 1));
-    params.read_plan_params.after = HedgeAfter::P95OfReads { reads_observed: 5 };
+    params.read_plan_params.hedge_delay = HedgeAfter::P95OfReads { percentile_window_reads: 5 };
     let (done, _, counts, _) = run_hedged(&params, &[(T, 1)], &late);
     assert_eq!((done[4], counts.hedged_stripe_reads), (T + CLEAN + READ_NS, 0));
 }
@@ -160,7 +160,7 @@ proptest! {
         }
         let home = run(&params, &asked);
         params.read_plan = ReadPlan::Hedge;
-        params.read_plan_params.after = HedgeAfter::Time(after_ns);
+        params.read_plan_params.hedge_delay = HedgeAfter::Time(after_ns);
         let got = run(&params, &asked);
         prop_assert_eq!(got.done.len(), asked.len());
         prop_assert_eq!(&got.lost, &home.lost);

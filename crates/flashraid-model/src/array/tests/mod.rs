@@ -15,7 +15,7 @@ mod stripes;
 
 use super::events::done_requests;
 use super::*;
-use crate::coordination::{CoordinationParams, ForcedWork, MESSAGE_KINDS, Notification, tiny as schemes};
+use crate::coordination::{CollectionRequestTiming, CoordinationParams, ForcedWork, MESSAGE_KINDS, tiny as schemes};
 use crate::events::TimeParts;
 use crate::ids::MemberSet;
 use crate::ssd::MemberCounters;
@@ -57,7 +57,7 @@ fn rebuilt(mut params: ArrayParams, delay_ns: u64, strip_ns: u64, in_flight: u32
         strip_interval_min_ns: strip_ns,
         strips_in_flight_max: in_flight,
         spares,
-        spare_state: SpareState::Fresh,
+        spare_state: InitialSpareState::Fresh,
         continues_after_last_request: true,
     });
     params
@@ -75,10 +75,10 @@ struct Outcome {
     counters: StripeCounters,
     planned: ReadPlanCounters,
     hedged: HedgeCounters,
-    predicted: ReadPredictionCounters,
+    predicted: SlowReadPredictionCounters,
     slow: Vec<SlowMemberCounters>,
-    progress: Option<FailureProgress>,
-    failures: Vec<FailureProgress>,
+    progress: Option<FailureAndRebuildState>,
+    failures: Vec<FailureAndRebuildState>,
     /// Number of pages of each request that were lost.
     lost: Vec<u32>,
     host_port: Option<HostPortCounters>,
@@ -128,7 +128,7 @@ fn run_on(mut array: Array, asked: &[Asked]) -> Outcome {
     while let Some(event) = array.next_time() {
         if done_requests(&events).len() == asked.len() && !is_over {
             is_over = true;
-            array.reach_milestone(event, Milestone::RequestsEnd, &mut events);
+            array.reach_milestone(event, Milestone::LastRequestDone, &mut events);
             continue;
         }
         array.advance(event, &mut events);
@@ -150,10 +150,10 @@ fn run_on(mut array: Array, asked: &[Asked]) -> Outcome {
         pages: members.iter().map(|member| (member.host_pages_read, member.host_pages_written)).collect(),
         members,
         counters: counts.stripes.unwrap_or_default(),
-        planned: counts.read_plan.unwrap_or_default(),
+        planned: counts.collection_avoidance_counters.unwrap_or_default(),
         hedged: counts.hedged.unwrap_or_default(),
         predicted: counts.read_predictions.unwrap_or_default(),
-        slow: counts.slow,
+        slow: counts.slow_member_counters,
         progress: counts.failures.first().copied(),
         failures: counts.failures,
         lost: done.iter().map(|done| done.pages_lost).collect(),

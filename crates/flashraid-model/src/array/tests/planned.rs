@@ -20,7 +20,7 @@ pub(super) fn planned(planning: ReadPlanParams) -> ArrayParams {
         scheme: schemes::inclusive(),
         forced_work: ForcedWork::OneVictim,
         soft_threshold_free_blocks: 2,
-        notification_mode: Notification::AtStartThreshold,
+        collection_request_timing: CollectionRequestTiming::AtStartThreshold,
         request_to_cycle_delay_ns: 0,
         begins_cycles_when_idle: false,
         all_dies_of_forced_member_collect: true,
@@ -134,7 +134,7 @@ fn a_stripe_that_is_being_written_locks_reads_out() {
     let (done, ..) = run_planned(&planned(soon(7)), &[(T, 1)], &[write]);
     assert_eq!(done, [T + 497 + READ_WRITE]);
     // Reads before writes can be left as they are.
-    let planning = ReadPlanParams { plans_parity_reads_before_writes: false, ..soon(0) };
+    let planning = ReadPlanParams { parity_update_reads_avoid_collection: false, ..soon(0) };
     let (done, _, counts, _) = run_planned(&planned(planning), &[(T, 1)], &[write]);
     assert_eq!((done, counts.writes_with_switched_parity_method), (vec![T + CLEAN + READ_WRITE], 0));
 }

@@ -6,17 +6,17 @@ use super::planned::{CLEAN, READ_OF_1, Ran, T, planned, run_behind_writes};
 use super::*;
 
 /// A predictor that never errs and costs nothing, for which each wait is slow.
-const EXACT: ReadPredictionParams =
-    ReadPredictionParams { slow_threshold_ns: 0, false_accept: 0.0, false_reject: 0.0, cost_ns: 0, also_hedges: false };
+const EXACT: SlowReadPredictionParams =
+    SlowReadPredictionParams { slow_threshold_ns: 0, false_accept: 0.0, false_reject: 0.0, cost_ns: 0, also_hedges: false };
 
-fn predicting(prediction: ReadPredictionParams) -> ArrayParams {
+fn predicting(prediction: SlowReadPredictionParams) -> ArrayParams {
     ArrayParams {
         read_plan: ReadPlan::Predict,
         ..planned(ReadPlanParams { prediction, refusal_answer_ns: 0, ..ReadPlanParams::default() })
     }
 }
 
-fn run_predicted(params: &ArrayParams, forced: &[(TimeNs, u32)], asked: &[Asked]) -> Ran<ReadPredictionCounters> {
+fn run_predicted(params: &ArrayParams, forced: &[(TimeNs, u32)], asked: &[Asked]) -> Ran<SlowReadPredictionCounters> {
     run_behind_writes(params, forced, asked, |got| got.predicted)
 }
 
@@ -27,14 +27,14 @@ fn an_exact_predictor_does_as_the_plan_that_goes_round() {
     assert_eq!(parts[0], TimeParts { transfer_ns: 7, flash_ns: 20, other_ns: 1, ..TimeParts::default() });
     assert_eq!(
         counts,
-        ReadPredictionCounters {
+        SlowReadPredictionCounters {
             slow_reads_called_slow: 1,
             fast_reads_called_fast: 2,
             stripe_reads: 1,
             stripe_reads_called_slow: 1,
             stripe_reads_made_elsewhere: 1,
             pages_added: 1,
-            ..ReadPredictionCounters::default()
+            ..SlowReadPredictionCounters::default()
         }
     );
     for asked in [READ_OF_1, (T + 500, 0, 2, false), (T + 500, 0, 4, false)] {
@@ -54,7 +54,7 @@ fn waits_up_to_the_threshold_are_not_slow() {
     let left = CLEAN - 500;
     let is_made_elsewhere = |slow_ns| {
         let (done, _, counts, _) =
-            run_predicted(&predicting(ReadPredictionParams { slow_threshold_ns: slow_ns, ..EXACT }), &[(T, 1)], &[READ_OF_1]);
+            run_predicted(&predicting(SlowReadPredictionParams { slow_threshold_ns: slow_ns, ..EXACT }), &[(T, 1)], &[READ_OF_1]);
         assert_eq!(counts.stripe_reads, 1);
         (done[0], counts.stripe_reads_made_elsewhere > 0)
     };
@@ -64,13 +64,14 @@ fn waits_up_to_the_threshold_are_not_slow() {
 
 #[test]
 fn a_prediction_costs_time_and_errs() {
-    let (done, parts, ..) = run_predicted(&predicting(ReadPredictionParams { cost_ns: 30, ..EXACT }), &[(T, 1)], &[READ_OF_1]);
+    let (done, parts, ..) = run_predicted(&predicting(SlowReadPredictionParams { cost_ns: 30, ..EXACT }), &[(T, 1)], &[READ_OF_1]);
     assert_eq!((done, parts[0].parity_ns), (vec![T + 530 + READ_NS], 30));
     // It is called fast, and waits.
-    let (done, _, counts, pages) = run_predicted(&predicting(ReadPredictionParams { false_accept: 1.0, ..EXACT }), &[(T, 1)], &[READ_OF_1]);
+    let (done, _, counts, pages) =
+        run_predicted(&predicting(SlowReadPredictionParams { false_accept: 1.0, ..EXACT }), &[(T, 1)], &[READ_OF_1]);
     assert_eq!((done, pages, counts.slow_reads_called_fast), (vec![T + CLEAN + READ_NS], vec![0, 1, 0], 1));
     // All fast ones are called slow, so that there is no other way.
-    let (done, _, counts, pages) = run_predicted(&predicting(ReadPredictionParams { false_reject: 1.0, ..EXACT }), &[], &[READ_OF_1]);
+    let (done, _, counts, pages) = run_predicted(&predicting(SlowReadPredictionParams { false_reject: 1.0, ..EXACT }), &[], &[READ_OF_1]);
     assert_eq!((done, pages), (vec![T + 500 + READ_NS], vec![0, 1, 0]));
     assert_eq!((counts.fast_reads_called_slow, counts.stripe_reads_called_slow, counts.stripe_reads_made_elsewhere), (3, 1, 0));
 }
@@ -81,8 +82,8 @@ fn a_substitute_that_is_slow_is_not_taken_and_hedging_follows() {
     assert_eq!((done, pages), (vec![T + CLEAN + READ_NS], vec![0, 1, 0]));
     assert_eq!((counts.slow_reads_called_slow, counts.stripe_reads_called_slow, counts.stripe_reads_made_elsewhere), (2, 1, 0));
     // Then it is late, and P comes when it has collected.
-    let mut params = predicting(ReadPredictionParams { also_hedges: true, ..EXACT });
-    params.read_plan_params.after = HedgeAfter::Time(100);
+    let mut params = predicting(SlowReadPredictionParams { also_hedges: true, ..EXACT });
+    params.read_plan_params.hedge_delay = HedgeAfter::Time(100);
     let (done, _, hedged, _) = run_behind_writes(&params, &[(T, 1), (T, 2)], &[READ_OF_1], |got| got.hedged);
     assert_eq!((done, hedged.hedged_stripe_reads, hedged.stripe_reads_answered_by_hedge), (vec![T + 1220 + READ_NS], 1, 1));
     // What is read elsewhere at once is not late.
@@ -141,12 +142,12 @@ proptest! {
         }
         let home = run(&params, &asked);
         params.read_plan = ReadPlan::Predict;
-        params.read_plan_params.prediction = ReadPredictionParams { slow_threshold_ns: slow_ns, false_accept, false_reject, cost_ns: 0, also_hedges: then_hedges };
-        params.read_plan_params.after = HedgeAfter::Time(60);
+        params.read_plan_params.prediction = SlowReadPredictionParams { slow_threshold_ns: slow_ns, false_accept, false_reject, cost_ns: 0, also_hedges: then_hedges };
+        params.read_plan_params.hedge_delay = HedgeAfter::Time(60);
         let got = run(&params, &asked);
         prop_assert_eq!(got.done.len(), asked.len());
         prop_assert_eq!(&got.lost, &home.lost);
-        let ReadPredictionCounters { stripe_reads, stripe_reads_called_slow, stripe_reads_made_elsewhere, stripe_reads_locked_out, .. } = got.predicted;
+        let SlowReadPredictionCounters { stripe_reads, stripe_reads_called_slow, stripe_reads_made_elsewhere, stripe_reads_locked_out, .. } = got.predicted;
         prop_assert!(stripe_reads_called_slow <= stripe_reads);
         prop_assert!(stripe_reads_made_elsewhere + stripe_reads_locked_out <= stripe_reads_called_slow);
     }

@@ -5,8 +5,15 @@ use super::*;
 
 /// RAID-5 of three members, of which member 1 is slow from 500 to before 20000: its flash takes ten times as long.
 fn slow() -> ArrayParams {
-    let slow =
-        SlowMemberParams { member: 1, from_ns: 500, until_ns: 20_000, factor: 10.0, add_ns: 0, share_of_operations: 1.0, stalls: None };
+    let slow = SlowMemberParams {
+        member: 1,
+        from_ns: 500,
+        until_ns: 20_000,
+        flash_time_factor: 10.0,
+        add_ns: 0,
+        share_of_operations: 1.0,
+        stalls: None,
+    };
     ArrayParams { slow: vec![slow], ..params(RaidLevel::Raid5, 3, 1) }
 }
 
@@ -45,7 +52,8 @@ fn a_write_waits_for_the_late_read_before_it() {
 #[test]
 fn answers_wait_for_the_end_of_a_stall() {
     let mut params = slow();
-    params.slow[0] = SlowMemberParams { factor: 1.0, stalls: Some(StallParams { length_ns: 100, every_ns: 1000 }), ..params.slow[0] };
+    params.slow[0] =
+        SlowMemberParams { flash_time_factor: 1.0, stalls: Some(StallParams { length_ns: 100, every_ns: 1000 }), ..params.slow[0] };
     // Stalls begin at 500, 1500 and so on.
     let asked = [(400, 1, 1, false), (480, 1, 1, false), (1450, 0, 2, false), (1572, 1, 1, false)];
     assert_eq!(run(&params, &asked).done, [400 + READ_NS, 600, 1450 + READ_NS, 1600]);
@@ -55,7 +63,7 @@ fn answers_wait_for_the_end_of_a_stall() {
 
 #[test]
 fn a_late_answer_is_read_elsewhere_and_collection_alone_is_gone_round() {
-    let hedging = ReadPlanParams { after: HedgeAfter::Time(40), ..ReadPlanParams::default() };
+    let hedging = ReadPlanParams { hedge_delay: HedgeAfter::Time(40), ..ReadPlanParams::default() };
     let hedge = ArrayParams { read_plan: ReadPlan::Hedge, read_plan_params: hedging, ..slow() };
     let got = run(&hedge, &[(1000, 1, 1, false)]);
     assert_eq!((got.done[0], got.hedged.stripe_reads_answered_by_hedge, got.hedged.pages_read_in_vain), (1040 + READ_NS, 1, 1));

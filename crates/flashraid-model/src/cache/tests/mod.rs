@@ -38,13 +38,13 @@ struct Bench {
 fn params(levels: CacheLevels, group_pages: u32, member_pages: u32) -> CacheParams {
     CacheParams {
         levels,
-        write_group_cache_pages: group_pages,
+        write_group_cache_capacity_pages: group_pages,
         member_cache_pages: member_pages,
         capacity_unit: CapacityUnit::Pages,
         destage_start_fill: 0.0,
         destage_full_speed_fill: 0.0,
         destages_in_flight_max: 1,
-        common_destage_timeout_ns: 1000,
+        joint_destage_wait_max_ns: 1000,
         nvm_page_read_ns: 0,
         nvm_page_write_ns: 0,
     }
@@ -102,8 +102,8 @@ impl Bench {
         self.cache.take_commands(&mut commands);
         for order in &commands.list {
             let (at, event) = match *order {
-                Command::Wake { at, wake } => (at, Event::Wake(wake)),
-                Command::AccessArray { token, extent_range: (from, to), kind } => {
+                Command::ScheduleCacheWake { at, wake } => (at, Event::Wake(wake)),
+                Command::AccessArray { token, extent_index_bounds: (from, to), kind } => {
                     let write = kind == OpKind::Write;
                     let extents = &commands.array_extents[from as usize..to as usize];
                     self.count_array(extents, write);
@@ -111,7 +111,7 @@ impl Bench {
                     self.log.push((self.now, format!("{} {}", if write { "write" } else { "read" }, pages.join(" "))));
                     (self.now + (self.duration_ns)(order), Event::Done(token))
                 }
-                Command::AccessMembers { token, extent_range: (from, to), write } => {
+                Command::AccessMembers { token, extent_index_bounds: (from, to), write } => {
                     let extents = &commands.member_extents[from as usize..to as usize];
                     let pages: u64 = extents.iter().map(|extent| u64::from(extent.pages)).sum();
                     *if write { &mut self.pages_written } else { &mut self.pages_read } += pages;
@@ -164,7 +164,7 @@ impl Bench {
                     assert!(timer >= self.now);
                     self.now = timer;
                     self.cache.step(timer);
-                    assert!(self.cache.next_time() != Some(timer) || self.cache.has_commands(), "a timer that leads to nothing");
+                    assert!(self.cache.next_time() != Some(timer) || self.cache.has_queued_commands(), "a timer that leads to nothing");
                 }
                 _ => break,
             }

@@ -18,16 +18,16 @@ pub struct BlockCollectionWork {
     /// that go into the first destination block, up to the page that fills it. The second flag concerns the pages that go into later
     /// destination blocks.
     ///
-    /// Moves to another plane take longer only with [`super::CollectionProcedure::ReferenceSimulatorWithoutCopyBack`]. With other
+    /// Moves to another plane take longer only with [`super::CollectionProcedure::DiskSimWithoutCopyBack`]. With other
     /// procedures, both flags are false.
-    pub moves_cross_planes: [bool; 2],
+    pub has_cross_plane_delay_by_destination: [bool; 2],
     /// Number of pages moved into another plane. It is 0 unless the procedure is
-    /// [`super::CollectionProcedure::ReferenceSimulatorWithoutCopyBack`].
+    /// [`super::CollectionProcedure::DiskSimWithoutCopyBack`].
     pub(crate) pages_crossing: u32,
     /// Number of free blocks in the victim block's pool (the blocks of its plane or of its die) when the collection of this block began.
     pub free_blocks_before: u32,
     /// Number of free blocks in the victim block's pool (the blocks of its plane or of its die) just before the erase of this block.
-    pub free_blocks_min: u32,
+    pub free_blocks_before_erase: u32,
 }
 
 impl Pools {
@@ -205,10 +205,10 @@ impl Pools {
         BlockCollectionWork {
             pages_moved: count as u32,
             blocks_sealed,
-            moves_cross_planes: crosses,
+            has_cross_plane_delay_by_destination: crosses,
             pages_crossing,
             free_blocks_before,
-            free_blocks_min,
+            free_blocks_before_erase: free_blocks_min,
         }
     }
 

@@ -202,7 +202,7 @@ impl Pools {
             moving: vec![0; data_pages as usize],
             rounds: match params.collection_procedure {
                 CollectionProcedure::AsConfigured => Vec::new(),
-                CollectionProcedure::ReferenceSimulatorWithoutCopyBack => vec![Round::new(); (g.dies * pools_per_die) as usize],
+                CollectionProcedure::DiskSimWithoutCopyBack => vec![Round::new(); (g.dies * pools_per_die) as usize],
             },
             to_fetch: NO_PAGE,
         };

@@ -56,7 +56,7 @@ pub enum CollectionProcedure {
     ///
     /// The other parameters must be: [`PoolScope::Die`], greedy victims, and open blocks shared by host writes and moved pages.
     /// Copy-back and pipelining (overlap of requests with collection) must be off.
-    ReferenceSimulatorWithoutCopyBack,
+    DiskSimWithoutCopyBack,
 }
 
 /// Scope of a pool: the group of blocks that share free blocks, open blocks and the start and stop thresholds of collection.

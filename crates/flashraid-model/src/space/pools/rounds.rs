@@ -12,10 +12,10 @@ use crate::ids::{BlockId, DieId};
 pub(super) type Round = Vec<u32>;
 
 impl Pools {
-    /// Returns true if the collection follows [`CollectionProcedure::ReferenceSimulatorWithoutCopyBack`].
+    /// Returns true if the collection follows [`CollectionProcedure::DiskSimWithoutCopyBack`].
     #[inline]
     pub(super) fn follows_reference(&self) -> bool {
-        self.procedure == CollectionProcedure::ReferenceSimulatorWithoutCopyBack
+        self.procedure == CollectionProcedure::DiskSimWithoutCopyBack
     }
 
     /// Returns the block at a `position` in the order in which the free blocks of a pool are searched: plane by plane (rule 131).
@@ -105,7 +105,7 @@ mod tests {
             moves_pages_between_dies: false,
             plane_choice: PlaneChoice::MostFree,
             pool: PoolScope::Die,
-            collection_procedure: CollectionProcedure::ReferenceSimulatorWithoutCopyBack,
+            collection_procedure: CollectionProcedure::DiskSimWithoutCopyBack,
             start_threshold_free_blocks: start_free_blocks,
             stop_threshold_free_blocks: start_free_blocks + 2,
             victim: VictimPolicy::default(),
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(ftl.next_victim(DIE, 0), Some((0, BlockId(1))));
         // Block 1 lies in plane 1, block 14 in plane 0, so both remaining pages cross planes.
         let work = ftl.clean(DIE, 0, BlockId(1));
-        assert_eq!((work.pages_moved, work.pages_crossing, work.moves_cross_planes), (2, 2, [true, false]));
+        assert_eq!((work.pages_moved, work.pages_crossing, work.has_cross_plane_delay_by_destination), (2, 2, [true, false]));
         // Five blocks are free, so the round is over.
         assert!(!ftl.needs_clean(DIE));
         assert!(ftl.rounds[0].is_empty());

@@ -121,7 +121,7 @@ mod tests {
                 let useful = own.clone().filter(|&block| scores[block] < 32);
                 let expected = useful.min_by_key(|&block| (scores[block], std::cmp::Reverse(block))).map(|block| block - own.start);
                 let blocks = VictimCandidates::of_pool(scores.of(own.clone()), scores.least_of(own), &meta, 1, 32, 1);
-                prop_assert_eq!(blocks.least_valid_useful_block(), expected);
+                prop_assert_eq!(blocks.block_with_fewest_valid_pages(), expected);
             }
         }
     }

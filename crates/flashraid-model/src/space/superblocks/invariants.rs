@@ -8,7 +8,7 @@ impl Superblocks {
     /// # Errors
     /// Returns a sentence that names the first invariant that does not hold.
     pub fn verify(&self) -> Result<(), String> {
-        let per_block = self.shape.superblock_units();
+        let per_block = self.shape.mapping_units_per_superblock();
         let mut counted = vec![0; self.superblocks.len()];
         for (unit, &place) in self.map.iter().enumerate() {
             if place & BUFFERED != 0 {
@@ -36,7 +36,7 @@ impl Superblocks {
             let is_open_for = |stream: Stream| self.open[self.number_of(stream)].iter().any(|open| open.block as usize == block);
             let handles = 0..self.shape.placement_handles.count as u8;
             let collections = 0..self.shape.placement_handles.collection_streams() as u8;
-            let slc = self.shape.slc_room.map(|_| Stream::Slc);
+            let slc = self.shape.slc_superblock_limit.map(|_| Stream::Slc);
             let of = handles.map(Stream::Host).chain(collections.map(Stream::Collection)).chain(slc).find(|&stream| is_open_for(stream));
             if self.shape.placement_handles.collection_keeps_handles && of.is_some_and(|stream| stream.handle() != superblock.handle) {
                 return Err(format!("superblock {block} is open for another placement handle than its own"));

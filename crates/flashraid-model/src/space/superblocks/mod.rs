@@ -20,7 +20,7 @@ use super::tables::{LargeTable, prefetch};
 use super::victim::VictimPolicy;
 use crate::flash::ChannelParams;
 use crate::rng;
-pub use shape::{PlacementHandles, SUPERPAGE_UNITS_MAX, SlcSuperblockLimit, SuperblockShape, UnitPlace};
+pub use shape::{MAPPING_UNITS_PER_SUPERPAGE_MAX, PlacementHandles, SlcSuperblockCountLimit, SuperblockShape, UnitPlace};
 use std::collections::{BTreeMap, VecDeque};
 pub(crate) use victims::Upkeep;
 pub use victims::UpkeepParams;
@@ -175,7 +175,7 @@ impl Superblocks {
     /// numbers for a victim policy that chooses at random.
     pub fn filled(params: &SuperblocksParams, seed: u64, member: u32) -> Self {
         let SuperblocksParams { shape, channel, target_free_superblocks, victim, starts_empty: fresh } = *params;
-        let places = shape.physical_units() as usize;
+        let places = shape.physical_mapping_units() as usize;
         let mut filled = Self {
             shape,
             die_order: channel.dies_channels_first(shape.dies),
@@ -206,7 +206,7 @@ impl Superblocks {
     }
 
     pub(crate) fn superblock_of(&self, ppn: u32) -> u32 {
-        ppn / self.shape.superblock_units()
+        ppn / self.shape.mapping_units_per_superblock()
     }
 
     pub(crate) fn is_valid(&self, ppn: u32) -> bool {
@@ -223,7 +223,7 @@ impl Superblocks {
         let (at, shift) = (first / 64, first % 64);
         let low = word(at) >> shift | word(at + 1) << (64 - shift);
         let bits = if shift == 0 { low } else { low | word(at + 2) << (128 - shift) };
-        bits & (u128::MAX >> (128 - self.shape.superpage_units()))
+        bits & (u128::MAX >> (128 - self.shape.mapping_units_per_superpage()))
     }
 
     /// Prefetches the map entry of `unit`.
@@ -294,7 +294,7 @@ impl Superblocks {
 
     /// Returns true if the place is never used, because its superpage holds only one bit per cell.
     pub(crate) fn stays_empty(&self, ppn: u32) -> bool {
-        self.is_slc(ppn) && ppn % self.shape.superpage_units() >= self.shape.slc_superpage_units()
+        self.is_slc(ppn) && ppn % self.shape.mapping_units_per_superpage() >= self.shape.slc_superpage_units()
     }
 
     /// Returns true if the unit at a place is stored with one bit per cell.
@@ -309,7 +309,7 @@ impl Superblocks {
 
     /// Returns the number of open superblocks with one bit per cell.
     fn slc_open(&self) -> u32 {
-        self.shape.slc_room.map_or(0, |_| self.open[self.number_of(Stream::Slc)].len() as u32)
+        self.shape.slc_superblock_limit.map_or(0, |_| self.open[self.number_of(Stream::Slc)].len() as u32)
     }
 
     /// Returns true if some superblocks with one bit per cell are full. They can then be folded: collected into superblocks with all bits
@@ -320,8 +320,8 @@ impl Superblocks {
 
     /// Returns the number of superblocks that an idle drive keeps free for data with one bit per cell.
     pub(crate) fn reserved_for_slc(&self) -> u32 {
-        match self.shape.slc_room {
-            Some(SlcSuperblockLimit::Superblocks(superblocks)) => superblocks.saturating_sub(self.slc_open()),
+        match self.shape.slc_superblock_limit {
+            Some(SlcSuperblockCountLimit::Superblocks(superblocks)) => superblocks.saturating_sub(self.slc_open()),
             _ => 0,
         }
     }

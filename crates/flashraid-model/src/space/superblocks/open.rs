@@ -14,13 +14,13 @@ impl Superblocks {
 
     /// Returns the number of units in a superpage of the stream.
     pub(crate) fn superpage_units(&self, stream: Stream) -> u32 {
-        if stream == Stream::Slc { self.shape.slc_superpage_units() } else { self.shape.superpage_units() }
+        if stream == Stream::Slc { self.shape.slc_superpage_units() } else { self.shape.mapping_units_per_superpage() }
     }
 
     /// Returns the stream for the host's next superpage with this placement handle (rule 222). `promised` is the number of superpages with
     /// one bit per cell that were decided on but have no place yet.
     pub(crate) fn stream_of_host(&self, handle: u8, promised: u32) -> Stream {
-        let Some(room) = self.shape.slc_room else { return Stream::Host(handle) };
+        let Some(room) = self.shape.slc_superblock_limit else { return Stream::Host(handle) };
         let left: u32 = self.open[self.number_of(Stream::Slc)].iter().map(|open| open.superpages_left).sum();
         let more = room.slc_superblocks_max(self.free(), self.slc_in_use, self.target_free_superblocks).saturating_sub(self.slc_in_use);
         let has_room = u64::from(promised) < u64::from(left) + u64::from(more) * u64::from(self.shape.data_superpages());
@@ -62,7 +62,7 @@ impl Superblocks {
         assert!(row < rows && open.superpages_left > 0, "the die has a row left");
         open.next_row[die as usize] = self.shape.data_row(open.block, die, row + 1);
         open.superpages_left -= 1;
-        let first = ((open.block * rows + row) * dies + die) * self.shape.superpage_units();
+        let first = ((open.block * rows + row) * dies + die) * self.shape.mapping_units_per_superpage();
         if open.superpages_left == 0 {
             list.remove(at);
         }

@@ -29,7 +29,7 @@ pub struct SuperblockShape {
     pub placement_handles: PlacementHandles,
     /// Limit on the number of superblocks that hold one bit per cell at the same time. `None` means that the drive has no such
     /// superblocks.
-    pub slc_room: Option<SlcSuperblockLimit>,
+    pub slc_superblock_limit: Option<SlcSuperblockCountLimit>,
 }
 
 /// Writes all fields as words, so that different shapes give different texts.
@@ -45,7 +45,7 @@ impl fmt::Display for SuperblockShape {
             exported_units,
             has_parity_superpages: rain,
             placement_handles: placement,
-            slc_room: slc,
+            slc_superblock_limit: slc,
         } = self;
         write!(
             f,
@@ -64,20 +64,20 @@ impl fmt::Display for SuperblockShape {
         }
         match slc {
             None => Ok(()),
-            Some(SlcSuperblockLimit::Superblocks(superblocks)) => write!(f, ", {superblocks} superblocks of SLC"),
-            Some(SlcSuperblockLimit::ShareOfFree { millionths }) => write!(f, ", {millionths} millionths of SLC"),
+            Some(SlcSuperblockCountLimit::Superblocks(superblocks)) => write!(f, ", {superblocks} superblocks of SLC"),
+            Some(SlcSuperblockCountLimit::ShareOfFree { millionths }) => write!(f, ", {millionths} millionths of SLC"),
         }
     }
 }
 
 /// Maximum number of mapping units in a superpage. A superpage is the data that one program writes to a die. A unit is one logical
 /// page or several (`ssd.superblock.unit`).
-pub const SUPERPAGE_UNITS_MAX: u32 = 128;
+pub const MAPPING_UNITS_PER_SUPERPAGE_MAX: u32 = 128;
 
 impl SuperblockShape {
     /// Returns the number of mapping units that fit into a superpage. A superpage is the data that one program writes to a die: a
     /// flash page of each plane and bit per cell. A unit is one logical page or several (`ssd.superblock.unit`).
-    pub fn superpage_units(&self) -> u32 {
+    pub fn mapping_units_per_superpage(&self) -> u32 {
         self.planes * self.bits_per_cell * self.units_per_flash_page
     }
 
@@ -91,7 +91,7 @@ impl SuperblockShape {
     /// handle. It has one more for writes with one bit per cell, if the drive allows them. Collection has one stream for each
     /// placement handle if it keeps their data apart, and otherwise a single one.
     pub fn streams(&self) -> u32 {
-        self.placement_handles.host_and_collection_streams() + u32::from(self.slc_room.is_some())
+        self.placement_handles.host_and_collection_streams() + u32::from(self.slc_superblock_limit.is_some())
     }
 
     /// Returns the number of superpages in a superblock, including parity.
@@ -107,25 +107,25 @@ impl SuperblockShape {
 
     /// Returns the number of places in a superblock, including those of parity. A place holds one unit of the mapping (one page or
     /// several).
-    pub fn superblock_units(&self) -> u32 {
-        self.superpages_per_superblock() * self.superpage_units()
+    pub fn mapping_units_per_superblock(&self) -> u32 {
+        self.superpages_per_superblock() * self.mapping_units_per_superpage()
     }
 
     /// Returns the number of units of the mapping (one page or several) that fit into a superblock, without the places of parity.
-    pub fn data_units(&self) -> u32 {
-        self.data_superpages() * self.superpage_units()
+    pub fn data_mapping_units_per_superblock(&self) -> u32 {
+        self.data_superpages() * self.mapping_units_per_superpage()
     }
 
     /// Returns the number of places on the whole medium, including those of parity. A place holds one unit of the mapping (one page or
     /// several).
-    pub fn physical_units(&self) -> u64 {
-        u64::from(self.superblocks) * u64::from(self.superblock_units())
+    pub fn physical_mapping_units(&self) -> u64 {
+        u64::from(self.superblocks) * u64::from(self.mapping_units_per_superblock())
     }
 
     /// Returns the number of superblocks that are not needed to hold the capacity that the drive offers the host. That capacity fills
     /// the others.
     pub fn spare_superblocks(&self) -> u32 {
-        self.superblocks.saturating_sub(self.exported_units.div_ceil(self.data_units()))
+        self.superblocks.saturating_sub(self.exported_units.div_ceil(self.data_mapping_units_per_superblock()))
     }
 
     /// Returns true if a superblock with `valid` valid units is worth collecting, because moving them takes fewer superpages than the erase
@@ -136,7 +136,7 @@ impl SuperblockShape {
 
     /// Returns the number of valid units below which a superblock is worth collecting.
     pub(crate) fn useful_if_valid_units_below(&self) -> u32 {
-        (self.data_superpages() - 1) * self.superpage_units() + 1
+        (self.data_superpages() - 1) * self.mapping_units_per_superpage() + 1
     }
 
     /// Returns true if some superblock is worth collecting whenever at most `floor` superblocks are free, so that writes never wait
@@ -147,13 +147,13 @@ impl SuperblockShape {
     /// hold at least a certain number of valid units. The method returns true if the drive offers the host fewer units than that,
     /// because the case is then impossible. (A superblock with one bit per cell is always worth collecting.)
     ///
-    /// The result is also false if `floor` is smaller than [`Self::smallest_allowed_floor`].
+    /// The result is also false if `floor` is smaller than [`Self::free_superblock_floor_min`].
     pub fn guarantees_victim_at_floor(&self, floor: u32) -> bool {
-        if floor < self.smallest_allowed_floor() {
+        if floor < self.free_superblock_floor_min() {
             return false;
         }
         let sealed = u64::from(self.superblocks.saturating_sub(floor + self.open_superblocks_max() + 2));
-        let useless = u64::from(self.data_units() - self.superpage_units());
+        let useless = u64::from(self.data_mapping_units_per_superblock() - self.mapping_units_per_superpage());
         sealed * useless > u64::from(self.exported_units)
     }
 
@@ -165,19 +165,19 @@ impl SuperblockShape {
 
     /// Returns the smallest allowed value for the number of free superblocks at which host writes stop (rule 213). Each stream of
     /// collection needs one superblock, and one more must be left.
-    pub fn smallest_allowed_floor(&self) -> u32 {
+    pub fn free_superblock_floor_min(&self) -> u32 {
         self.placement_handles.collection_streams() + 1
     }
 
     /// Returns the minimum size of the write buffer, in units of the mapping (one page or several). The buffer must hold one superpage
     /// for each placement handle, and one more superpage (rule 221). If the buffer is full, at least one superpage is then complete.
     pub fn buffer_units_min(&self) -> u32 {
-        (self.placement_handles.count + 1) * self.superpage_units()
+        (self.placement_handles.count + 1) * self.mapping_units_per_superpage()
     }
 
     /// Returns the row (one superpage on each die) in which a place lies. Rows are counted over all superblocks.
     pub(crate) fn row_of(&self, ppn: u32) -> u32 {
-        ppn / self.superpage_units() / self.dies
+        ppn / self.mapping_units_per_superpage() / self.dies
     }
 
     /// Returns the die that holds the parity of a row (rule 218). Rows are counted over all superblocks.
@@ -187,12 +187,12 @@ impl SuperblockShape {
 
     /// Returns the first place of the superpage that holds the parity of a row.
     pub(crate) fn parity_place(&self, row: u32) -> Option<u32> {
-        self.parity_die(row).map(|die| (row * self.dies + die) * self.superpage_units())
+        self.parity_die(row).map(|die| (row * self.dies + die) * self.mapping_units_per_superpage())
     }
 
     /// Returns true if the place `ppn` (the position of one unit of the mapping) holds parity.
     pub(crate) fn is_parity(&self, ppn: u32) -> bool {
-        self.parity_die(self.row_of(ppn)) == Some(ppn / self.superpage_units() % self.dies)
+        self.parity_die(self.row_of(ppn)) == Some(ppn / self.mapping_units_per_superpage() % self.dies)
     }
 
     /// Returns the first row of the superblock, from `row` on, in which the die holds data. It is `superpages_per_die` if there is none.
@@ -210,7 +210,7 @@ impl SuperblockShape {
 
     /// Converts the place number `ppn` of a unit to die, plane and page.
     pub(crate) fn place(&self, ppn: u32) -> UnitPlace {
-        let units = self.superpage_units();
+        let units = self.mapping_units_per_superpage();
         let superpage = ppn / units;
         let flash_page = ppn % units / self.units_per_flash_page;
         UnitPlace {
@@ -268,7 +268,7 @@ impl PlacementHandles {
 
 /// Limit on the number of superblocks that hold one bit per cell at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum SlcSuperblockLimit {
+pub enum SlcSuperblockCountLimit {
     /// Limits the superblocks with one bit per cell (SLC) to a fixed number, at least 1.
     Superblocks(u32),
     /// Limits the superblocks with one bit per cell (SLC) to a share of the superblocks that are available to them. Available are all
@@ -282,7 +282,7 @@ pub enum SlcSuperblockLimit {
     },
 }
 
-impl SlcSuperblockLimit {
+impl SlcSuperblockCountLimit {
     /// Returns the maximum number of superblocks with one bit per cell, while `free` superblocks are free and `in_use` hold one bit per
     /// cell. `target` is the number of superblocks that collection aims to keep free.
     pub fn slc_superblocks_max(self, free: u32, in_use: u32, target: u32) -> u32 {
@@ -312,13 +312,16 @@ mod tests {
             exported_units,
             has_parity_superpages: false,
             placement_handles: PlacementHandles::SINGLE_HANDLE,
-            slc_room: None,
+            slc_superblock_limit: None,
         }
     }
 
     #[test]
     fn a_drive_never_stops_while_some_superblock_is_useful() {
-        assert_eq!((shape(1).superpage_units(), shape(1).data_units(), shape(1).open_superblocks_max()), (8, 128, 4));
+        assert_eq!(
+            (shape(1).mapping_units_per_superpage(), shape(1).data_mapping_units_per_superblock(), shape(1).open_superblocks_max()),
+            (8, 128, 4)
+        );
         // Two superblocks are free, four are open, and two are on their way.
         assert!(shape(12 * 120 - 1).guarantees_victim_at_floor(2));
         assert!(!shape(12 * 120).guarantees_victim_at_floor(2));

@@ -17,7 +17,7 @@ impl Superblocks {
     /// empty, and no operation may be in progress.
     pub fn save(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.state_bytes_max() as usize);
-        let unmapped = self.shape.physical_units() as u32;
+        let unmapped = self.shape.physical_mapping_units() as u32;
         let mut packer = Packer::new(&mut out, self.bits_of_map());
         self.map.iter().for_each(|&place| packer.put(if place == NONE { unmapped } else { place }));
         packer.end();
@@ -35,7 +35,7 @@ impl Superblocks {
         if self.shape.placement_handles.collection_keeps_handles {
             put_words(&mut out, self.superblocks.iter().map(|superblock| u32::from(superblock.handle)));
         }
-        if self.shape.slc_room.is_some() {
+        if self.shape.slc_superblock_limit.is_some() {
             put_words(&mut out, self.superblocks.iter().map(|superblock| u32::from(superblock.is_slc)));
         }
         put_streams(&mut out, &self.streams);
@@ -45,7 +45,7 @@ impl Superblocks {
     /// Returns the number of bits of an entry in the packed map. It must hold the number of a place, or one number more for a unit without
     /// data.
     fn bits_of_map(&self) -> u32 {
-        bits_for(self.shape.physical_units() as u32)
+        bits_for(self.shape.physical_mapping_units() as u32)
     }
 
     fn packed_map_bytes(&self) -> usize {
@@ -56,7 +56,7 @@ impl Superblocks {
     pub fn state_bytes_max(&self) -> u64 {
         let placement = self.shape.placement_handles;
         let open = u64::from(self.shape.streams()) * (1 + 2 * (1 + u64::from(self.shape.dies)));
-        let by_superblock = 3 + u64::from(placement.collection_keeps_handles) + u64::from(self.shape.slc_room.is_some());
+        let by_superblock = 3 + u64::from(placement.collection_keeps_handles) + u64::from(self.shape.slc_superblock_limit.is_some());
         let words = by_superblock * u64::from(self.shape.superblocks) + 2 + open;
         (self.packed_map_bytes() + self.streams.len() * STREAM_BYTES_MAX) as u64 + 4 * words
     }
@@ -140,7 +140,7 @@ impl Superblocks {
             }
         }
         self.slc_in_use = 0;
-        if self.shape.slc_room.is_some() {
+        if self.shape.slc_superblock_limit.is_some() {
             let open = &self.open[self.number_of(Stream::Slc)];
             for block in 0..blocks {
                 let is_open = open.iter().any(|open| open.block == block);
@@ -166,7 +166,7 @@ impl Superblocks {
         self.map.fill(NONE);
         self.units.fill(NONE);
         self.valid.fill(0);
-        let unmapped = self.shape.physical_units() as u32;
+        let unmapped = self.shape.physical_mapping_units() as u32;
         let mut entries = Unpacker::new(packed, self.bits_of_map());
         for unit in 0..self.shape.exported_units {
             let place = entries.entry();
@@ -191,7 +191,7 @@ impl Superblocks {
             State::Sealed => true,
             State::Free | State::Victim => false,
             State::Open => {
-                let superpage = place % self.shape.superblock_units() / self.shape.superpage_units();
+                let superpage = place % self.shape.mapping_units_per_superblock() / self.shape.mapping_units_per_superpage();
                 let (row, die) = (superpage / self.shape.dies, superpage % self.shape.dies);
                 self.open.iter().flatten().any(|open| open.block == block && row < open.next_row[die as usize])
             }
@@ -201,20 +201,20 @@ impl Superblocks {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{PlacementHandles, SlcSuperblockLimit, SuperblockShape, SuperblocksParams};
+    use super::super::{PlacementHandles, SlcSuperblockCountLimit, SuperblockShape, SuperblocksParams};
     use super::*;
     use crate::flash::ChannelParams;
     use crate::rng;
     use crate::space::victim::{DChoices, Greedy};
 
     /// Settings that keep units apart: placement handles, and one bit per cell.
-    type Apart = (PlacementHandles, Option<SlcSuperblockLimit>);
+    type Apart = (PlacementHandles, Option<SlcSuperblockCountLimit>);
 
     const APART: [Apart; 4] = [
         (PlacementHandles::SINGLE_HANDLE, None),
         (PlacementHandles { count: 3, collection_keeps_handles: false }, None),
         (PlacementHandles { count: 3, collection_keeps_handles: true }, None),
-        (PlacementHandles::SINGLE_HANDLE, Some(SlcSuperblockLimit::Superblocks(4))),
+        (PlacementHandles::SINGLE_HANDLE, Some(SlcSuperblockCountLimit::Superblocks(4))),
     ];
 
     fn warm(overwrites: f64, fresh: bool, rain: bool, (placement, slc): Apart) -> Superblocks {
@@ -228,7 +228,7 @@ mod tests {
             exported_units: 1500,
             has_parity_superpages: rain,
             placement_handles: placement,
-            slc_room: slc,
+            slc_superblock_limit: slc,
         };
         // The policy draws random numbers, so that its stream is saved.
         let victim = if rain { DChoices { d: 50 }.into() } else { Greedy {}.into() };

@@ -41,7 +41,7 @@ impl Superblocks {
         let candidates: Vec<SuperblockCandidate> = self.superblocks.iter().map(candidate).collect();
         let blocks = VictimCandidates::of_superblocks(
             &candidates,
-            self.shape.data_units(),
+            self.shape.data_mapping_units_per_superblock(),
             self.shape.useful_if_valid_units_below(),
             self.sequence + 1,
         );
@@ -53,7 +53,7 @@ impl Superblocks {
     /// Returns the sealed superblock with one bit per cell that has the fewest valid units, to be folded. Among equals, it is the one with
     /// the highest number.
     pub(crate) fn folding_victim(&self) -> Option<u32> {
-        self.shape.slc_room?;
+        self.shape.slc_superblock_limit?;
         let sealed = self.superblocks.iter().enumerate().filter(|(_, block)| block.state == State::Sealed && block.is_slc);
         sealed.min_by_key(|&(number, block)| (block.valid, std::cmp::Reverse(number))).map(|(block, _)| block as u32)
     }

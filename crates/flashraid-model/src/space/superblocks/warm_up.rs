@@ -85,11 +85,12 @@ impl Superblocks {
     pub(crate) fn make_steady(&mut self, seed: u64, member: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
         let stream = &mut warm_up_stream(seed, member);
         let SuperblockShape { superblocks, exported_units, .. } = self.shape;
-        let (sealed, per_block) = (superblocks - self.target_free_superblocks - self.shape.streams(), self.shape.superblock_units());
+        let (sealed, per_block) =
+            (superblocks - self.target_free_superblocks - self.shape.streams(), self.shape.mapping_units_per_superblock());
         self.empty();
         let mut order: Vec<u32> = (0..exported_units).collect();
         let (mut drawn, mut taken) = (0, Vec::new());
-        for (block, valid) in valid_by_age(sealed, self.shape.data_units(), exported_units).into_iter().enumerate() {
+        for (block, valid) in valid_by_age(sealed, self.shape.data_mapping_units_per_superblock(), exported_units).into_iter().enumerate() {
             if !go_on(block as f64 / f64::from(sealed)) {
                 return false;
             }
@@ -100,7 +101,7 @@ impl Superblocks {
             superblock.programmed = self.shape.superpages_per_superblock();
             // The numbers are drawn first, so that the memory that they lead to can be prefetched.
             taken.clear();
-            let (mut left, mut places_left) = (valid, self.shape.data_units());
+            let (mut left, mut places_left) = (valid, self.shape.data_mapping_units_per_superblock());
             for place in block * per_block..(block + 1) * per_block {
                 if self.shape.is_parity(place) {
                     continue;
@@ -240,7 +241,7 @@ impl UntimedWriters {
         let writer = &mut self.collection[usize::from(stream.handle())];
         let parity_before = writer.parity_superpages;
         space.begin_victim(victim);
-        let places = space.shape.superblock_units();
+        let places = space.shape.mapping_units_per_superblock();
         let mut units = 0;
         for place in victim * places..(victim + 1) * places {
             if space.is_valid(place) {

@@ -12,7 +12,7 @@ pub struct Greedy {}
 
 impl Victim for Greedy {
     fn pick_victim(&self, blocks: &VictimCandidates<'_>, _: &mut VictimRandomness<'_>) -> Option<usize> {
-        blocks.least_valid_useful_block()
+        blocks.block_with_fewest_valid_pages()
     }
 
     fn write_amplification_theory(&self) -> WriteAmplificationTheory {

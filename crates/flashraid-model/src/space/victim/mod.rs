@@ -237,7 +237,7 @@ impl<'a> VictimCandidates<'a> {
     /// For each group of 64 blocks of a pool, the smallest number of valid pages is stored. It is updated when pages are overwritten.
     /// In a pool of 2048 blocks, this method thus compares 32 stored numbers, and then the blocks of one group. Another design would
     /// keep lists of blocks with equal numbers, but it would make overwrites slower.
-    pub fn least_valid_useful_block(&self) -> Option<usize> {
+    pub fn block_with_fewest_valid_pages(&self) -> Option<usize> {
         let BlockTables::Pool { scores, least: LeastScores { before, of_groups }, .. } = self.held else {
             return self.blocks_worth_collecting().min_by_key(|&(block, valid)| (valid, Reverse(block))).map(|(block, _)| block);
         };

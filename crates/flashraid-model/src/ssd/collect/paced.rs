@@ -74,7 +74,7 @@ impl Paced {
 
     /// Returns true if a debt of `owed_units` units stops host writes.
     pub(crate) fn exceeds_debt(&self, owed_units: u64) -> bool {
-        owed_units > self.limits.units_behind_host_max
+        owed_units > self.limits.collection_backlog_units_max
     }
 
     /// Returns true if the balance allows another move of this cost.
@@ -98,7 +98,7 @@ mod tests {
             target_free_superblocks: 6,
             superblocks_below_target_to_double_pace: 3,
             floor_free_superblocks: 2,
-            units_behind_host_max: 10,
+            collection_backlog_units_max: 10,
         })
     }
 

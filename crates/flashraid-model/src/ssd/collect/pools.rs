@@ -105,7 +105,7 @@ pub(crate) enum OwedVictims {
     /// No victim block is left whose collection the die must still begin.
     Nothing,
     /// The die must still begin to collect one victim block in all, from one of its pools of blocks.
-    One,
+    OneFromAnyPool,
     /// The die must still begin to collect one victim block from each pool of blocks in this set. One bit stands for each pool.
     PoolBits(u64),
 }
@@ -116,7 +116,7 @@ impl Forced {
     pub(crate) fn new(work: ForcedWork, pools: u64, cleaned: u64, busy: u64, below_free_blocks: u32) -> Self {
         let left = pools & !cleaned;
         let owed_victims = match work {
-            ForcedWork::OneVictim | ForcedWork::OneVictimThenWatermark if busy == 0 => OwedVictims::One,
+            ForcedWork::OneVictim | ForcedWork::OneVictimThenWatermark if busy == 0 => OwedVictims::OneFromAnyPool,
             ForcedWork::OneVictimPerPool | ForcedWork::OneVictimPerPoolThenWatermark if left != 0 => OwedVictims::PoolBits(left),
             _ => OwedVictims::Nothing,
         };
@@ -190,7 +190,7 @@ mod tests {
         assert!(!forced.clean_is_over(0) && !forced.clean_is_over(1), "pool 2 has not begun");
         forced.victim_begins(2, 2);
         assert!(forced.owed_victims() == OwedVictims::Nothing && forced.clean_is_over(2) && forced.after_victims().is_none());
-        assert_eq!(Forced::new(ForcedWork::OneVictim, 0b11, 0, 0, 3).owed_victims(), OwedVictims::One);
+        assert_eq!(Forced::new(ForcedWork::OneVictim, 0b11, 0, 0, 3).owed_victims(), OwedVictims::OneFromAnyPool);
     }
 
     #[test]

@@ -74,7 +74,7 @@ pub(crate) enum Next {
     AllMovesBegun(u32),
     /// A part of the victim superblock must be read now, so that it can be moved. A part is all valid data of one superpage. The
     /// value is the number of the part in [`Collection::parts`].
-    MovePart(u32),
+    ReadVictimSuperpage(u32),
 }
 
 /// State of the collection of superblocks in one SSD.
@@ -118,7 +118,7 @@ impl Collection {
 
     /// Returns the number of units that may have been read but not programmed.
     fn room(shape: &SuperblockShape) -> u64 {
-        2 * u64::from(shape.dies) * u64::from(shape.superpage_units())
+        2 * u64::from(shape.dies) * u64::from(shape.mapping_units_per_superpage())
     }
 
     /// Returns true if collection takes no time.
@@ -142,7 +142,7 @@ impl Collection {
 
     /// Returns the credits that moving one unit costs. A move for upkeep (to preserve data or to level wear) costs nothing.
     fn cost(&self, victim: &Victim) -> i128 {
-        if victim.for_upkeep { 0 } else { self.paced.cost(self.shape.data_units() - victim.valid) }
+        if victim.for_upkeep { 0 } else { self.paced.cost(self.shape.data_mapping_units_per_superblock() - victim.valid) }
     }
 
     /// Returns the number of units that must still be moved to pay for what the host has written.
@@ -203,7 +203,7 @@ impl Collection {
     /// Starts the next step of collection, if there are enough credits or an urgent need, and room for units that are read.
     pub(crate) fn next(&mut self, media: &mut Superblocks, need: Need) -> Next {
         let Some(mut victim) = self.victim else { return self.next_victim(media, need) };
-        let (per_superpage, superpages) = (self.shape.superpage_units(), self.shape.superpages_per_superblock());
+        let (per_superpage, superpages) = (self.shape.mapping_units_per_superpage(), self.shape.superpages_per_superblock());
         let first_of = |superpage: u32| (victim.block * superpages + superpage) * per_superpage;
         let next = (victim.next..superpages).find(|&superpage| media.valid_units(first_of(superpage)) != 0);
         let Some(superpage) = next else {
@@ -227,7 +227,7 @@ impl Collection {
         self.moving(victim.block).parts += 1;
         let id = self.parts.take();
         self.parts[id] = part;
-        Next::MovePart(id)
+        Next::ReadVictimSuperpage(id)
     }
 
     /// Returns the number of superblocks, free or soon free, at which no more victims are chosen.

@@ -58,8 +58,8 @@ counts! {
         flash_page_reads_for_host,
         /// Number of pages that the host read without a flash read of their own. A read of the same flash page for another brought them.
         page_reads_sharing_flash_read,
-        /// Number of host superpages that had to wait because collection was further behind with its moves than `units_behind_host_max`
-        /// allows.
+        /// Number of host superpages that had to wait because collection was further behind with its moves than
+        /// `collection_backlog_units_max` allows.
         superpages_that_waited_for_collection,
         /// Number of host superpages that had to wait because too few superblocks were free.
         waits_for_free_superblock,

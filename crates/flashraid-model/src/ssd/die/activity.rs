@@ -69,7 +69,7 @@ impl Activity {
     pub(crate) fn extra_array_ns(&mut self, array_ns: u64, page_and_erases: impl FnOnce() -> (u32, u32)) -> u64 {
         let Some(mechanisms) = &mut self.mechanisms else { return 0 };
         let (page, erases) = page_and_erases();
-        mechanisms.extra_array_ns(page, erases, array_ns)
+        mechanisms.total_extra_cell_read_ns(page, erases, array_ns)
     }
 
     /// Ends an idle period without asking the mechanisms. Work that follows other work at once gives them no idle time.

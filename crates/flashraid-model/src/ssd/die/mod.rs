@@ -178,7 +178,7 @@ impl Dies {
     /// Returns true if a wake-up still has an effect. The caller has already ended collection in idle time.
     pub(crate) fn needs_wake_up(&self, wake: SsdWake) -> bool {
         match (self, wake) {
-            (Self::Pages(own), SsdWake::Worker { die, worker, number }) => own.needs_wake_up(die, worker, number),
+            (Self::Pages(own), SsdWake::Worker { die, worker, wait_number: number }) => own.needs_wake_up(die, worker, number),
             (_, SsdWake::Superpages(SuperpageWake::IdleWaitEnds(_))) => false,
             _ => true,
         }

@@ -74,7 +74,7 @@ impl Command {
 
     /// Returns true if an operation that arrives at the same time belongs to this command.
     pub(crate) fn is_of(&self, op: &PageOp) -> bool {
-        self.kind == op.kind && self.ops.first().is_some_and(|first| first.completion_number == op.completion_number)
+        self.kind == op.kind && self.ops.first().is_some_and(|first| first.completion_tag == op.completion_tag)
     }
 }
 
@@ -82,9 +82,9 @@ impl Command {
 pub(crate) fn units_of(ops: &[PageOp], unit_pages: u32) -> impl Iterator<Item = (u32, std::ops::Range<usize>)> {
     let mut at = 0;
     std::iter::from_fn(move || {
-        let unit = ops.get(at)?.page / unit_pages;
+        let unit = ops.get(at)?.logical_page / unit_pages;
         let begin = at;
-        while ops.get(at).is_some_and(|op| op.page / unit_pages == unit) {
+        while ops.get(at).is_some_and(|op| op.logical_page / unit_pages == unit) {
             at += 1;
         }
         Some((unit, begin..at))

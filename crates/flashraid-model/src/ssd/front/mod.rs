@@ -67,7 +67,7 @@ impl Front {
         handles: u32,
     ) -> Self {
         let is_on = params.is_some();
-        let params = params.unwrap_or(FrontEndParams { buffer: None, queues: None, firmware: FirmwareParams::WITHOUT_OVERHEAD });
+        let params = params.unwrap_or(FrontEndParams { write_buffer: None, queues: None, firmware: FirmwareParams::WITHOUT_OVERHEAD });
         Self {
             is_on,
             member,
@@ -80,7 +80,7 @@ impl Front {
             cores: Cores::new(params.firmware.cores),
             link,
             lanes: [Wire::default(); 2],
-            buffer: Buffer::new(params.buffer),
+            buffer: Buffer::new(params.write_buffer),
             counters: FrontEndCounters::default(),
         }
     }
@@ -231,7 +231,7 @@ impl Front {
         time.other_ns += waiter.other_ns;
         time.queue_ns = at - waiter.arrived - time.total_ns();
         let met_gc = time.collection_ns > 0;
-        out.ends.push(OpEnd { completion_number: waiter.completion, member: self.member, at, met_gc, time_parts: time });
+        out.ends.push(OpEnd { completion_tag: waiter.completion, member: self.member, at, met_gc, time_parts: time });
         self.pages_end(waiter.fetched_id, 1, at, out);
     }
 
@@ -246,7 +246,7 @@ impl Front {
         }
         time.queue_ns = at - command.arrived - time.total_ns();
         for op in &command.ops {
-            out.ends.push(OpEnd { completion_number: op.completion_number, member: self.member, at, met_gc: false, time_parts: time });
+            out.ends.push(OpEnd { completion_tag: op.completion_tag, member: self.member, at, met_gc: false, time_parts: time });
         }
         self.pages_end(command.fetched_id, command.ops.len() as u32, at, out);
         self.release(id, command);
@@ -255,7 +255,7 @@ impl Front {
     /// Returns the pages of write commands that are neither in the buffer nor with a die.
     pub(super) fn pages_to_write(&self) -> impl Iterator<Item = u32> {
         let writes = self.commands.entries().filter(|command| command.kind == OpKind::Write);
-        writes.flat_map(|command| command.ops.iter().skip(command.next as usize)).map(|op| op.page)
+        writes.flat_map(|command| command.ops.iter().skip(command.next as usize)).map(|op| op.logical_page)
     }
 
     /// Verifies that each command in the table has pages to serve.

@@ -13,7 +13,7 @@ pub(crate) enum Stage {
     /// With dynamic allocation, pages are sent to all dies together, because any die may take them. The number of pages that have
     /// been sent and not begun is then at most the number of dies.
     #[default]
-    Waiting,
+    NotSentToDie,
     /// The page has been sent to the dies, and none has begun to program it. It waits in the queue of its die or, with dynamic
     /// allocation, for a die that accepts it.
     AtDie,
@@ -34,8 +34,8 @@ pub(crate) struct Buffered {
 
 impl Default for Buffered {
     fn default() -> Self {
-        let op = PageOp { page: 0, kind: OpKind::Write, fua: false, high_priority: false, workload_stream: 0, completion_number: 0 };
-        Self { op, number: 0, stage: Stage::Waiting, lane: 0 }
+        let op = PageOp { logical_page: 0, kind: OpKind::Write, fua: false, high_priority: false, workload_stream: 0, completion_tag: 0 };
+        Self { op, number: 0, stage: Stage::NotSentToDie, lane: 0 }
     }
 }
 
@@ -76,7 +76,7 @@ impl PageBuffer {
         }
         let id = self.lanes[of_lane].pop_front()?;
         let page = &mut self.pages[id];
-        assert_eq!(page.stage, Stage::Waiting, "a page is given to a die once");
+        assert_eq!(page.stage, Stage::NotSentToDie, "a page is given to a die once");
         page.stage = Stage::AtDie;
         self.at_dies[of_lane] += 1;
         Some((id, page.op))
@@ -91,7 +91,7 @@ impl PageBuffer {
 
     /// Returns the pages that no die has received yet.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = u32> {
-        self.lanes.iter().flatten().map(|&id| self.pages[id].op.page)
+        self.lanes.iter().flatten().map(|&id| self.pages[id].op.logical_page)
     }
 
     /// Verifies the state against the number of pages in the buffer, `used`.
@@ -103,8 +103,8 @@ impl PageBuffer {
         if waiting > pages || self.held.len() > pages {
             return Err(format!("of {pages} pages of the write buffer {waiting} wait and {} can be read", self.held.len()));
         }
-        match self.held.iter().find(|&(&page, &id)| self.pages[id].op.page != page) {
-            Some((page, id)) => Err(format!("page {page} is held as page {} of the write buffer", self.pages[*id].op.page)),
+        match self.held.iter().find(|&(&page, &id)| self.pages[id].op.logical_page != page) {
+            Some((page, id)) => Err(format!("page {page} is held as page {} of the write buffer", self.pages[*id].op.logical_page)),
             None => Ok(()),
         }
     }

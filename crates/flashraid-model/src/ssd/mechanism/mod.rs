@@ -60,7 +60,7 @@ pub trait MechanismAtDie<C>: std::fmt::Debug + Clone {
     /// nanoseconds. The die asks when its flash array begins to read the page. Without the mechanism, the flash array takes
     /// `_array_ns`. `_page` is the number of the flash page in the SSD, and `_erases` is the number of erases of its block. The
     /// mechanism counts its effects in `_counters`.
-    fn extra_flash_array_ns(&mut self, _page: u32, _erases: u32, _array_ns: u64, _counters: &mut C) -> u64 {
+    fn extra_cell_read_ns(&mut self, _page: u32, _erases: u32, _array_ns: u64, _counters: &mut C) -> u64 {
         0
     }
 }
@@ -73,12 +73,12 @@ pub trait Counters: Count + Default {
 
     /// Returns the counters of a mechanism as reports show them. A mechanism is an optional behaviour of an SSD, such as read
     /// retries.
-    fn figures(&self) -> Vec<Figure>;
+    fn figures(&self) -> Vec<ReportedMechanismCounter>;
 }
 
 /// A counter of a mechanism (an optional behaviour of an SSD that takes time of its dies, such as read retries), as reports show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Figure {
+pub struct ReportedMechanismCounter {
     /// Name of a mechanism's counter in JSON, which ends in `_ms` for a time.
     pub key: &'static str,
     /// Name of a mechanism's counter in tables of reports.
@@ -90,7 +90,7 @@ pub struct Figure {
     pub sum_over_members: u64,
 }
 
-impl Figure {
+impl ReportedMechanismCounter {
     /// Returns true if the mechanism's counter adds up times, such as waits for background work. Other counters count events.
     fn is_time(&self) -> bool {
         self.key.ends_with("_ms")
@@ -126,15 +126,15 @@ impl Figure {
 /// Counters of a mechanism, as reports show them under a heading. A mechanism is an optional behaviour of an SSD that takes time of its
 /// dies, such as read retries.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Figures {
+pub struct MechanismCounterTable {
     /// Name of the table in `[ssd]` that configures the mechanism, such as `read_retry`. In a report, the mechanism's counters stand
     /// under the same name in `mechanisms`.
-    pub table_name: &'static str,
+    pub config_table_name: &'static str,
     /// Heading above the counters of a mechanism in tables of reports. A mechanism is an optional behaviour of an SSD, such as read
     /// retries.
     pub title: &'static str,
     /// Counters of the mechanism (an optional behaviour of an SSD, such as read retries), in the order in which reports show them.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<ReportedMechanismCounter>,
 }
 
 /// Defines the counters of a mechanism (an optional behaviour of an SSD that takes time of its dies, such as read retries). Each line
@@ -149,8 +149,8 @@ macro_rules! counters {
         impl $crate::ssd::mechanism::Counters for $Name {
             const TITLE: &'static str = $title;
 
-            fn figures(&self) -> Vec<$crate::ssd::mechanism::Figure> {
-                vec![$($crate::ssd::mechanism::Figure { key: $key, label: $label, meaning: $meaning.trim_ascii(), sum_over_members: self.$field }),*]
+            fn figures(&self) -> Vec<$crate::ssd::mechanism::ReportedMechanismCounter> {
+                vec![$($crate::ssd::mechanism::ReportedMechanismCounter { key: $key, label: $label, meaning: $meaning.trim_ascii(), sum_over_members: self.$field }),*]
             }
         }
     };
@@ -233,10 +233,10 @@ macro_rules! mechanisms {
             }
 
             /// Returns the time that all mechanisms (optional behaviour, such as read retries) add to a read of the flash array for the
-            /// host, in nanoseconds. It is the sum of [`MechanismAtDie::extra_flash_array_ns`].
-            pub fn extra_array_ns(&mut self, page: u32, erases: u32, array_ns: u64) -> u64 {
+            /// host, in nanoseconds. It is the sum of [`MechanismAtDie::extra_cell_read_ns`].
+            pub fn total_extra_cell_read_ns(&mut self, page: u32, erases: u32, array_ns: u64) -> u64 {
                 let counters = &mut self.counters;
-                0 $(+ self.$table.as_mut().map_or(0, |at_die| at_die.extra_flash_array_ns(page, erases, array_ns, &mut counters.$table)))*
+                0 $(+ self.$table.as_mut().map_or(0, |at_die| at_die.extra_cell_read_ns(page, erases, array_ns, &mut counters.$table)))*
             }
         }
 
@@ -271,7 +271,7 @@ macro_rules! mechanisms {
             /// Returns the counters of all mechanisms that the device has, as reports show them. A mechanism is an optional behaviour
             /// that takes time of the dies, such as read retries.
             #[must_use]
-            pub fn figures(&self, counters: &MechanismCounters) -> Vec<Figures> {
+            pub fn figures(&self, counters: &MechanismCounters) -> Vec<MechanismCounterTable> {
                 let has = [$(self.$table.is_some()),*];
                 counters.figures().into_iter().zip(has).filter(|(_, has)| *has).map(|(figures, _)| figures).collect()
             }
@@ -281,9 +281,9 @@ macro_rules! mechanisms {
             /// Returns the counters of all mechanisms (such as background work and read retries), as reports show them. Mechanisms that
             /// the member does not have are included.
             #[must_use]
-            pub fn figures(&self) -> Vec<Figures> {
-                vec![$(Figures {
-                    table_name: stringify!($table),
+            pub fn figures(&self) -> Vec<MechanismCounterTable> {
+                vec![$(MechanismCounterTable {
+                    config_table_name: stringify!($table),
                     title: <<$Type as Mechanism>::Counters as Counters>::TITLE,
                     figures: self.$table.figures(),
                 }),*]
@@ -292,16 +292,16 @@ macro_rules! mechanisms {
     };
 }
 
-impl Figures {
+impl MechanismCounterTable {
     /// Returns the JSON object `mechanisms` of a report. It has one key for each mechanism, whose value is an object with the counters of
     /// that mechanism.
     #[must_use]
     pub fn to_json(all: &[Self]) -> Map<String, Value> {
         let table = |figures: &Self| figures.figures.iter().map(|figure| (figure.key.to_owned(), figure.to_json())).collect::<Map<_, _>>();
-        all.iter().map(|figures| (figures.table_name.to_owned(), table(figures).into())).collect()
+        all.iter().map(|figures| (figures.config_table_name.to_owned(), table(figures).into())).collect()
     }
 
-    /// Returns the JSON Schema of the object that [`Figures::to_json`] returns: the counters of each mechanism.
+    /// Returns the JSON Schema of the object that [`MechanismCounterTable::to_json`] returns: the counters of each mechanism.
     #[must_use]
     pub fn schema(_: &mut SchemaGenerator) -> Schema {
         let keys = |figures: &Self| figures.figures.iter().map(|figure| (figure.key.to_owned(), figure.schema())).collect::<Map<_, _>>();
@@ -309,7 +309,7 @@ impl Figures {
             let properties = keys(&figures);
             let required: Vec<&String> = properties.keys().collect();
             let schema = json!({ "type": "object", "description": figures.title, "properties": properties, "required": required });
-            (figures.table_name.to_owned(), schema)
+            (figures.config_table_name.to_owned(), schema)
         };
         let properties: Map<String, Value> = MechanismCounters::default().figures().into_iter().map(table).collect();
         json_schema!({ "type": "object", "properties": properties })
@@ -318,7 +318,9 @@ impl Figures {
     /// Returns rows for a table of docs/figures.md. Each row explains one counter of this mechanism.
     #[must_use]
     pub fn table_rows(&self) -> String {
-        let row = |figure: &Figure| format!("| `{}.{}` | {} |\n", self.table_name, figure.key, figure.meaning.trim_end_matches('.'));
+        let row = |figure: &ReportedMechanismCounter| {
+            format!("| `{}.{}` | {} |\n", self.config_table_name, figure.key, figure.meaning.trim_end_matches('.'))
+        };
         self.figures.iter().map(row).collect()
     }
 }

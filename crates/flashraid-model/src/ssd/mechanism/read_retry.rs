@@ -61,7 +61,7 @@ pub struct ReadRetriesAtDie {
 }
 
 impl MechanismAtDie<ReadRetryCounters> for ReadRetriesAtDie {
-    fn extra_flash_array_ns(&mut self, page: u32, erases: u32, array_ns: u64, counters: &mut ReadRetryCounters) -> u64 {
+    fn extra_cell_read_ns(&mut self, page: u32, erases: u32, array_ns: u64, counters: &mut ReadRetryCounters) -> u64 {
         let mut draw = rng::stream(self.seed, "page", u64::from(erases) << 32 | u64::from(page));
         if !rng::chance(&mut draw, self.of.share.0) {
             return 0;
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn the_share_of_pages_is_that_which_is_asked_for() {
         let (mut retries, mut counters) = (retries(0.1), ReadRetryCounters::default());
-        let further_ns: u64 = (0..100_000).map(|page| retries.extra_flash_array_ns(page, 7, 20, &mut counters)).sum();
+        let further_ns: u64 = (0..100_000).map(|page| retries.extra_cell_read_ns(page, 7, 20, &mut counters)).sum();
         assert!(counters.retried_reads.abs_diff(10_000) < 300, "{counters:?}");
         assert_eq!((further_ns, counters.retry_array_reads_ns), (counters.retried_reads * 60, counters.retried_reads * 60));
     }
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn a_page_keeps_its_draw_until_its_block_is_erased() {
         let (mut retries, mut counters) = (retries(0.5), ReadRetryCounters::default());
-        let mut drawn = |erases| (0..100).map(|page| retries.extra_flash_array_ns(page, erases, 1, &mut counters)).collect::<Vec<_>>();
+        let mut drawn = |erases| (0..100).map(|page| retries.extra_cell_read_ns(page, erases, 1, &mut counters)).collect::<Vec<_>>();
         let before = drawn(0);
         assert_eq!(drawn(0), before);
         assert_ne!(drawn(1), before);

@@ -7,7 +7,7 @@ pub(crate) const PLACEMENT_HANDLES_MAX: u32 = 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrontEndParams {
     /// The write buffer. With `None`, a write is done when it has been programmed. Drives with superblocks always have a buffer.
-    pub buffer: Option<BufferParams>,
+    pub write_buffer: Option<BufferParams>,
     /// Queues in which commands wait until the drive fetches them. With `None`, the drive takes them as they arrive.
     pub queues: Option<QueueParams>,
     /// Processor cores of the SSD's controller: their number, and the time of a core that each kind of command takes.

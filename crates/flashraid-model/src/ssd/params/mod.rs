@@ -11,7 +11,9 @@ use crate::space::MappingParams;
 use crate::space::pools::BlockPoolsParams;
 pub use crate::space::pools::{CollectionProcedure, PlaneChoice, PoolScope};
 use crate::space::superblocks::SuperblocksParams;
-pub use crate::space::superblocks::{PlacementHandles, SUPERPAGE_UNITS_MAX, SlcSuperblockLimit, SuperblockShape, UpkeepParams};
+pub use crate::space::superblocks::{
+    MAPPING_UNITS_PER_SUPERPAGE_MAX, PlacementHandles, SlcSuperblockCountLimit, SuperblockShape, UpkeepParams,
+};
 pub use crate::space::victim::VictimPolicy;
 pub(crate) use front::PLACEMENT_HANDLES_MAX;
 pub use front::{BufferParams, FirmwareParams, FrontEndParams, QueueParams};
@@ -29,7 +31,7 @@ pub struct SsdParams {
     /// Number of consecutive logical pages that go to one die before the next die has its turn.
     pub consecutive_pages_per_die: u32,
     /// Rule that chooses the die of a write.
-    pub allocation: Allocation,
+    pub die_choice_for_writes: DieChoiceForWrites,
     /// Rule that chooses the plane of a write inside its die.
     pub plane_choice: PlaneChoice,
     /// Parameters of garbage collection.
@@ -68,7 +70,7 @@ impl SsdParams {
 
     /// Returns the number of pages in a unit, the smallest amount of data that buffer and mapping handle.
     pub(super) fn unit_pages(&self) -> u32 {
-        self.superblock.as_ref().map_or(1, |superblock| superblock.pages_per_unit)
+        self.superblock.as_ref().map_or(1, |superblock| superblock.pages_per_mapping_unit)
     }
 
     /// Returns the number of placement handles.
@@ -77,7 +79,7 @@ impl SsdParams {
     }
 
     /// Returns the parameters of the mapping.
-    pub fn space_params(&self) -> MappingParams {
+    pub fn mapping_params(&self) -> MappingParams {
         if let Some(superblock) = &self.superblock {
             return MappingParams::Superblocks(SuperblocksParams {
                 shape: superblock.shape(&self.geometry),
@@ -89,10 +91,10 @@ impl SsdParams {
         }
         MappingParams::Pools(BlockPoolsParams {
             geometry: self.geometry,
-            moves_pages_between_dies: self.allocation == Allocation::Dynamic,
+            moves_pages_between_dies: self.die_choice_for_writes == DieChoiceForWrites::Dynamic,
             plane_choice: self.plane_choice,
-            pool: self.gc.pool,
-            collection_procedure: self.gc.procedure,
+            pool: self.gc.pool_scope,
+            collection_procedure: self.gc.collection_procedure,
             start_threshold_free_blocks: self.gc.start_threshold_free_blocks,
             stop_threshold_free_blocks: self.gc.stop_threshold_free_blocks,
             victim: self.gc.victim,
@@ -106,20 +108,20 @@ impl SsdParams {
     pub fn pool_sizes(&self) -> PoolSizes {
         if let Some(superblock) = &self.superblock {
             return PoolSizes {
-                blocks: self.geometry.blocks_per_plane,
+                blocks_per_pool: self.geometry.blocks_per_plane,
                 reserved_blocks: self.geometry.reserved_blocks_per_plane,
                 start_threshold_free_blocks: superblock.collection.target_free_superblocks,
                 most_free_blocks: superblock.collection.goal_free_superblocks() - 1,
-                longest_clean_ns: self.timing.block_erase_ns + self.timing.page_program_ns,
+                longest_victim_collection_ns: self.timing.block_erase_ns + self.timing.page_program_ns,
             };
         }
-        let planes = if self.gc.pool == PoolScope::Die { self.geometry.planes } else { 1 };
+        let planes = if self.gc.pool_scope == PoolScope::Die { self.geometry.planes } else { 1 };
         PoolSizes {
-            blocks: planes * self.geometry.blocks_per_plane,
+            blocks_per_pool: planes * self.geometry.blocks_per_plane,
             reserved_blocks: planes * self.geometry.reserved_blocks_per_plane,
             start_threshold_free_blocks: self.gc.start_threshold_free_blocks,
             most_free_blocks: planes * self.geometry.reserved_blocks_per_plane,
-            longest_clean_ns: self.longest_clean_ns(),
+            longest_victim_collection_ns: self.longest_clean_ns(),
         }
     }
 
@@ -138,7 +140,7 @@ impl SsdParams {
         let (g, stride) = (&self.geometry, self.consecutive_pages_per_die);
         if let Some(superblock) = &self.superblock {
             let shape = superblock.shape(g);
-            return u64::from(shape.exported_units) * u64::from(superblock.pages_per_unit);
+            return u64::from(shape.exported_units) * u64::from(superblock.pages_per_mapping_unit);
         }
         u64::from(g.exported_pages_per_die() / stride * stride) * u64::from(g.dies)
     }
@@ -165,7 +167,7 @@ impl Default for SimulationShortcuts {
 
 /// Rule that chooses the die of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Allocation {
+pub enum DieChoiceForWrites {
     /// Chooses the die by the address: `(lpn / die_stride) mod dies`.
     Static,
     /// Chooses the die that can start earliest among those with room.
@@ -178,14 +180,14 @@ pub struct GcParams {
     /// Procedure of garbage collection: how it finds victims and free blocks, and which of the moved pages must be transferred over
     /// the channel.
     ///
-    /// With [`CollectionProcedure::ReferenceSimulatorWithoutCopyBack`], all planes of a die must share one pool of blocks, and the
+    /// With [`CollectionProcedure::DiskSimWithoutCopyBack`], all planes of a die must share one pool of blocks, and the
     /// victim policy must be `greedy`. Copy-back, an open block only for moved pages, and pipelining must be off. Whoever fills in
     /// these parameters, such as `config`, must ensure this.
-    pub procedure: CollectionProcedure,
+    pub collection_procedure: CollectionProcedure,
     /// Scope of a pool: the blocks of a plane, or of a die, that share free blocks, open blocks and thresholds.
-    pub pool: PoolScope,
+    pub pool_scope: PoolScope,
     /// Part of the SSD that serves no request during a clean (the collection of one victim block).
-    pub blocking: CollectionBlockingScope,
+    pub blocking_scope: CollectionBlockingScope,
     /// Number of free blocks in a pool of blocks (of a plane or of a die) at or below which collection starts there.
     pub start_threshold_free_blocks: u32,
     /// Number of free blocks in a pool of blocks (of a plane or of a die) at which collection stops there; at least
@@ -193,7 +195,7 @@ pub struct GcParams {
     pub stop_threshold_free_blocks: u32,
     /// Kinds of host requests before which a die checks its pools of blocks (one for each plane, or one for the die). If a pool has
     /// few enough free blocks, the die collects before it serves the request.
-    pub pool_check_trigger: RequestsThatCheckPools,
+    pub pool_check_trigger: FreeBlockCheckTrigger,
     /// Policy that chooses the block to collect.
     pub victim: VictimPolicy,
     /// True if pages that collection moves go to an open block of their own; false if they share the open block of host writes.
@@ -201,7 +203,7 @@ pub struct GcParams {
     /// True if the moves of collection need no transfer over the channel, because a page stays inside its plane (copy-back). If it is
     /// false, each move costs two transfers: out of the die and back.
     ///
-    /// With [`CollectionProcedure::ReferenceSimulatorWithoutCopyBack`], the value must be false. That procedure differs, because only
+    /// With [`CollectionProcedure::DiskSimWithoutCopyBack`], the value must be false. That procedure differs, because only
     /// moves to another plane cost the two transfers.
     pub copy_back: bool,
     /// True if collection takes no time but still moves and erases (scheme `ideal`).
@@ -217,13 +219,13 @@ pub struct GcParams {
 impl GcParams {
     /// Returns true if the collection of a victim block blocks only the plane of this block.
     pub(super) fn blocks_planes(&self) -> bool {
-        self.blocking == CollectionBlockingScope::Plane && !self.collection_takes_no_time
+        self.blocking_scope == CollectionBlockingScope::Plane && !self.collection_takes_no_time
     }
 
     /// Returns true if a die checks the free blocks of its pools before it starts an operation of this kind (rule 10).
     #[inline]
     pub(super) fn checks_pools_before(&self, kind: OpKind) -> bool {
-        kind == OpKind::Write || self.pool_check_trigger == RequestsThatCheckPools::EveryRequest
+        kind == OpKind::Write || self.pool_check_trigger == FreeBlockCheckTrigger::EveryRequest
     }
 }
 
@@ -299,7 +301,7 @@ pub enum CollectionBlockingScope {
 /// Kinds of host requests before which a die compares the free blocks of its pools with the start threshold of collection. If a pool
 /// has few enough, the die collects before it serves the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RequestsThatCheckPools {
+pub enum FreeBlockCheckTrigger {
     /// Every request of the host, reads included. Before any of them, the die checks whether a pool of blocks has so few free blocks
     /// that it must collect first.
     EveryRequest,

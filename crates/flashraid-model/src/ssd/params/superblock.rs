@@ -2,7 +2,7 @@
 
 use super::front::{BufferParams, FirmwareParams, FrontEndParams, QueueParams};
 use crate::flash::Geometry;
-use crate::space::superblocks::{PlacementHandles, SlcSuperblockLimit, SuperblockShape, UpkeepParams};
+use crate::space::superblocks::{PlacementHandles, SlcSuperblockCountLimit, SuperblockShape, UpkeepParams};
 
 /// Parameters of a drive that programs superpages out of a write buffer and collects superblocks in small steps (section 24 of the
 /// rules). A superpage is what one program of a die writes: in each plane, one flash page for each bit of a cell. A superblock is the
@@ -10,17 +10,18 @@ use crate::space::superblocks::{PlacementHandles, SlcSuperblockLimit, Superblock
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SuperblockParams {
     /// Number of logical pages in a unit, at least 1. A unit is the granularity of the drive's map, which has one entry for each unit.
-    pub pages_per_unit: u32,
-    /// Number of units (of `pages_per_unit` logical pages each) in a flash page, at most 64. A flash page is what a plane reads at a time.
+    pub pages_per_mapping_unit: u32,
+    /// Number of units (of `pages_per_mapping_unit` logical pages each) in a flash page, at most 64. A flash page is what a plane reads
+    /// at a time.
     pub units_per_flash_page: u32,
     /// Number of flash pages that one program writes to each plane, which is the number of bits in a cell.
     pub bits_per_cell: u32,
     /// Times that the cells of a plane take to read a page, in nanoseconds, by type of page; at least one entry. The transfer of the
     /// data is not included. The type of a page is its number in the block, modulo the length of this list.
-    pub page_read_ns: Vec<u64>,
-    /// Time to transfer a unit (`pages_per_unit` pages) with its spare bytes over the pins of its die or over a shared channel, in
+    pub read_ns_by_page_type: Vec<u64>,
+    /// Time to transfer a unit (`pages_per_mapping_unit` pages) with its spare bytes over the pins of its die or over a shared channel, in
     /// nanoseconds.
-    pub unit_transfer_ns: u64,
+    pub mapping_unit_transfer_ns: u64,
     /// Number of planes of a die that can read at the same time.
     pub plane_reads: PlaneReadMode,
     /// True if a plane may read its next page while the page before is being transferred.
@@ -42,13 +43,13 @@ pub struct SuperblockParams {
     /// Parameters of the write buffer.
     pub buffer: BufferParams,
     /// Queues in which commands wait until the drive fetches them. With `None`, the drive takes them as they arrive.
-    pub queues: Option<QueueParams>,
+    pub submission_queues: Option<QueueParams>,
     /// Number of processor cores of the drive's controller, the time that commands and moves of collection take there, and a latency
     /// of commands.
     pub firmware: FirmwareParams,
-    /// Thresholds of collection: numbers of free superblocks, and a limit on how far collection may be behind the host. Host writes
-    /// use up free space, so that collection must move valid data out of victims to regain it. The limit counts units (of `pages_per_unit`
-    /// logical pages) whose moves are due but have not begun.
+    /// Thresholds of collection: numbers of free superblocks, and a limit on how far collection may be behind the host. Host writes use
+    /// up free space, so that collection must move valid data out of victims to regain it. The limit counts units (of
+    /// `pages_per_mapping_unit` logical pages) whose moves are due but have not begun.
     pub collection: SuperblockCollectionParams,
     /// Limits beyond which superblocks are moved to preserve data (read disturb) or to level wear.
     pub upkeep: UpkeepParams,
@@ -61,12 +62,12 @@ pub struct SuperblockParams {
 impl SuperblockParams {
     /// Returns the parameters of the front: the write buffer, the queues and the processor cores, which lie in front of the dies.
     pub(in crate::ssd) fn front(&self) -> FrontEndParams {
-        FrontEndParams { buffer: Some(self.buffer), queues: self.queues, firmware: self.firmware }
+        FrontEndParams { write_buffer: Some(self.buffer), queues: self.submission_queues, firmware: self.firmware }
     }
 
     /// Returns the sizes of superpages and superblocks of a drive with this flash.
     pub fn shape(&self, geometry: &Geometry) -> SuperblockShape {
-        let superpage_rows_pages = self.bits_per_cell * self.units_per_flash_page * self.pages_per_unit;
+        let superpage_rows_pages = self.bits_per_cell * self.units_per_flash_page * self.pages_per_mapping_unit;
         let exported_pages = u64::from(geometry.exported_pages_per_die()) * u64::from(geometry.dies);
         SuperblockShape {
             dies: geometry.dies,
@@ -75,10 +76,10 @@ impl SuperblockParams {
             bits_per_cell: self.bits_per_cell,
             superpages_per_die: geometry.pages_per_block / superpage_rows_pages,
             superblocks: geometry.blocks_per_plane,
-            exported_units: (exported_pages / u64::from(self.pages_per_unit)) as u32,
+            exported_units: (exported_pages / u64::from(self.pages_per_mapping_unit)) as u32,
             has_parity_superpages: self.has_parity_superpages,
             placement_handles: self.placement_handles,
-            slc_room: self.slc.map(|slc| slc.superblock_limit),
+            slc_superblock_limit: self.slc.map(|slc| slc.superblock_limit),
         }
     }
 }
@@ -87,7 +88,7 @@ impl SuperblockParams {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SlcParams {
     /// Limit on the number of superblocks that hold one bit per cell (SLC) at the same time.
-    pub superblock_limit: SlcSuperblockLimit,
+    pub superblock_limit: SlcSuperblockCountLimit,
     /// Time of one program of a die in a superblock with one bit per cell (SLC), in nanoseconds. All planes of the die program one
     /// page each during this time.
     pub program_ns: u64,
@@ -120,9 +121,9 @@ pub struct SuperblockCollectionParams {
     /// Number of free superblocks of the drive at or below which host data must wait in the write buffer; at least 2. No further
     /// superpage of host data (the data of one program of a die) is then sent to a die.
     pub floor_free_superblocks: u32,
-    /// Maximum number of units (of `pages_per_unit` pages) whose moves are due because of host writes but have not begun. Beyond it, no
-    /// further superpage of the host is sent to a die until collection has caught up (rule 209).
-    pub units_behind_host_max: u64,
+    /// Maximum number of units (of `pages_per_mapping_unit` pages) whose moves are due because of host writes but have not begun. Beyond
+    /// it, no further superpage of the host is sent to a die until collection has caught up (rule 209).
+    pub collection_backlog_units_max: u64,
 }
 
 impl SuperblockCollectionParams {

@@ -78,7 +78,7 @@ fn a_superpage_lingers_no_longer_than_it_may() {
 #[test]
 fn a_part_of_a_unit_reads_the_rest_first() {
     // Units of two pages.
-    let mut params = changed(|superblock| superblock.pages_per_unit = 2);
+    let mut params = changed(|superblock| superblock.pages_per_mapping_unit = 2);
     params.geometry.pages_per_block = 16;
     let mut bench = Bench::new(&params);
     bench.command(0, 0, OpKind::Write, 0..3);

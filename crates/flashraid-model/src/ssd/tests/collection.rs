@@ -31,14 +31,14 @@ fn collection_keeps_superblocks_free_while_the_host_writes() {
 
 #[test]
 fn a_member_that_is_coordinated_collects_when_it_is_forced() {
-    use crate::coordination::{CollectionNeed, ForcedWork, MemberEvent, MemberRole, Notification, ToMember};
+    use crate::coordination::{CollectionNeed, CollectionRequestTiming, ForcedWork, MemberCoordinationSettings, MemberEvent, ToMember};
     let mut bench = Bench::new(&params());
-    let role = MemberRole {
+    let role = MemberCoordinationSettings {
         t_soft_free_blocks: 5,
         registers_with_controller: true,
-        notification_mode: Notification::AtStartThreshold,
+        collection_request_timing: CollectionRequestTiming::AtStartThreshold,
         across_dies: true,
-        permission: None,
+        permission_request_settings: None,
         turn: None,
     };
     bench.drive.become_ggc_aware(0, role, &mut bench.out);
@@ -52,7 +52,7 @@ fn a_member_that_is_coordinated_collects_when_it_is_forced() {
     }
     assert_eq!(bench.drive.parts.drive_counters.victims_begun, 0, "not granted, it keeps still");
     assert_eq!(bench.drive.media().free(), 4, "it asks at its target");
-    assert_eq!(bench.out.notices.iter().filter(|notice| notice.event == MemberEvent::Sends(ToController::Participate)).count(), 1);
+    assert_eq!(bench.out.notices.iter().filter(|notice| notice.event == MemberEvent::Sends(ToController::RegisterForCycle)).count(), 1);
     bench.drive.receive(10_000_000, ToMember::ForceCollection(ForcedWork::OneVictim), &mut bench.out);
     bench.gather();
     bench.run_before(TimeNs::MAX);
@@ -65,15 +65,15 @@ fn a_member_that_is_coordinated_collects_when_it_is_forced() {
 /// Frees one superblock whatever is free (rule 123), and more if the work goes on to the goal.
 #[test]
 fn a_drive_can_be_forced_to_free_one_superblock() {
-    use crate::coordination::{ForcedWork, MemberEvent, MemberRole, Notification, ToMember};
+    use crate::coordination::{CollectionRequestTiming, ForcedWork, MemberCoordinationSettings, MemberEvent, ToMember};
     let freed_by = |work: ForcedWork, times: u64| {
         let mut bench = Bench::new(&params());
-        let role = MemberRole {
+        let role = MemberCoordinationSettings {
             t_soft_free_blocks: 5,
             registers_with_controller: false,
-            notification_mode: Notification::AtStartThreshold,
+            collection_request_timing: CollectionRequestTiming::AtStartThreshold,
             across_dies: true,
-            permission: None,
+            permission_request_settings: None,
             turn: None,
         };
         bench.drive.become_ggc_aware(0, role, &mut bench.out);
@@ -108,19 +108,19 @@ fn a_drive_can_be_forced_to_free_one_superblock() {
 /// Collection at the controller's word is not owed for the writes that come meanwhile. With no debt allowed, none waits for a move.
 #[test]
 fn a_drive_that_is_forced_does_not_hold_the_host_back_for_moves() {
-    use crate::coordination::{ForcedWork, MemberEvent, MemberRole, Notification, ToMember};
+    use crate::coordination::{CollectionRequestTiming, ForcedWork, MemberCoordinationSettings, MemberEvent, ToMember};
     let mut bench = Bench::new(&changed(|superblock| {
         superblock.buffer.capacity_units = 8;
-        superblock.collection.units_behind_host_max = 0;
+        superblock.collection.collection_backlog_units_max = 0;
     }));
     bench.drive.become_ggc_aware(
         0,
-        MemberRole {
+        MemberCoordinationSettings {
             t_soft_free_blocks: 5,
             registers_with_controller: true,
-            notification_mode: Notification::AtStartThreshold,
+            collection_request_timing: CollectionRequestTiming::AtStartThreshold,
             across_dies: true,
-            permission: None,
+            permission_request_settings: None,
             turn: None,
         },
         &mut bench.out,

@@ -107,7 +107,7 @@ fn what_is_moved_stays_apart_only_with_persistent_isolation() {
             let (done, drive) = bench.run();
             assert_eq!(done.len(), 6000);
             let media = &drive.media();
-            let per_block = drive.media().shape.superblock_units();
+            let per_block = drive.media().shape.mapping_units_per_superblock();
             let mixed = (0..drive.media().shape.superblocks).filter(|block| {
                 let valid = (block * per_block..(block + 1) * per_block).filter(|&place| media.is_valid(place));
                 let of_second: Vec<bool> = valid.map(|place| media.unit_at(place) >= half).collect();

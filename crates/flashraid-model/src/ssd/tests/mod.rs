@@ -26,11 +26,11 @@ fn params() -> SsdParams {
     (params.timing.page_program_ns, params.timing.block_erase_ns) = (1000, 5000);
     params.link = Some(HostLinkParams { page_transfer_ns: 4, full_duplex: true });
     params.superblock = Some(SuperblockParams {
-        pages_per_unit: 1,
+        pages_per_mapping_unit: 1,
         units_per_flash_page: 2,
         bits_per_cell: 1,
-        page_read_ns: vec![100],
-        unit_transfer_ns: 10,
+        read_ns_by_page_type: vec![100],
+        mapping_unit_transfer_ns: 10,
         plane_reads: PlaneReadMode::EachPlaneIndependently,
         planes_read_during_transfer: false,
         host_reads_in_a_row_max: 2,
@@ -39,7 +39,7 @@ fn params() -> SsdParams {
         placement_handles: PlacementHandles::SINGLE_HANDLE,
         slc: None,
         buffer: BufferParams { capacity_units: 4, acknowledge_ns: 3, survives_power_loss: true, superpage_open_max_ns: None },
-        queues: None,
+        submission_queues: None,
         firmware: FirmwareParams {
             cores: 1,
             core_ns_per_read: 5,
@@ -53,7 +53,7 @@ fn params() -> SsdParams {
             target_free_superblocks: 4,
             superblocks_below_target_to_double_pace: 2,
             floor_free_superblocks: 2,
-            units_behind_host_max: 8,
+            collection_backlog_units_max: 8,
         },
         upkeep: UpkeepParams::default(),
         suspension: None,
@@ -116,9 +116,9 @@ impl Bench {
             self.scheduled += 1;
         }
         for end in std::mem::take(&mut self.out.ends) {
-            let done = self.done.entry(end.completion_number).or_insert(0);
+            let done = self.done.entry(end.completion_tag).or_insert(0);
             *done = end.at.max(*done);
-            self.parts.insert(end.completion_number, end.time_parts);
+            self.parts.insert(end.completion_tag, end.time_parts);
         }
     }
 
@@ -148,7 +148,7 @@ impl Bench {
         for page in pages {
             self.drive.submit(
                 at,
-                PageOp { page, kind, fua, high_priority: false, workload_stream: source, completion_number: completion },
+                PageOp { logical_page: page, kind, fua, high_priority: false, workload_stream: source, completion_tag: completion },
                 false,
                 &mut self.out,
             );

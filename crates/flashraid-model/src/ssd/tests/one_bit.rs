@@ -3,7 +3,7 @@
 use super::*;
 
 /// Two bits per cell, so that a superpage has four units on four rows. With one bit per cell a program takes 300 and a read 40.
-fn with_slc(room: SlcSuperblockLimit, change: impl FnOnce(&mut SuperblockParams)) -> SsdParams {
+fn with_slc(room: SlcSuperblockCountLimit, change: impl FnOnce(&mut SuperblockParams)) -> SsdParams {
     let mut params = changed(|superblock| {
         (superblock.bits_per_cell, superblock.starts_empty) = (2, true);
         superblock.buffer = BufferParams { capacity_units: 16, acknowledge_ns: 3, survives_power_loss: false, superpage_open_max_ns: None };
@@ -16,7 +16,7 @@ fn with_slc(room: SlcSuperblockLimit, change: impl FnOnce(&mut SuperblockParams)
 
 #[test]
 fn one_bit_per_cell_holds_less_and_takes_its_own_times() {
-    let mut bench = Bench::new(&with_slc(SlcSuperblockLimit::Superblocks(1), |_| {}));
+    let mut bench = Bench::new(&with_slc(SlcSuperblockCountLimit::Superblocks(1), |_| {}));
     // Four superpages of two units fill the superblock; each takes 7 + 20 + 8, then 20 on the channel and the program.
     for number in 0..4 {
         let page = 2 * number;
@@ -41,7 +41,7 @@ fn one_bit_per_cell_holds_less_and_takes_its_own_times() {
 
 #[test]
 fn idle_time_folds_what_one_bit_per_cell_holds() {
-    let mut params = with_slc(SlcSuperblockLimit::Superblocks(1), |_| {});
+    let mut params = with_slc(SlcSuperblockCountLimit::Superblocks(1), |_| {});
     params.gc.idle_collection_after_ns = Some(50_000);
     let mut bench = Bench::new(&params);
     for number in 0..4 {
@@ -67,7 +67,7 @@ fn idle_time_folds_what_one_bit_per_cell_holds() {
 #[test]
 fn a_full_drive_has_little_room_for_one_bit_per_cell() {
     let in_use = |millionths: u32, written: u32| {
-        let mut bench = Bench::new(&with_slc(SlcSuperblockLimit::ShareOfFree { millionths }, |_| {}));
+        let mut bench = Bench::new(&with_slc(SlcSuperblockCountLimit::ShareOfFree { millionths }, |_| {}));
         for number in 0..written {
             let page = 2 * number;
             bench.forced_write(u64::from(number) * 10_000, number, page..page + 2);

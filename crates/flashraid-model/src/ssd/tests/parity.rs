@@ -79,7 +79,7 @@ fn parity_goes_round_over_all_superblocks() {
             exported_units: 1,
             has_parity_superpages: true,
             placement_handles: PlacementHandles::SINGLE_HANDLE,
-            slc_room: None,
+            slc_superblock_limit: None,
         };
         for die in 0..dies {
             let by_row = |block: u32, from: u32| (from..rows).filter(|row| shape.parity_die(block * rows + row) != Some(die)).collect();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use flashraid_model::ssd::Allocation;
+use flashraid_model::ssd::DieChoiceForWrites;
 
 use super::front::{Front, FrontEvent, Origin, Told};
 use super::{Awaited, Event, OpKind, Operation, Purpose, Simulation};
@@ -104,7 +104,7 @@ impl Simulation<'_> {
             FrontEvent::Crossed(number) => {
                 let front = self.front(member);
                 front.command(number).crossed_ns = now;
-                if front.params.buffer.is_some() {
+                if front.params.write_buffer.is_some() {
                     front.entering.push(number);
                     self.bring_in(member);
                 } else {
@@ -188,7 +188,7 @@ impl Simulation<'_> {
 
     /// Admits pages to the buffer (rule 225).
     fn bring_in(&mut self, member: usize) {
-        let Some(buffer) = self.front(member).params.buffer else { return };
+        let Some(buffer) = self.front(member).params.write_buffer else { return };
         while let Some(&number) = self.front(member).entering.first() {
             while let Some(&operation) = {
                 let command = self.front(member).command(number);
@@ -227,7 +227,7 @@ impl Simulation<'_> {
     /// The die of a page or, if dies are chosen late, none.
     fn lane_of(&self, member: usize, page: usize) -> Option<usize> {
         let page = self.members[member].buffered[page].operation.page;
-        (self.ssd.allocation == Allocation::Static).then(|| self.members[member].flash.home_die(page))
+        (self.ssd.die_choice_for_writes == DieChoiceForWrites::Static).then(|| self.members[member].flash.home_die(page))
     }
 
     /// Sends buffered pages to their dies (rule 226).

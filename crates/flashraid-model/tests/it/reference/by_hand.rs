@@ -1,7 +1,7 @@
 //! The reference itself, held against small examples worked out by hand.
 
 use flashraid_model::array::RaidLevel;
-use flashraid_model::flash::{ChannelOrder, ChannelParams};
+use flashraid_model::flash::{ChannelParams, DieNumbering};
 use flashraid_model::request::{HostLoop, OpKind};
 use flashraid_model::space::victim::{CostBenefit, DChoices, Fifo, Greedy, GreedyWearAware, Random};
 use flashraid_model::ssd::*;
@@ -84,7 +84,7 @@ fn one_clean_before_a_read() {
     assert_eq!(simulate(&over_the_pins).done()[4], 1035 + 220 + 2 * 7 + 1000 + 28);
 
     let mut before_writes = case.clone();
-    before_writes.params.ssd.gc.pool_check_trigger = RequestsThatCheckPools::OnlyWrites;
+    before_writes.params.ssd.gc.pool_check_trigger = FreeBlockCheckTrigger::OnlyWrites;
     assert_eq!(simulate(&before_writes).done()[4], 1035 + 28);
 
     let mut ideal = case;
@@ -199,7 +199,7 @@ fn interleaved_dies_share_a_channel_with_those_far_away() {
     case.params.ssd.channel = Some(ChannelParams::consecutive(2));
     // Dies 0 and 1 share a channel.
     assert_eq!(simulate(&case).done(), [28, 35, 28]);
-    case.params.ssd.channel = Some(ChannelParams { dies_per_channel: 2, die_order: ChannelOrder::InterleavedDies });
+    case.params.ssd.channel = Some(ChannelParams { dies_per_channel: 2, die_numbering: DieNumbering::InterleavedDies });
     // Dies 0 and 2 do.
     assert_eq!(simulate(&case).done(), [28, 28, 35]);
 }
@@ -226,7 +226,7 @@ fn a_link_carries_one_page_at_a_time_and_direction() {
 #[test]
 fn dynamic_writes_go_where_they_start_first() {
     let mut case = two_dies().writes(0, &[0, 0, 0]).read(50, 1, 1).write(60, 1, 1).read(1000, 1, 1);
-    case.params.ssd.allocation = Allocation::Dynamic;
+    case.params.ssd.die_choice_for_writes = DieChoiceForWrites::Dynamic;
     case.params.ssd.geometry.blocks_per_plane = 7;
     case.params.ssd.geometry.reserved_blocks_per_plane = 4;
     let outcome = simulate(&case);
@@ -270,7 +270,7 @@ fn only_the_plane_of_the_victim_is_held() {
     assert_eq!(by_die.done()[7..], [3290, 4538, 4566, 4594]);
     assert_eq!(by_die.met()[7..], [1, 1, 1, 1]);
 
-    case.params.ssd.gc.blocking = CollectionBlockingScope::Plane;
+    case.params.ssd.gc.blocking_scope = CollectionBlockingScope::Plane;
     let by_plane = simulate(&case);
     // The eighth write goes to plane 1 beside the clean of plane 0. Then page 2 waits for plane 0, page 5 for plane 1, page 8 for nothing.
     assert_eq!(by_plane.runs(), [(0, 1862, 3082, 1, 1), (0, 2070, 3290, 1, 1)]);
@@ -290,7 +290,7 @@ fn a_closed_loop_sends_the_next_when_one_is_done() {
 #[test]
 fn blocks_of_an_die_wide_pool_alternate_between_planes() {
     let mut case = two_planes().writes(0, &[0, 1, 2, 3]);
-    case.params.ssd.gc.pool = PoolScope::Die;
+    case.params.ssd.gc.pool_scope = PoolScope::Die;
     let outcome = simulate(&case);
     assert_eq!(outcome.members[0].pages[2], at(0, 0, 3, 2), "the first reserved block is block 6 of the pool");
     assert_eq!(outcome.members[0].pages[3], at(0, 1, 3, 0));

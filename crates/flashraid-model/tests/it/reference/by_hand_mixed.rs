@@ -1,6 +1,8 @@
 //! Small examples of how mechanisms compose (rules 90 to 109), worked out by hand.
 
-use flashraid_model::coordination::{CoordinationParams, ForcedWork, MESSAGE_KINDS, MessageKind, Notification, ReactiveInclusive};
+use flashraid_model::coordination::{
+    CollectionRequestTiming, CoordinationParams, ForcedWork, MESSAGE_KINDS, MessageKind, ReactiveInclusive,
+};
 use flashraid_model::flash::ChannelParams;
 use flashraid_model::ids::MemberSet;
 use flashraid_model::request::OpKind;
@@ -49,7 +51,7 @@ fn on_a_channel() -> Case {
 fn plane_blocking(writes: usize) -> Case {
     let mut case = two_planes().writes(0, &[0, 3, 6, 9, 12, 15, 1, 4][..writes]);
     case.params.ssd.plane_choice = PlaneChoice::Rotate;
-    case.params.ssd.gc.blocking = CollectionBlockingScope::Plane;
+    case.params.ssd.gc.blocking_scope = CollectionBlockingScope::Plane;
     case
 }
 
@@ -168,7 +170,7 @@ fn suspension_with_plane_blocking() {
 /// block.
 fn merging_on_two_dies() -> Case {
     let mut case = two_dies().preempted(Preemption { serves_requests_from_move_register: true, ..SEMI }).writes(0, &[0; 8]);
-    case.params.ssd.allocation = Allocation::Dynamic;
+    case.params.ssd.die_choice_for_writes = DieChoiceForWrites::Dynamic;
     case.params.ssd.geometry.blocks_per_plane = 7;
     case.params.ssd.geometry.reserved_blocks_per_plane = 4;
     case.params.ssd.gc.victim = Fifo {}.into();
@@ -228,7 +230,7 @@ fn forced_collection_with_plane_blocking() {
         scheme: ReactiveInclusive {}.into(),
         forced_work: ForcedWork::ToWatermark,
         soft_threshold_free_blocks: 0,
-        notification_mode: Notification::AtStartThreshold,
+        collection_request_timing: CollectionRequestTiming::AtStartThreshold,
         request_to_cycle_delay_ns: 0,
         begins_cycles_when_idle: false,
         all_dies_of_forced_member_collect: true,
@@ -304,7 +306,7 @@ fn a_page_in_the_register_is_trimmed() {
 #[test]
 fn trims_cross_no_link_and_follow_writes_of_their_page() {
     let mut case = two_dies().write(0, 1, 1).write(0, 0, 1).write(0, 0, 1).trim(9, 0).trim(40, 0).read(50, 0, 1);
-    case.params.ssd.allocation = Allocation::Dynamic;
+    case.params.ssd.die_choice_for_writes = DieChoiceForWrites::Dynamic;
     case.params.ssd.geometry.blocks_per_plane = 7;
     case.params.ssd.geometry.reserved_blocks_per_plane = 4;
     case.params.ssd.link = Some(HostLinkParams { page_transfer_ns: 10, full_duplex: true });

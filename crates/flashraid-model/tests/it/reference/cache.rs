@@ -145,9 +145,9 @@ impl Caches {
             sequential_pages: u64::from(pages / 2),
         };
         let mut list = Vec::new();
-        if params.write_group_cache_pages > 0 {
+        if params.write_group_cache_capacity_pages > 0 {
             list.push(cache(
-                params.write_group_cache_pages,
+                params.write_group_cache_capacity_pages,
                 if params.levels.group_cache.is_some_and(|part| part.has_separate_ring_for_sequential_writes) { 2 } else { 1 },
             ));
         }
@@ -157,7 +157,7 @@ impl Caches {
         Caches {
             params: *params,
             list,
-            has_group: params.write_group_cache_pages > 0,
+            has_group: params.write_group_cache_capacity_pages > 0,
             memory_free_ns: 0,
             stream_ends: Vec::new(),
             writers: Vec::new(),
@@ -867,7 +867,7 @@ impl Simulation<'_> {
         let Some(slot) = caches.slot_for_destage(cache, now) else { return };
         let Some(candidate) = caches.candidate(cache, slot) else { return };
         if caches.list.iter().all(|cache| cache.ready.is_none()) {
-            let due = now + caches.params.common_destage_timeout_ns;
+            let due = now + caches.params.joint_destage_wait_max_ns;
             caches.timer_ns = Some(due);
             self.schedule_cache_step(due);
         }

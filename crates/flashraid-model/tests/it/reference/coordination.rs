@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::leave;
 use flashraid_model::coordination::{
-    CoordinationParams, ForcedWork, MESSAGE_KINDS, MessageKind, Notification, PoolSizes, ProactiveIdle, ProactiveSoftLimit, SchemePolicy,
+    CollectionRequestTiming, CoordinationParams, ForcedWork, MESSAGE_KINDS, MessageKind, PoolSizes, ProactiveIdle, ProactiveSoftLimit,
+    SchemePolicy,
 };
-use flashraid_model::ssd::Allocation;
+use flashraid_model::ssd::DieChoiceForWrites;
 
 use super::superblocks::{Drive, Role};
 use super::{Event, Member, OpKind, Simulation};
@@ -171,7 +172,7 @@ impl Controller {
     }
 
     fn is_soft(&self) -> bool {
-        self.params.notification_mode == Notification::AtSoftThreshold
+        self.params.collection_request_timing == CollectionRequestTiming::AtSoftThreshold
     }
 
     fn is_capable(&self, member: usize) -> bool {
@@ -190,7 +191,7 @@ impl Controller {
     /// Members whose last answer told of `soft_limit` free blocks or fewer.
     fn low(&self, pools: &PoolSizes) -> BTreeSet<usize> {
         let SchemePolicy::ProactiveSoftLimit(ProactiveSoftLimit { soft_limit, .. }) = self.params.scheme else { return BTreeSet::new() };
-        let limit = soft_limit.stop_free_blocks_in_pool_of(pools.blocks, pools.start_threshold_free_blocks);
+        let limit = soft_limit.threshold_free_blocks_for_pool(pools.blocks_per_pool, pools.start_threshold_free_blocks);
         let is_low = |member: &usize| self.answers[*member].last().is_some_and(|&(_, free)| free <= limit);
         (0..self.answers.len()).filter(is_low).collect()
     }
@@ -534,7 +535,7 @@ impl Simulation<'_> {
     fn need(&self, member: usize, is_at_limit: bool) -> Need {
         let Member { flash, dies, unplaced, protocol, .. } = &self.members[member];
         let travelling = self.writes_on_the_way(member);
-        let is_static = self.ssd.allocation == Allocation::Static;
+        let is_static = self.ssd.die_choice_for_writes == DieChoiceForWrites::Static;
         let of_die = |die: usize| {
             let in_queue = dies[die].queue.iter().filter(|operation| operation.kind == OpKind::Write).count();
             let on_the_way = travelling.iter().filter(|operation| is_static && flash.home_die(operation.page) == die).count();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use flashraid_model::ssd::{CollectionBlockingScope, RequestsThatCheckPools};
+use flashraid_model::ssd::{CollectionBlockingScope, FreeBlockCheckTrigger};
 
 use super::clean::{Cause, Clean};
 use super::stalls::StallSchedule;
@@ -72,7 +72,7 @@ impl Simulation<'_> {
     }
 
     pub(super) fn blocks_die(&self) -> bool {
-        self.ssd.gc.blocking == CollectionBlockingScope::Die
+        self.ssd.gc.blocking_scope == CollectionBlockingScope::Die
     }
 
     /// Pools in whose scope a clean is in progress.
@@ -178,7 +178,7 @@ impl Simulation<'_> {
 
     /// Returns true if pools are checked before an operation (rule 10). Trims are no writes (rule 107).
     fn trigger_says_so(&self, head: &Operation) -> bool {
-        self.ssd.gc.pool_check_trigger == RequestsThatCheckPools::EveryRequest || head.kind == OpKind::Write
+        self.ssd.gc.pool_check_trigger == FreeBlockCheckTrigger::EveryRequest || head.kind == OpKind::Write
     }
 
     /// Serves the head of the queue, or lets it wait for a scope (rules 92 and 93).

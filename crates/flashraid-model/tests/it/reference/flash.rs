@@ -121,7 +121,7 @@ impl Flash {
         }
         let state = &mut self.dies[die];
         for nth in 0..filled_blocks {
-            let (pool, block) = match self.params.gc.pool {
+            let (pool, block) = match self.params.gc.pool_scope {
                 PoolScope::Plane => (nth % planes, nth / planes),
                 PoolScope::Die => (0, nth),
             };
@@ -203,7 +203,7 @@ impl Flash {
     /// Free blocks of a pool after the fill (rule 23).
     pub(super) fn free_blocks_after_fill(&self) -> u32 {
         let geometry = &self.params.geometry;
-        let planes_per_pool = match self.params.gc.pool {
+        let planes_per_pool = match self.params.gc.pool_scope {
             PoolScope::Plane => 1,
             PoolScope::Die => geometry.planes,
         };
@@ -236,7 +236,7 @@ impl Flash {
     }
 
     fn follows_reference(&self) -> bool {
-        self.params.gc.procedure == CollectionProcedure::ReferenceSimulatorWithoutCopyBack
+        self.params.gc.collection_procedure == CollectionProcedure::DiskSimWithoutCopyBack
     }
 
     /// The end of a clean.
@@ -278,7 +278,7 @@ impl Flash {
     /// The plane of a die in which a page lies (rule 11), if it lies on the die.
     pub(super) fn plane_on(&self, die: usize, page: Page) -> Option<usize> {
         let place = self.place(page).filter(|place| place.die == die)?;
-        Some(match self.params.gc.pool {
+        Some(match self.params.gc.pool_scope {
             PoolScope::Plane => place.pool,
             PoolScope::Die => place.block % self.params.geometry.planes as usize,
         })
@@ -537,7 +537,7 @@ impl Flash {
 
     /// The pool and its block that are block `block` of plane `plane` (rule 11).
     fn pool_and_block(&self, plane: usize, block: usize) -> (usize, usize) {
-        match self.params.gc.pool {
+        match self.params.gc.pool_scope {
             PoolScope::Plane => (plane, block),
             PoolScope::Die => (0, block * self.params.geometry.planes as usize + plane),
         }
@@ -572,7 +572,7 @@ impl Flash {
         let pages = u64::from(self.params.geometry.dies * self.params.geometry.exported_pages_per_die());
         let physical = |page: Page| {
             let Some(place) = self.place(page) else { return PhysicalPage::NOWHERE };
-            let (plane, block) = match self.params.gc.pool {
+            let (plane, block) = match self.params.gc.pool_scope {
                 PoolScope::Plane => (place.pool as u32, place.block as u32),
                 PoolScope::Die => (place.block as u32 % planes, place.block as u32 / planes),
             };
@@ -605,7 +605,7 @@ impl Block {
 
 fn empty_die(params: &SsdParams, seed: u64, member: usize, die: usize) -> Die {
     let geometry = params.geometry;
-    let (pools, blocks) = match params.gc.pool {
+    let (pools, blocks) = match params.gc.pool_scope {
         PoolScope::Plane => (geometry.planes, geometry.blocks_per_plane),
         PoolScope::Die => (1, geometry.blocks_per_die()),
     };

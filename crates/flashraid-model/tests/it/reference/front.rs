@@ -99,7 +99,7 @@ pub(super) enum FrontEvent {
 /// The front of a device, if it has one; drives with superblocks do.
 pub(super) fn params_of(ssd: &SsdParams) -> Option<FrontEndParams> {
     match &ssd.superblock {
-        Some(own) => Some(FrontEndParams { buffer: Some(own.buffer), queues: own.queues, firmware: own.firmware }),
+        Some(own) => Some(FrontEndParams { write_buffer: Some(own.buffer), queues: own.submission_queues, firmware: own.firmware }),
         None => ssd.front_end,
     }
 }
@@ -111,7 +111,7 @@ impl Front {
             member,
             params,
             link: ssd.link,
-            unit_pages: ssd.superblock.as_ref().map_or(1, |own| own.pages_per_unit as usize),
+            unit_pages: ssd.superblock.as_ref().map_or(1, |own| own.pages_per_mapping_unit as usize),
             now: 0,
             commands: Vec::new(),
             unfetched: Vec::new(),
@@ -356,7 +356,7 @@ impl Front {
 
     /// All of the first write is in the buffer, in these batches as far as they are there yet (rule 208). Says if it waits for them.
     pub(super) fn is_in(&mut self, batches: BTreeSet<usize>) -> bool {
-        let buffer = self.params.buffer.expect("something has entered it");
+        let buffer = self.params.write_buffer.expect("something has entered it");
         let (number, now) = (self.entering.remove(0), self.now);
         self.counters.buffer_room_wait_ns += self.commands[number].no_room_since.map_or(0, |since| u128::from(now - since));
         let waits = self.commands[number].operations[0].fua && !buffer.survives_power_loss && !batches.is_empty();
@@ -371,7 +371,7 @@ impl Front {
 
     /// A flush goes to its work; these batches are in the buffer. Says if it waits for them.
     pub(super) fn flush_begins(&mut self, number: usize, batches: BTreeSet<usize>) -> bool {
-        let is_protected = self.params.buffer.is_none_or(|buffer| buffer.survives_power_loss);
+        let is_protected = self.params.write_buffer.is_none_or(|buffer| buffer.survives_power_loss);
         if is_protected || batches.is_empty() {
             self.command_ends(number, self.now);
             return false;

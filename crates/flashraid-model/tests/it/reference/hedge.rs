@@ -105,9 +105,9 @@ impl Simulation<'_> {
         if !makes_twice(&self.case.params) {
             return None;
         }
-        let of = match self.case.params.read_plan_params.after {
+        let of = match self.case.params.read_plan_params.hedge_delay {
             HedgeAfter::Time(time) => return Some(time),
-            HedgeAfter::P95OfReads { reads_observed: of } => of as usize,
+            HedgeAfter::P95OfReads { percentile_window_reads: of } => of as usize,
         };
         let all = &self.stripes.as_ref().expect("section 12 applies").hedging.ended[member];
         let mut ended: Vec<(u64, u64)> = all.iter().copied().filter(|&(end, _)| end < self.now).collect();

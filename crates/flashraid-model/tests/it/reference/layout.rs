@@ -25,7 +25,7 @@ pub(super) fn member_pages(params: &ArrayParams) -> u64 {
     let (dies, of_die) = (u64::from(params.ssd.geometry.dies), u64::from(params.ssd.geometry.exported_pages_per_die()));
     if let Some(own) = &params.ssd.superblock {
         // Whole units of all dies together (rule 200).
-        let unit_pages = u64::from(own.pages_per_unit);
+        let unit_pages = u64::from(own.pages_per_mapping_unit);
         return dies * of_die / unit_pages * unit_pages / unit * unit;
     }
     let stride = u64::from(params.ssd.consecutive_pages_per_die);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flashraid_model::coordination::{ForcedWork, PermissionScope, SchemePolicy, Stagger, Together};
+use flashraid_model::coordination::{CollectingMembersLimit, ForcedWork, PermissionScope, SchemePolicy, Stagger};
 use flashraid_model::placement::RaidLevel;
 use flashraid_model::rng;
 
@@ -243,8 +243,8 @@ impl Simulation<'_> {
             _ => 1,
         };
         let all = match self.stagger().expect("members need leave").together {
-            Together::AsParity => parities,
-            Together::Members(members) => members,
+            CollectingMembersLimit::ParityStripCount => parities,
+            CollectingMembersLimit::Members(members) => members,
         };
         let lost = &self.controller.as_ref().expect("members need leave").lost;
         let lost = lost.iter().filter(|&&member| self.scope_of(member) == scope).count() as u32;

@@ -35,7 +35,7 @@ mod work;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flashraid_model::array::{ReadPredictionCounters, SlowMemberCounters, SpareState, WarmUpPattern};
+use flashraid_model::array::{InitialSpareState, SlowMemberCounters, SlowReadPredictionCounters, WarmUpPattern};
 use flashraid_model::events::TimeParts;
 use flashraid_model::request::{HostLoop, OpKind};
 use flashraid_model::ssd::{MechanismCounters, MemberCounters, SsdParams};
@@ -62,7 +62,7 @@ pub(crate) fn simulate(case: &Case) -> Outcome {
     let spares = rebuild.map_or(0, |rebuild| (rebuild.spares as usize).min(case.params.failures.len()));
     let count = case.params.members as usize + spares;
     let by_workload = case.warm_up.pattern == WarmUpPattern::Workload;
-    let fresh_spares = rebuild.is_some_and(|rebuild| rebuild.spare_state == SpareState::Fresh);
+    let fresh_spares = rebuild.is_some_and(|rebuild| rebuild.spare_state == InitialSpareState::Fresh);
     let is_fresh = |member: usize| by_workload || (member >= case.params.members as usize && fresh_spares);
     let mut simulation = Simulation {
         case,
@@ -477,7 +477,7 @@ impl Simulation<'_> {
         self.schedule(0, Event::NothingToDo { job });
     }
 
-    fn predictions(&self) -> Option<ReadPredictionCounters> {
+    fn predictions(&self) -> Option<SlowReadPredictionCounters> {
         let predicts = predict::predicts(&self.case.params) && read_around::plans(&self.case.params);
         self.stripes.as_ref().filter(|_| predicts).map(|stripes| stripes.predicting.counters)
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flashraid_model::array::{ArrayParams, FailureParams, SpareState, StripeCounters};
+use flashraid_model::array::{ArrayParams, FailureParams, InitialSpareState, StripeCounters};
 use flashraid_model::events::TimeParts;
 use flashraid_model::placement::RaidLevel;
 use flashraid_model::request::OpKind;
@@ -468,7 +468,7 @@ impl Simulation<'_> {
         let page = self.name_of(logical_page);
         let failures = failures_in_order(&self.case.params);
         let spare = failures.iter().find(|failure| failure.params.member as usize == member).and_then(|failure| failure.spare);
-        let is_warm = self.case.params.rebuild.is_some_and(|rebuild| rebuild.spare_state == SpareState::Warm);
+        let is_warm = self.case.params.rebuild.is_some_and(|rebuild| rebuild.spare_state == InitialSpareState::WarmedUpByOverwrites);
         for member in std::iter::once(member).chain(spare.filter(|_| is_warm)) {
             let of_member = &mut self.members[member];
             match of_member.drive {

@@ -1,6 +1,6 @@
 //! The way of an operation to the queue of a die (rules 7, 8 and 101).
 
-use flashraid_model::ssd::Allocation;
+use flashraid_model::ssd::DieChoiceForWrites;
 
 use super::die::Use;
 use super::flash::Page;
@@ -10,12 +10,12 @@ use super::{OpKind, Operation, Simulation};
 impl Simulation<'_> {
     pub(super) fn reach_member(&mut self, member: usize, mut operation: Operation) {
         operation.reached_member_ns = self.now;
-        match self.ssd.allocation {
-            Allocation::Dynamic => {
+        match self.ssd.die_choice_for_writes {
+            DieChoiceForWrites::Dynamic => {
                 self.members[member].unplaced.push(operation);
                 self.place_operations(member);
             }
-            Allocation::Static => {
+            DieChoiceForWrites::Static => {
                 let home = self.members[member].flash.home_die(operation.page);
                 self.join_queue(member, home, operation);
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use flashraid_model::array::{ArrayParams, ReadPlan, ReadPredictionCounters};
+use flashraid_model::array::{ArrayParams, ReadPlan, SlowReadPredictionCounters};
 use flashraid_model::rng;
 
 use super::Simulation;
@@ -11,12 +11,12 @@ use super::parity::{Phase, Places, data_columns, in_order, member_of};
 /// Draws and counts of the predictor.
 pub struct Predicting {
     draws: rng::RandomStream,
-    pub counters: ReadPredictionCounters,
+    pub counters: SlowReadPredictionCounters,
 }
 
 impl Predicting {
     pub fn new(seed: u64) -> Predicting {
-        Predicting { draws: rng::stream(seed, "predict", 0), counters: ReadPredictionCounters::default() }
+        Predicting { draws: rng::stream(seed, "predict", 0), counters: SlowReadPredictionCounters::default() }
     }
 }
 

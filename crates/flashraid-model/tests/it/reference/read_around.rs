@@ -6,7 +6,7 @@ use flashraid_model::array::{ArrayParams, CollectionKnowledge, ReadPlan, ReadPla
 use flashraid_model::placement::RaidLevel;
 use flashraid_model::request::OpKind;
 use flashraid_model::rng;
-use flashraid_model::ssd::{Allocation, RequestsThatCheckPools};
+use flashraid_model::ssd::{DieChoiceForWrites, FreeBlockCheckTrigger};
 
 use super::Simulation;
 use super::clean::{Cause, Phase};
@@ -93,13 +93,13 @@ impl Simulation<'_> {
         if self.holder(member, page).is_some() {
             return Seen { collects: false, start: self.now, ns: 0 };
         }
-        let die = match self.ssd.allocation {
-            Allocation::Static => self.members[member].flash.home_die(page),
-            Allocation::Dynamic => self.die_of_page(member, page),
+        let die = match self.ssd.die_choice_for_writes {
+            DieChoiceForWrites::Static => self.members[member].flash.home_die(page),
+            DieChoiceForWrites::Dynamic => self.die_of_page(member, page),
         };
         let state = &self.members[member].dies[die];
         let is_idle = state.slot.is_none() && state.queue.is_empty() && !self.is_blocked(member, die);
-        if is_idle && self.ssd.gc.pool_check_trigger == RequestsThatCheckPools::EveryRequest && !self.ssd.gc.collection_takes_no_time {
+        if is_idle && self.ssd.gc.pool_check_trigger == FreeBlockCheckTrigger::EveryRequest && !self.ssd.gc.collection_takes_no_time {
             self.needed_cleans(member, die, Cause::Need);
         }
         let in_pool = self.members[member].flash.place(page).filter(|place| place.die == die).map(|place| place.pool);
@@ -429,7 +429,7 @@ impl Simulation<'_> {
     /// Returns the time after which the second way reads, if it is the better one.
     pub(super) fn delay_of_other_way(&mut self, stripe: u64, first: &[(usize, u64)], second: &[(usize, u64)]) -> Option<u64> {
         let planning = self.case.params.read_plan_params;
-        if !planning.plans_parity_reads_before_writes || hedge::hedges(&self.case.params) {
+        if !planning.parity_update_reads_avoid_collection || hedge::hedges(&self.case.params) {
             return None;
         }
         let seen_first = self.see_strips(stripe, first);

@@ -15,7 +15,7 @@ impl Simulation<'_> {
         let issued = operation.issued_ns;
         let mut answered = now;
         for time in times.iter().filter(|time| time.from_ns <= issued && issued < time.until_ns && self.is_drawn(time, issued)) {
-            let more = (operation.parts.flash_ns as f64 * (time.factor - 1.0)).floor() as u64;
+            let more = (operation.parts.flash_ns as f64 * (time.flash_time_factor - 1.0)).floor() as u64;
             operation.parts.flash_ns += more;
             operation.parts.other_ns += time.add_ns;
             answered += more + time.add_ns;

@@ -1,6 +1,6 @@
 //! Transfers over the host link and over the channels (rules 6 and 22).
 
-use flashraid_model::flash::ChannelOrder;
+use flashraid_model::flash::DieNumbering;
 
 use super::buffer_of_pages::BufferedPage;
 use super::front::{Front, Origin};
@@ -46,9 +46,9 @@ impl Simulation<'_> {
     fn channel_of(&self, worker: Worker) -> usize {
         let (Worker::Slot { die } | Worker::Clean { die, .. } | Worker::Mate { die, .. }) = worker;
         let channel = self.ssd.channel.expect("there are channels");
-        match channel.die_order {
-            ChannelOrder::ConsecutiveDies => die / channel.dies_per_channel as usize,
-            ChannelOrder::InterleavedDies => die % self.members[0].channels.len(),
+        match channel.die_numbering {
+            DieNumbering::ConsecutiveWithinChannel => die / channel.dies_per_channel as usize,
+            DieNumbering::InterleavedDies => die % self.members[0].channels.len(),
         }
     }
 

@@ -212,7 +212,7 @@ impl Simulation<'_> {
 
     /// Out and in, without copy-back.
     pub(super) fn move_transfers(&self) -> Vec<Step> {
-        let at_once = !self.ssd.gc.copy_back && self.ssd.gc.procedure == CollectionProcedure::AsConfigured;
+        let at_once = !self.ssd.gc.copy_back && self.ssd.gc.collection_procedure == CollectionProcedure::AsConfigured;
         self.out_and_in(at_once)
     }
 

@@ -242,10 +242,10 @@ impl AddressSpec {
             if skew.member >= space.stripe_shape.members_with_data() {
                 let text = format!("is {}; 0 to {} is allowed", skew.member, space.stripe_shape.members_with_data().saturating_sub(1));
                 problems.push(SpecProblem::new("member_skew.member", text));
-            } else if space.stripe_shape.count_data_strips_of_member(skew.member, footprint_bytes / space.stripe_bytes()) == 0 {
+            } else if space.stripe_shape.count_data_strips_of_member(skew.member, footprint_bytes / space.stripe_data_bytes()) == 0 {
                 let text = format!(
                     "needs a footprint in which the member holds data, of several stripes of {} bytes; it is {footprint_bytes}",
-                    space.stripe_bytes()
+                    space.stripe_data_bytes()
                 );
                 problems.push(SpecProblem::new("member_skew", text));
             }
@@ -334,7 +334,7 @@ fn fold(place: u64, length_bytes: u64, align_bytes: u64, footprint_bytes: u64) -
 impl Special {
     /// Converts the place that was drawn for `request` to its address. Returns true if the request starts where the one before ended.
     fn place(&mut self, request: &mut Request, align_bytes: u64, footprint_bytes: u64) -> bool {
-        let (unit_bytes, stripe_bytes) = (self.space.stripe_unit_bytes, self.space.stripe_bytes());
+        let (unit_bytes, stripe_bytes) = (self.space.stripe_unit_bytes, self.space.stripe_data_bytes());
         let shape = self.space.stripe_shape;
         let member_bytes = shape.count_data_strips_of_member(self.skew.member, footprint_bytes / stripe_bytes) * unit_bytes;
         // Both numbers are drawn for every request, so that one choice does not change the other's stream.

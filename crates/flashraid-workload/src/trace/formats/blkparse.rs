@@ -51,7 +51,7 @@ impl TraceFormat for Blkparse {
         label(device)
     }
 
-    fn without_data(&self) -> u64 {
+    fn requests_without_data(&self) -> u64 {
         self.without_data
     }
 

@@ -75,7 +75,7 @@ impl TraceFormat for Fio2 {
         self.files.label(device)
     }
 
-    fn times(&self, sample: &Sample<'_>, notes: &mut Vec<String>) -> Times {
+    fn time_stamp_unit(&self, sample: &Sample<'_>, notes: &mut Vec<String>) -> Times {
         if sample.lines().any(|line| line.windows(6).any(|part| part == b" wait ")) {
             return Times::In(TimeUnit::Microseconds);
         }

@@ -58,7 +58,7 @@ impl TraceFormat for Libcachesim {
         })
     }
 
-    fn times(&self, sample: &Sample<'_>, notes: &mut Vec<String>) -> Times {
+    fn time_stamp_unit(&self, sample: &Sample<'_>, notes: &mut Vec<String>) -> Times {
         let unit = self.guess_unit(sample.lines());
         notes.push(format!("times: taken for {unit} by their size; time_unit overrules it"));
         Times::In(unit)

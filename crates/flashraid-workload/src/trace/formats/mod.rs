@@ -36,7 +36,7 @@ pub(crate) trait TraceFormat: Sized {
 
     /// Returns the unit of the time stamps, or [`Times::None`] if the trace has no times. It is called only if the user gives no unit.
     /// If the unit is a guess, a note for the user is added to `_notes`.
-    fn times(&self, _sample: &Sample<'_>, _notes: &mut Vec<String>) -> Times {
+    fn time_stamp_unit(&self, _sample: &Sample<'_>, _notes: &mut Vec<String>) -> Times {
         Times::In(Self::DESCRIPTION.time_unit.unwrap_or(TimeUnit::Nanoseconds))
     }
 
@@ -62,7 +62,7 @@ pub(crate) trait TraceFormat: Sized {
 
     /// Returns the number of requests that were skipped because they move no data: flushes, and commands other than reads, writes and
     /// discards.
-    fn without_data(&self) -> u64 {
+    fn requests_without_data(&self) -> u64 {
         0
     }
 
@@ -327,10 +327,10 @@ macro_rules! formats {
                 }
             }
 
-            /// Returns the unit of the time stamps, if the trace has times; see [`TraceFormat::times`].
-            pub fn times(&self, sample: &Sample<'_>, notes: &mut Vec<String>) -> Times {
+            /// Returns the unit of the time stamps, if the trace has times; see [`TraceFormat::time_stamp_unit`].
+            pub fn time_stamp_unit(&self, sample: &Sample<'_>, notes: &mut Vec<String>) -> Times {
                 match self {
-                    $(Self::$Type(format) => TraceFormat::times(format, sample, notes),)+
+                    $(Self::$Type(format) => TraceFormat::time_stamp_unit(format, sample, notes),)+
                 }
             }
 
@@ -365,10 +365,10 @@ macro_rules! formats {
             }
 
             /// Returns the number of requests that were skipped because they move no data, such as flushes; see
-            /// [`TraceFormat::without_data`].
-            pub fn without_data(&self) -> u64 {
+            /// [`TraceFormat::requests_without_data`].
+            pub fn requests_without_data(&self) -> u64 {
                 match self {
-                    $(Self::$Type(format) => TraceFormat::without_data(format),)+
+                    $(Self::$Type(format) => TraceFormat::requests_without_data(format),)+
                 }
             }
 

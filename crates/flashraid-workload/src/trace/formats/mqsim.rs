@@ -39,7 +39,7 @@ impl TraceFormat for Mqsim {
         parse(line, units).map(Some)
     }
 
-    fn times(&self, sample: &Sample<'_>, notes: &mut Vec<String>) -> Times {
+    fn time_stamp_unit(&self, sample: &Sample<'_>, notes: &mut Vec<String>) -> Times {
         let (times, note) = five_columns::times(sample);
         notes.push(note);
         times

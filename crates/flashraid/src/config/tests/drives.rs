@@ -2,8 +2,8 @@
 
 use super::*;
 use flashraid_model::ssd::{
-    BufferParams, FirmwareParams, FrontEndParams, PlacementHandles, QueueParams, SlcParams, SlcSuperblockLimit, SuperblockSuspensionParams,
-    UpkeepParams,
+    BufferParams, FirmwareParams, FrontEndParams, PlacementHandles, QueueParams, SlcParams, SlcSuperblockCountLimit,
+    SuperblockSuspensionParams, UpkeepParams,
 };
 
 const GEN5: &str = "ssd.preset = \"nvme-gen5\"\narray.level = \"single\"\n";
@@ -15,11 +15,11 @@ fn a_drive_is_scaled_by_its_rows() {
         let ssd = &scenario.array.ssd;
         let superblock = ssd.superblock.as_ref().unwrap();
         let shape = superblock.shape(&ssd.geometry);
-        assert_eq!((shape.dies, shape.superblocks, shape.superpages_per_die, shape.superpage_units()), (32, 910, rows, 72));
+        assert_eq!((shape.dies, shape.superblocks, shape.superpages_per_die, shape.mapping_units_per_superpage()), (32, 910, rows, 72));
         // Values that do not grow with the superblocks stay, and an erase keeps its share of the time.
-        assert_eq!((superblock.buffer.capacity_units, superblock.collection.units_behind_host_max), (2 * 32 * 72, 4 * 32 * 72));
+        assert_eq!((superblock.buffer.capacity_units, superblock.collection.collection_backlog_units_max), (2 * 32 * 72, 4 * 32 * 72));
         assert_eq!(ssd.timing.block_erase_ns, 3_500_000 * u64::from(rows) / 512);
-        assert_eq!(ssd.exported_pages(), 663 * u64::from(shape.superblock_units()));
+        assert_eq!(ssd.exported_pages(), 663 * u64::from(shape.mapping_units_per_superblock()));
     }
     // The drive exports 3.2 TB of 4 TiB.
     let whole = good(&format!("{GEN5}ssd.scale = 1\n")).array.ssd.exported_pages() * 4096;
@@ -40,8 +40,8 @@ fn a_drive_is_scaled_by_its_width() {
         // All parts that work at the same time become fewer.
         assert_eq!((ssd.geometry.dies, own.firmware.cores, own.dies_programming_max), (32 / scale, 8 / scale, 32 / scale));
         assert_eq!(
-            (own.buffer.capacity_units, own.collection.units_behind_host_max),
-            (8192 / scale, of_drive.collection.units_behind_host_max / u64::from(scale))
+            (own.buffer.capacity_units, own.collection.collection_backlog_units_max),
+            (8192 / scale, of_drive.collection.collection_backlog_units_max / u64::from(scale))
         );
         assert_eq!(ssd.exported_pages() * u64::from(scale), of_whole.exported_pages());
         // These are 4 KiB at 14 GB/s, and the parts of that.
@@ -49,8 +49,8 @@ fn a_drive_is_scaled_by_its_width() {
         // All times stay the same.
         assert_eq!((ssd.timing, ssd.channel, ssd.geometry.blocks_per_plane), (of_whole.timing, of_whole.channel, 910));
         assert_eq!(
-            (&own.page_read_ns, own.unit_transfer_ns, own.collection.target_free_superblocks),
-            (&of_drive.page_read_ns, of_drive.unit_transfer_ns, 6)
+            (&own.read_ns_by_page_type, own.mapping_unit_transfer_ns, own.collection.target_free_superblocks),
+            (&of_drive.read_ns_by_page_type, of_drive.mapping_unit_transfer_ns, 6)
         );
         let latency = |drive: &flashraid_model::ssd::SuperblockParams| {
             (drive.firmware.latency_after_core_ns, drive.firmware.core_ns_per_write, drive.buffer.acknowledge_ns)
@@ -75,9 +75,9 @@ fn times_and_sizes_of_a_drive_are_those_of_its_keys() {
                 [ssd.firmware]\ncores = 2\nread = \"1us\"\nwrite = \"2us\"\nmove = \"3us\"\nlatency = \"4us\"\n[ssd.warm_up]\nstart = \"fresh\"\n";
     let scenario = good(&format!("{GEN5}{text}"));
     let superblock = scenario.array.ssd.superblock.unwrap();
-    assert_eq!((superblock.pages_per_unit, superblock.units_per_flash_page, superblock.bits_per_cell), (4, 1, 3));
-    assert_eq!(superblock.page_read_ns, [40_000, 60_000, 80_000]);
-    assert_eq!((superblock.unit_transfer_ns, superblock.dies_programming_max), (16_384, 7));
+    assert_eq!((superblock.pages_per_mapping_unit, superblock.units_per_flash_page, superblock.bits_per_cell), (4, 1, 3));
+    assert_eq!(superblock.read_ns_by_page_type, [40_000, 60_000, 80_000]);
+    assert_eq!((superblock.mapping_unit_transfer_ns, superblock.dies_programming_max), (16_384, 7));
     assert_eq!(
         (superblock.buffer.capacity_units, superblock.buffer.acknowledge_ns, superblock.buffer.survives_power_loss),
         (1024, 3000, false)
@@ -169,9 +169,9 @@ fn one_bit_per_cell_takes_its_share_of_superblocks() {
     let of = |mode: &str| good(&format!("{GEN5}ssd.scale = 64\n{SLC}\"{mode}\"\n"));
     let slc = |scenario: &Scenario| scenario.array.ssd.superblock.as_ref().unwrap().slc;
     // The share is of 910 superblocks, with fractions rounded up.
-    let times = |room: SlcSuperblockLimit| Some(SlcParams { superblock_limit: room, program_ns: 160_000, read_ns: 20_000 });
-    assert_eq!(slc(&of("static")), times(SlcSuperblockLimit::Superblocks(46)));
-    assert_eq!(slc(&of("dynamic")), times(SlcSuperblockLimit::ShareOfFree { millionths: 50_000 }));
+    let times = |room: SlcSuperblockCountLimit| Some(SlcParams { superblock_limit: room, program_ns: 160_000, read_ns: 20_000 });
+    assert_eq!(slc(&of("static")), times(SlcSuperblockCountLimit::Superblocks(46)));
+    assert_eq!(slc(&of("dynamic")), times(SlcSuperblockCountLimit::ShareOfFree { millionths: 50_000 }));
     assert_eq!(slc(&good(GEN5)), None);
 
     let check = |scenario: &Scenario| crate::check::check_scenario(scenario);
@@ -210,7 +210,7 @@ fn few_rows_are_warned_of() {
 
 #[test]
 fn queues_are_those_of_their_keys() {
-    let of = |text: &str| good(&format!("{GEN5}{text}")).array.ssd.superblock.unwrap().queues;
+    let of = |text: &str| good(&format!("{GEN5}{text}")).array.ssd.superblock.unwrap().submission_queues;
     assert_eq!(of(""), None);
     assert_eq!(of("[ssd.queues]\n"), Some(QueueParams { queues: 64, commands_per_fetch: 1, fetched_commands_max: 256 }));
     let text = "[ssd.queues]\nqueues = 3\nburst = 4\ncommands = 32\n";
@@ -375,10 +375,10 @@ fn what_cannot_be_is_refused_with_the_reason() {
     assert_eq!(front(""), None);
     let buffer = BufferParams { capacity_units: 16_384, acknowledge_ns: 2000, survives_power_loss: false, superpage_open_max_ns: None };
     let with_buffer = front("[ssd.buffer]\nsize = \"64MiB\"\nack = \"2us\"\nprotected = false\n");
-    assert_eq!(with_buffer, Some(FrontEndParams { buffer: Some(buffer), queues: None, firmware: FirmwareParams::WITHOUT_OVERHEAD }));
+    assert_eq!(with_buffer, Some(FrontEndParams { write_buffer: Some(buffer), queues: None, firmware: FirmwareParams::WITHOUT_OVERHEAD }));
     let queues = QueueParams { queues: 64, commands_per_fetch: 1, fetched_commands_max: 256 };
     let others = front("[ssd.queues]\n[ssd.firmware]\ncores = 2\nread = \"1us\"\nlatency = \"4us\"\n").unwrap();
-    assert_eq!((others.buffer, others.queues), (None, Some(queues)));
+    assert_eq!((others.write_buffer, others.queues), (None, Some(queues)));
     assert_eq!(
         others.firmware,
         FirmwareParams { cores: 2, core_ns_per_read: 1000, latency_after_core_ns: 4000, ..FirmwareParams::WITHOUT_OVERHEAD }

@@ -1,6 +1,6 @@
 //! Tests of the results of correct configurations.
 
-use flashraid_model::coordination::Notification;
+use flashraid_model::coordination::CollectionRequestTiming;
 use proptest::prelude::*;
 
 use super::*;
@@ -39,11 +39,25 @@ fn pipelining_is_off_on_or_in_flight() {
 fn members_that_are_slow_for_a_time() {
     use flashraid_model::array::{SlowMemberParams, StallParams};
     let slow = |text: &str| good(text).array.slow;
-    let always =
-        SlowMemberParams { member: 3, from_ns: 0, until_ns: u64::MAX, factor: 10.0, add_ns: 0, share_of_operations: 0.05, stalls: None };
+    let always = SlowMemberParams {
+        member: 3,
+        from_ns: 0,
+        until_ns: u64::MAX,
+        flash_time_factor: 10.0,
+        add_ns: 0,
+        share_of_operations: 0.05,
+        stalls: None,
+    };
     assert_eq!(slow("[array.slow]\nmember = 3\nfactor = 10\nshare = 0.05\n"), [always]);
     let text = "[[array.slow]]\nmember = 1\nuntil = \"1s\"\nadd = \"2ms\"\n[[array.slow]]\nmember = 1\nfrom = \"1s\"\nstall = \"5ms\"\nevery = \"1s\"\n";
-    let added = SlowMemberParams { member: 1, until_ns: 1_000_000_000, factor: 1.0, add_ns: 2_000_000, share_of_operations: 1.0, ..always };
+    let added = SlowMemberParams {
+        member: 1,
+        until_ns: 1_000_000_000,
+        flash_time_factor: 1.0,
+        add_ns: 2_000_000,
+        share_of_operations: 1.0,
+        ..always
+    };
     let stalls = Some(StallParams { length_ns: 5_000_000, every_ns: 1_000_000_000 });
     assert_eq!(slow(text), [added, SlowMemberParams { from_ns: 1_000_000_000, until_ns: u64::MAX, add_ns: 0, stalls, ..added }]);
 }
@@ -99,7 +113,7 @@ fn another_policy_keeps_the_other_keys_of_the_cache() {
     assert_eq!(
         (
             cache.levels,
-            cache.write_group_cache_pages,
+            cache.write_group_cache_capacity_pages,
             cache.destage_start_fill,
             cache.destage_full_speed_fill,
             cache.destages_in_flight_max
@@ -117,7 +131,7 @@ fn caches_share_out_their_size_as_the_paper_does() {
     // LAWC Table 2 in pages of 4 KiB has 64 KiB in front and 24 KiB for each of eight members. For nine, it is 72 KiB and 24 KiB.
     let pages = |array, policy| {
         let cache = cache(array, policy, "");
-        (cache.write_group_cache_pages, cache.member_cache_pages)
+        (cache.write_group_cache_capacity_pages, cache.member_cache_pages)
     };
     assert_eq!([pages("lawc-raid0-8", "lawc"), pages("lawc-raid5-9", "lawc")], [(16, 6), (18, 6)]);
     assert_eq!([pages("lawc-raid0-8", "wow"), pages("lawc-raid5-9", "stow")], [(64, 0), (72, 0)]);
@@ -128,11 +142,11 @@ fn caches_share_out_their_size_as_the_paper_does() {
         (by_default.levels, by_default.destage_start_fill, by_default.destage_full_speed_fill, by_default.destages_in_flight_max),
         (LawcCache::LEVELS, 0.0, 0.0, 1)
     );
-    assert_eq!((by_default.nvm_page_read_ns, by_default.nvm_page_write_ns, by_default.common_destage_timeout_ns), (125, 1000, 1_000_000));
+    assert_eq!((by_default.nvm_page_read_ns, by_default.nvm_page_write_ns, by_default.joint_destage_wait_max_ns), (125, 1000, 1_000_000));
     let other = cache("lawc-raid0-8", "wow", "size = \"1MiB\"\nlow = \"80%\"\nhigh = 0.9\nin_flight = 20\nnvm_write = \"0ns\"\n");
     assert_eq!(
         (
-            other.write_group_cache_pages,
+            other.write_group_cache_capacity_pages,
             other.destage_start_fill,
             other.destage_full_speed_fill,
             other.destages_in_flight_max,
@@ -150,7 +164,7 @@ fn caches_share_out_their_size_as_the_paper_does() {
 
 #[test]
 fn levels_with_parity_and_a_member_that_fails() {
-    use flashraid_model::array::{FailureParams, RaidLevel, RebuildParams, SpareState};
+    use flashraid_model::array::{FailureParams, InitialSpareState, RaidLevel, RebuildParams};
     let plain = |level: &str| good(&format!("array.level = \"{level}\"\n")).array;
     assert_eq!([plain("raid4").members, plain("raid5").members, plain("raid6").members], [9, 9, 10]);
     // There are eight members for data in each.
@@ -165,7 +179,7 @@ fn levels_with_parity_and_a_member_that_fails() {
         strip_interval_min_ns: 1_310_720,
         strips_in_flight_max: 1,
         spares: 1,
-        spare_state: SpareState::Warm,
+        spare_state: InitialSpareState::WarmedUpByOverwrites,
         continues_after_last_request: false,
     };
     assert_eq!(rebuild(""), by_default);
@@ -174,7 +188,7 @@ fn levels_with_parity_and_a_member_that_fails() {
         strip_interval_min_ns: 131_072_000_000,
         strips_in_flight_max: 3,
         spares: 2,
-        spare_state: SpareState::Fresh,
+        spare_state: InitialSpareState::Fresh,
         continues_after_last_request: true,
     };
     assert_eq!(rebuild("rate = \"1kB/s\"\ndelay = \"5ns\"\nin_flight = 3\nspares = 2\nspare = \"fresh\"\nfinish = true\n"), other);
@@ -182,7 +196,7 @@ fn levels_with_parity_and_a_member_that_fails() {
     let several = "array.level = \"raid6\"\n[[array.failure]]\nmember = 2\nat = \"10s\"\n[[array.failure]]\nmember = 0\nat = \"1s\"\n";
     let array = good(&format!("{several}[array.rebuild]\nspares = 3\n")).array;
     assert_eq!(array.failures_in_time_order().iter().map(|failure| failure.member).collect::<Vec<_>>(), [0, 2]);
-    assert_eq!((array.spares_and_state(), array.warmed_up_spares()), ((2, Some(SpareState::Warm)), 2));
+    assert_eq!((array.spares_and_state(), array.warmed_up_spares()), ((2, Some(InitialSpareState::WarmedUpByOverwrites)), 2));
 
     let warnings = good("array.rebuild.rate = \"1MB/s\"\n").warnings;
     assert!(warnings.iter().any(|warning| warning.contains("array.rebuild has no effect")), "{warnings:?}");
@@ -209,8 +223,8 @@ fn the_papers_devices_have_the_figures_of_the_reference() {
     // This is ⌊5 % of 2048⌋, counted one too high (rule 130).
     assert_eq!((lawc.gc.start_threshold_free_blocks, lawc.gc.stop_threshold_free_blocks), (101, 103));
     assert_eq!(
-        (lawc.gc.procedure, lawc.gc.pool, lawc.gc.copy_back),
-        (ssd::CollectionProcedure::ReferenceSimulatorWithoutCopyBack, ssd::PoolScope::Die, false)
+        (lawc.gc.collection_procedure, lawc.gc.pool_scope, lawc.gc.copy_back),
+        (ssd::CollectionProcedure::DiskSimWithoutCopyBack, ssd::PoolScope::Die, false)
     );
 }
 
@@ -219,14 +233,14 @@ fn a_procedure_replaces_what_a_preset_says_and_may_be_taken_back() {
     let gc = |text: &str| good(&format!("ssd.preset = {text}\n")).array.ssd.gc;
     let on_pgc = gc("\"pgc2011\"\nssd.gc.procedure = \"reference-no-copy-back\"");
     assert_eq!(
-        (on_pgc.procedure, on_pgc.pool, on_pgc.copy_back),
-        (ssd::CollectionProcedure::ReferenceSimulatorWithoutCopyBack, ssd::PoolScope::Die, false)
+        (on_pgc.collection_procedure, on_pgc.pool_scope, on_pgc.copy_back),
+        (ssd::CollectionProcedure::DiskSimWithoutCopyBack, ssd::PoolScope::Die, false)
     );
     // This is ⌊5 % of 8 × 2048⌋ blocks.
     assert_eq!((on_pgc.start_threshold_free_blocks, on_pgc.stop_threshold_free_blocks), (818, 820));
     let as_before = gc("\"lawc2017\"\nssd.gc.procedure = \"as-set\"\nssd.gc.pool = \"plane\"");
     assert_eq!(
-        (as_before.procedure, as_before.pool, as_before.copy_back),
+        (as_before.collection_procedure, as_before.pool_scope, as_before.copy_back),
         (ssd::CollectionProcedure::AsConfigured, ssd::PoolScope::Plane, false)
     );
     assert_eq!((as_before.start_threshold_free_blocks, as_before.stop_threshold_free_blocks), (25, 26));
@@ -248,7 +262,7 @@ fn summaries_can_be_spread_over_all_programs() {
 fn options_of_other_schemes_have_no_effect_and_are_named() {
     let scenario = good("[coordination]\nscheme = \"reactive-inclusive\"\nt_soft = \"start+4\"\nforce_until = \"watermark\"\n");
     let coordination = scenario.array.coordination.expect("there is a controller");
-    assert_eq!((coordination.coordinated_members.0, coordination.registration_threshold_free_blocks()), (0xff, None));
+    assert_eq!((coordination.coordinated_members.0, coordination.member_registration_threshold_free_blocks()), (0xff, None));
     assert_eq!(scenario.warnings, ["coordination.t_soft is set, but this scheme does not use it"]);
     assert!(good("[coordination]\nforce_until = \"watermark\"\n").array.coordination.is_none());
 }
@@ -259,16 +273,19 @@ fn members_ask_softly_where_the_controller_may_wait() {
         let scenario = good(&format!("[coordination]\nscheme = \"reactive-inclusive\"\n{keys}"));
         let coordination = scenario.array.coordination.expect("there is a controller");
         (
-            coordination.notification_mode,
+            coordination.collection_request_timing,
             coordination.begins_cycles_when_idle,
             coordination.all_dies_of_forced_member_collect,
             scenario.warnings,
         )
     };
-    assert_eq!(read(""), (Notification::AtStartThreshold, false, true, vec![]));
-    assert_eq!(read("delay = \"1ms\"\nt_soft = \"start+4\"\n"), (Notification::AtSoftThreshold, false, true, vec![]));
-    assert_eq!(read("delay = \"1ms\"\nnotify = \"at-start\"\n"), (Notification::AtStartThreshold, false, true, vec![]));
-    assert_eq!(read("notify = \"soft\"\nat_idle = true\nacross_dies = false\n"), (Notification::AtSoftThreshold, true, false, vec![]));
+    assert_eq!(read(""), (CollectionRequestTiming::AtStartThreshold, false, true, vec![]));
+    assert_eq!(read("delay = \"1ms\"\nt_soft = \"start+4\"\n"), (CollectionRequestTiming::AtSoftThreshold, false, true, vec![]));
+    assert_eq!(read("delay = \"1ms\"\nnotify = \"at-start\"\n"), (CollectionRequestTiming::AtStartThreshold, false, true, vec![]));
+    assert_eq!(
+        read("notify = \"soft\"\nat_idle = true\nacross_dies = false\n"),
+        (CollectionRequestTiming::AtSoftThreshold, true, false, vec![])
+    );
     let (.., warnings) = read("at_idle = true\nt_soft = \"start+4\"\n");
     assert_eq!(warnings.len(), 2, "{warnings:?}");
     assert!(warnings[1].starts_with("coordination.at_idle has no effect with coordination.notify"), "{warnings:?}");

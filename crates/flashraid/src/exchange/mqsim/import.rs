@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use flashraid_workload::import::xml::{Element, refused_at_line};
 use flashraid_workload::import::{ImportError, ImportedWorkload};
-use flashraid_workload::units::{Duration, Rate, Size, TimePerByte};
+use flashraid_workload::units::{ByteRate, Duration, Size, TimePerByte};
 
 use super::tags::{Meaning, REFUSED, Section, TAGS, Tag};
 use super::{COLLECTS_BELOW_AT_LEAST, kind_of_page, picoseconds_per_byte};
@@ -216,7 +216,7 @@ fn device(tags: &Tags<'_>, notes: &mut Vec<String>) -> Result<String, ImportErro
     let link = (tags.decimal("PCIe_Lane_Bandwidth") * tags.whole("PCIe_Lane_Count") as f64 * 1e9).round().max(1.0);
     line(format_args!("[ssd]"));
     line(format_args!("transfer = \"{}\"", if byte_ps == 0 { "none" } else { "channel" }));
-    line(format_args!("link = {{ rate = \"{}\", duplex = \"full\" }}", Rate { bytes_per_s: link as u64 }));
+    line(format_args!("link = {{ rate = \"{}\", duplex = \"full\" }}", ByteRate { bytes_per_s: link as u64 }));
     line(format_args!("allocation = \"static\""));
     line(format_args!("die_stride = {stride}"));
     line(format_args!("plane_choice = \"rotate\""));

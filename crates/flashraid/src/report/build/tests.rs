@@ -81,7 +81,7 @@ fn example_with(change: impl FnOnce(&mut ReportInputs)) -> Report {
     metrics.record_request(&completed(0, OpKind::Read, 0, 2_000, 0));
     metrics.record_request(&completed(1, OpKind::Write, 0, 4_000, 1));
     metrics.record_request(&completed(2, OpKind::Read, 3 * SECOND, 3 * SECOND + 6_000, 2));
-    metrics.record_clean(&GcInterval {
+    metrics.record_gc_interval(&GcInterval {
         pool: 2,
         free_blocks_before: 12,
         free_blocks_min: 11,

@@ -28,7 +28,7 @@ impl PageContext<'_> {
             let id = next;
             let operation = &self.own.waiting[id];
             next = operation.next;
-            if operation.op.completion_number != completion || operation.op.kind != OpKind::Read {
+            if operation.op.completion_tag != completion || operation.op.kind != OpKind::Read {
                 continue;
             }
             let state = &mut self.own.dies[die.index()];

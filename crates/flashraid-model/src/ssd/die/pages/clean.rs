@@ -7,7 +7,7 @@ use crate::events::{GcInterval, TimeNs};
 use crate::ids::{BlockId, DieId};
 use crate::space::pools::{BlockCollectionWork, Pools};
 use crate::ssd::collect::pools::{Due, Watermarks};
-use crate::ssd::job::{Cause, DieWorker, NEVER};
+use crate::ssd::job::{Cause, DieWorkerId, NEVER};
 use crate::ssd::parts::SsdParts;
 
 impl Clean {
@@ -145,7 +145,7 @@ impl PageContext<'_> {
         let work = self.pools.clean(die, clean.pool, clean.victim);
         self.parts.count_moves(work);
         clean.pages_moved = work.pages_moved;
-        clean.free_blocks_min = work.free_blocks_min;
+        clean.free_blocks_min = work.free_blocks_before_erase;
         if self.own.lazy {
             clean.work.wait(at, self.own.durations.clean_ns(work));
             self.own.dies[die.index()].cleans[scope as usize] = Some(clean);
@@ -154,10 +154,10 @@ impl PageContext<'_> {
         self.own.dies[die.index()].cleans[scope as usize] = Some(clean);
         if self.own.channels.is_empty() {
             let whole = std::iter::once(Step::wait(self.own.durations.clean_ns(work)));
-            self.begin_work(at, die, DieWorker::clean(scope), whole, NO_PAGE);
+            self.begin_work(at, die, DieWorkerId::clean(scope), whole, NO_PAGE);
         } else {
             let steps = self.own.durations.clean_steps(work, room);
-            self.begin_work(at, die, DieWorker::clean(scope), steps, NO_PAGE);
+            self.begin_work(at, die, DieWorkerId::clean(scope), steps, NO_PAGE);
         }
     }
 
@@ -168,7 +168,7 @@ impl PageContext<'_> {
         if !self.own.lazy {
             // Reads of the page that is programmed do not interrupt its program; an erase is interrupted by all.
             let programmed = if phase == Phase::Program { clean.register } else { NO_PAGE };
-            return self.begin_work(at, die, DieWorker::clean(scope), steps, programmed);
+            return self.begin_work(at, die, DieWorkerId::clean(scope), steps, programmed);
         }
         clean.work.wait(at, ns);
         self.own.dies[die.index()].joint_ends = None;
@@ -351,7 +351,7 @@ impl SsdParts {
             end_ns: time.end,
             pages_moved: work.pages_moved,
             free_blocks_before: work.free_blocks_before,
-            free_blocks_min: work.free_blocks_min,
+            free_blocks_min: work.free_blocks_before_erase,
             writes_wait_from_ns: time.start,
             all_requests_wait_from_ns: time.start,
             is_forced: false,

@@ -16,7 +16,7 @@ use crate::ssd::front::{Front, PageBuffer};
 use crate::ssd::job::{NEVER, OpEnd, Origin, PageOp, SsdWake, UnfinishedWork};
 use crate::ssd::mechanism::{AtDie, MechanismCounters};
 use crate::ssd::outbox::Outbox;
-use crate::ssd::params::{Allocation, SimulationShortcuts, SsdParams, Suspension};
+use crate::ssd::params::{DieChoiceForWrites, SimulationShortcuts, SsdParams, Suspension};
 use crate::ssd::parts::SsdParts;
 use std::collections::VecDeque;
 
@@ -79,10 +79,10 @@ impl PageDies {
             let mechanisms = AtDie::new(&params.mechanisms, seed, member, DieId(die));
             Die::new(scopes, by_plane, params.gc.idle_collection_after_ns, mechanisms)
         };
-        let dynamic = params.allocation == Allocation::Dynamic;
+        let dynamic = params.die_choice_for_writes == DieChoiceForWrites::Dynamic;
         Self {
             durations: Durations::new(params),
-            immediate: vec![ImmediateDie::new(g.planes, params.gc.blocking); immediate as usize],
+            immediate: vec![ImmediateDie::new(g.planes, params.gc.blocking_scope); immediate as usize],
             dies: (0..in_steps).map(die).collect(),
             lazy: shortcuts.ends_waits_without_events && may_be_lazy(params),
             by_plane,
@@ -183,7 +183,7 @@ impl PageContext<'_> {
     /// `moment_is_over` is true if all scheduled events of this nanosecond have run, as when the host sends a request in reply to a
     /// completion.
     pub(crate) fn submit(&mut self, now: TimeNs, op: PageOp, moment_is_over: bool) {
-        let (die, lpn) = self.die_and_lpn(op.page);
+        let (die, lpn) = self.die_and_lpn(op.logical_page);
         let id = self.own.waiting.insert(Waiting::new(now, op, lpn, die));
         if op.kind == OpKind::Write && self.parts.params.link.is_some() {
             self.join_lane(now, 0, id);
@@ -195,11 +195,11 @@ impl PageContext<'_> {
     /// Continues at a wake-up.
     pub(crate) fn wake(&mut self, now: TimeNs, wake: SsdWake) {
         match wake {
-            SsdWake::Worker { die, worker, number } => self.wake_worker(now, die, worker, number),
+            SsdWake::Worker { die, worker, wait_number: number } => self.wake_worker(now, die, worker, number),
             SsdWake::Die(die) => self.wake_lazy(now, die),
             SsdWake::PageCrossedLink(lane) => self.page_crossed(now, lane),
             SsdWake::ChannelTransferEnds(channel) => self.transferred(now, channel),
-            SsdWake::Front(wake) => self.wake_front(now, wake),
+            SsdWake::FrontEndEvent(wake) => self.wake_front(now, wake),
             SsdWake::Superpages(_) => unreachable!("these dies take single pages"),
         }
     }
@@ -232,7 +232,7 @@ impl PageContext<'_> {
             usage.record_operation(waiting.submitted_ns, at);
         }
         let (time, member) = (waiting.time_until(at), self.parts.member);
-        self.out.ends.push(OpEnd { completion_number: waiting.op.completion_number, member, at, met_gc: waiting.met_gc, time_parts: time });
+        self.out.ends.push(OpEnd { completion_tag: waiting.op.completion_tag, member, at, met_gc: waiting.met_gc, time_parts: time });
         self.own.waiting.release(id);
     }
 }

@@ -40,7 +40,7 @@ pub(super) struct Durations {
 impl Durations {
     pub(super) fn new(params: &SsdParams) -> Self {
         let t = params.timing;
-        let transfers_crossing = params.gc.procedure == CollectionProcedure::ReferenceSimulatorWithoutCopyBack;
+        let transfers_crossing = params.gc.collection_procedure == CollectionProcedure::DiskSimWithoutCopyBack;
         let transfers_all = !params.gc.copy_back && !transfers_crossing;
         Self {
             around_read_ns: t.command_overhead_ns + t.page_transfer_ns,
@@ -209,7 +209,7 @@ impl Durations {
         let mut sealed = false;
         let moves = (0..work.pages_moved).flat_map(move |_| {
             room = if room == 0 { own.data_pages } else { room } - 1;
-            let crosses = work.moves_cross_planes[usize::from(sealed)];
+            let crosses = work.has_cross_plane_delay_by_destination[usize::from(sealed)];
             sealed |= room == 0;
             own.clean_read_steps().chain(own.clean_program_steps(room == 0, crosses))
         });

@@ -148,7 +148,7 @@ impl PageContext<'_> {
         let mut began = false;
         match forced.owed_victims() {
             OwedVictims::Nothing => {}
-            OwedVictims::One => {
+            OwedVictims::OneFromAnyPool => {
                 let busy_pools = self.busy_pools(die) | !forced.pools();
                 if let Some((pool, victim)) = self.pools.next_clean_of_fewest_free(die, busy_pools) {
                     began = true;

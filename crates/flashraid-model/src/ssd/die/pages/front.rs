@@ -26,7 +26,7 @@ impl PageContext<'_> {
             }
             FrontWake::ControllerDelayEnds(id) => self.command_begins(now, id),
             FrontWake::DataCrossedLink(id) => self.data_crossed(now, id),
-            FrontWake::ProgramBegun(page) => {
+            FrontWake::BufferedPageProgramBegun(page) => {
                 let lane = self.own.buffered.pages[page].lane;
                 self.own.buffered.at_dies[lane as usize] -= 1;
                 self.send_buffered_pages(now, lane);
@@ -47,7 +47,7 @@ impl PageContext<'_> {
             OpKind::Write => front.send_data(now, id, self.out),
             OpKind::Trim => {
                 let ops = std::mem::take(&mut front.commands[id].ops);
-                ops.iter().for_each(|op| self.drop_buffered(now, op.page));
+                ops.iter().for_each(|op| self.drop_buffered(now, op.logical_page));
                 self.send_to_dies(now, id, ops);
                 self.admit_waiting(now);
             }
@@ -61,13 +61,13 @@ impl PageContext<'_> {
     fn read_command(&mut self, now: TimeNs, id: u32) {
         let mut ops = std::mem::take(&mut self.front.commands[id].ops);
         ops.retain(|op| {
-            let is_buffered = self.own.buffered.held.contains_key(&op.page);
+            let is_buffered = self.own.buffered.held.contains_key(&op.logical_page);
             if is_buffered {
                 let front = &mut *self.front;
                 front.counters.pages_read_from_buffer += 1;
                 let command = &front.commands[id];
                 let waiter = Waiter {
-                    completion: op.completion_number,
+                    completion: op.completion_tag,
                     fetched_id: command.fetched_id,
                     arrived: command.arrived,
                     other_ns: command.begun - command.started,
@@ -97,7 +97,7 @@ impl PageContext<'_> {
     }
 
     fn send_to_die(&mut self, now: TimeNs, op: PageOp, origin: Origin) {
-        let (die, lpn) = self.die_and_lpn(op.page);
+        let (die, lpn) = self.die_and_lpn(op.logical_page);
         let id = self.own.waiting.insert(Waiting { origin, ..Waiting::new(now, op, lpn, die) });
         self.arrive(now, 0, id);
     }
@@ -115,7 +115,7 @@ impl PageContext<'_> {
         let mut time = self.own.waiting[id].time_until(at);
         match origin {
             Origin::Array => unreachable!("it did not come through the front"),
-            Origin::Buffer(page) => self.out.wake(at, FrontWake::Programmed(page)),
+            Origin::WriteBufferEntry(page) => self.out.wake(at, FrontWake::Programmed(page)),
             Origin::Command(command) => {
                 let member = self.parts.member;
                 let front = &mut *self.front;
@@ -129,7 +129,7 @@ impl PageContext<'_> {
                 assert!(of.pages_left > 0, "a command ends once");
                 of.pages_left -= 1;
                 let (fetched_id, is_over) = (of.fetched_id, of.pages_left == 0);
-                self.out.ends.push(OpEnd { completion_number: op.completion_number, member, at, met_gc, time_parts: time });
+                self.out.ends.push(OpEnd { completion_tag: op.completion_tag, member, at, met_gc, time_parts: time });
                 front.pages_end(fetched_id, 1, at, self.out);
                 if is_over {
                     self.finish_command(command);
@@ -160,7 +160,7 @@ impl PageContext<'_> {
             if let Some(id) = self.front.unit_entered(now, entering.pages) {
                 let (front, buffered) = (&mut *self.front, &self.own.buffered);
                 let pages: Vec<u32> =
-                    if front.commands[id].fua { front.commands[id].ops.iter().map(|op| op.page).collect() } else { Vec::new() };
+                    if front.commands[id].fua { front.commands[id].ops.iter().map(|op| op.logical_page).collect() } else { Vec::new() };
                 // What is in the buffer no more has been programmed, or trimmed, in the meantime.
                 let batches = || pages.iter().filter_map(|page| buffered.held.get(page)).map(|&held| buffered.pages[held].number).collect();
                 front.write_entered(now, id, &self.parts.work_times, batches, self.out);
@@ -183,7 +183,7 @@ impl PageContext<'_> {
         front.buffer.begin_batch(number);
         let lane = if self.own.dynamic { 0 } else { self.die_and_lpn(page).0.0 };
         let id = self.own.buffered.pages.take();
-        self.own.buffered.pages[id] = Buffered { op: entering.op, number, stage: Stage::Waiting, lane };
+        self.own.buffered.pages[id] = Buffered { op: entering.op, number, stage: Stage::NotSentToDie, lane };
         self.own.buffered.held.insert(page, id);
         self.own.buffered.lanes[lane as usize].push_back(id);
         self.send_buffered_pages(now, lane);
@@ -193,7 +193,7 @@ impl PageContext<'_> {
     /// Sends buffered pages of a lane to their dies, up to the number of pages that may wait there.
     fn send_buffered_pages(&mut self, now: TimeNs, lane: u32) {
         while let Some((id, op)) = self.own.buffered.next_for_die(lane) {
-            self.send_to_die(now, op, Origin::Buffer(id));
+            self.send_to_die(now, op, Origin::WriteBufferEntry(id));
         }
     }
 
@@ -201,7 +201,7 @@ impl PageContext<'_> {
     fn drop_buffered(&mut self, now: TimeNs, page: u32) {
         let Some(id) = self.own.buffered.held.remove(&page) else { return };
         let Buffered { stage, lane, .. } = self.own.buffered.pages[id];
-        if stage != Stage::Waiting {
+        if stage != Stage::NotSentToDie {
             return;
         }
         self.own.buffered.lanes[lane as usize].retain(|&waiting| waiting != id);
@@ -212,8 +212,8 @@ impl PageContext<'_> {
     /// Frees the room of a page in the write buffer.
     fn page_leaves_buffer(&mut self, now: TimeNs, id: u32) {
         let Buffered { op, number, .. } = self.own.buffered.pages[id];
-        if self.own.buffered.held.get(&op.page) == Some(&id) {
-            self.own.buffered.held.remove(&op.page);
+        if self.own.buffered.held.get(&op.logical_page) == Some(&id) {
+            self.own.buffered.held.remove(&op.logical_page);
         }
         self.own.buffered.pages.recycle(id);
         self.front.buffer.free_room(1);

@@ -9,7 +9,7 @@ use crate::ids::{DieId, Lpn};
 use crate::request::OpKind;
 use crate::space::pools::Pools;
 use crate::ssd::job::NEVER;
-use crate::ssd::params::{Allocation, CollectionBlockingScope, SsdParams};
+use crate::ssd::params::{CollectionBlockingScope, DieChoiceForWrites, SsdParams};
 use crate::ssd::parts::SsdParts;
 use std::collections::VecDeque;
 
@@ -304,5 +304,5 @@ pub(super) fn may_be_immediate(params: &SsdParams, controlled: bool) -> bool {
         && !interruptible
         && params.channel.is_none()
         && params.link.is_none()
-        && params.allocation == Allocation::Static
+        && params.die_choice_for_writes == DieChoiceForWrites::Static
 }

@@ -21,7 +21,7 @@ use super::{Die, NO_PAGE, PageContext, Phase, SlotPhase, State};
 use crate::events::TimeNs;
 use crate::ids::{DieId, Lpn};
 use crate::request::OpKind;
-use crate::ssd::job::{DieWorker, NEVER};
+use crate::ssd::job::{DieWorkerId, NEVER};
 use crate::ssd::params::PipeliningMode;
 
 /// Host operations of one die that overlap with a step of a clean.
@@ -150,7 +150,7 @@ impl JointStep {
 
 impl Die {
     /// Returns the position of a worker among the overlapping operations, if it takes part.
-    pub(super) fn companion_of(&self, worker: DieWorker) -> Option<usize> {
+    pub(super) fn companion_of(&self, worker: DieWorkerId) -> Option<usize> {
         let joint_step = self.joint_step.as_ref()?;
         worker.companion().or_else(|| (worker.scope() == Some(joint_step.scope)).then_some(joint_step.clean))
     }
@@ -435,7 +435,7 @@ impl PageContext<'_> {
 impl PageContext<'_> {
     fn next_step_of_companion(&mut self, at: TimeNs, die: DieId, number: usize) {
         let joint_step = self.own.dies[die.index()].joint_step.as_ref().expect("a companion works");
-        let worker = if number == joint_step.clean { DieWorker::clean(joint_step.scope) } else { DieWorker::of_companion(number) };
+        let worker = if number == joint_step.clean { DieWorkerId::clean(joint_step.scope) } else { DieWorkerId::of_companion(number) };
         self.next_work_step(at, die, worker);
     }
 
@@ -472,7 +472,7 @@ impl PageContext<'_> {
     }
 
     /// Records that a worker has reached a barrier. Returns true if it may pass at once. A clean's step without companions never waits.
-    pub(super) fn reach_barrier(&mut self, die: DieId, worker: DieWorker) -> bool {
+    pub(super) fn reach_barrier(&mut self, die: DieId, worker: DieWorkerId) -> bool {
         let state = self.die(die);
         let Some(number) = state.companion_of(worker) else { return true };
         let joint_step = state.joint_step.as_mut().expect("a companion works");

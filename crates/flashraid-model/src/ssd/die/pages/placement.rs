@@ -68,7 +68,7 @@ impl PageContext<'_> {
             let die = match op.kind {
                 _ if follows.is_some() => follows,
                 OpKind::Write => self.earliest_die(now),
-                _ => Some(if self.pools.is_mapped(lpn) { self.pools.die_that_holds(lpn) } else { self.die_and_lpn(op.page).0 }),
+                _ => Some(if self.pools.is_mapped(lpn) { self.pools.die_that_holds(lpn) } else { self.die_and_lpn(op.logical_page).0 }),
             };
             let Some(die) = die else { return };
             self.own.placement.unplaced.pop_front();

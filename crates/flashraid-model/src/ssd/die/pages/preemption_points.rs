@@ -7,7 +7,7 @@ use crate::events::TimeNs;
 use crate::ids::{DieId, Lpn};
 use crate::request::OpKind;
 use crate::space::pools::Moved;
-use crate::ssd::job::DieWorker;
+use crate::ssd::job::DieWorkerId;
 use crate::ssd::params::{PipeliningMode, Preemption};
 
 impl PageContext<'_> {
@@ -267,7 +267,7 @@ impl PageContext<'_> {
         if lazy {
             self.die(die).slot.work.wait(at, transfer_ns);
         } else {
-            self.begin_work(at, die, DieWorker::SLOT, steps, NO_PAGE);
+            self.begin_work(at, die, DieWorkerId::SLOT, steps, NO_PAGE);
         }
         if op.kind == OpKind::Write {
             self.place_waiting(at);

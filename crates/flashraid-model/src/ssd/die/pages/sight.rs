@@ -5,7 +5,7 @@ use crate::events::TimeNs;
 use crate::ids::{DieId, Lpn};
 use crate::request::OpKind;
 use crate::space::pools::Pools;
-use crate::ssd::job::{Cause, DieWorker, ReadForecast};
+use crate::ssd::job::{Cause, DieWorkerId, ReadForecast};
 use crate::ssd::parts::SsdParts;
 
 impl PageContext<'_> {
@@ -57,7 +57,7 @@ impl PageDies {
     /// Returns the estimated time at which a clean in progress lets a read of its scope in.
     fn lets_reads_in(&self, pools: &Pools, parts: &SsdParts, now: TimeNs, state: &Die, scope: u32, clean: &Clean) -> TimeNs {
         let works_together = state.slot.phase == SlotPhase::JointStep && state.slot.admitted_by == Some(scope);
-        let is_suspended = state.slot.suspended.as_ref().is_some_and(|suspended| suspended.is_of(DieWorker::clean(scope)));
+        let is_suspended = state.slot.suspended.as_ref().is_some_and(|suspended| suspended.is_of(DieWorkerId::clean(scope)));
         let stands_aside = works_together || is_suspended || clean.phase == Phase::Paused;
         let phase_ends = if stands_aside { 0 } else { clean.work.plain_end };
         let ends = now.max(state.current_work_ends()).max(phase_ends);

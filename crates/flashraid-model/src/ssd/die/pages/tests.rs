@@ -108,7 +108,7 @@ fn run_after(params: &ArrayParams, shortcuts: SimulationShortcuts, writes: &[u64
         array.advance(event, &mut events);
         array.verify().expect("the state is consistent at any moment");
         if events.iter().filter(|event| matches!(event, Event::RequestDone(_))).count() == arrivals.len() {
-            array.reach_milestone(now, Milestone::RequestsEnd, &mut events);
+            array.reach_milestone(now, Milestone::LastRequestDone, &mut events);
         }
     }
     assert!(now > 0);
@@ -118,7 +118,7 @@ fn run_after(params: &ArrayParams, shortcuts: SimulationShortcuts, writes: &[u64
     for event in events {
         match event {
             Event::RequestDone(one) => done.push(one),
-            Event::CleanEnded(clean) => cleans.push(clean),
+            Event::VictimCollectionEnded(clean) => cleans.push(clean),
             other => unreachable!("{other:?}: there is no cache, no drive with superblocks, and nothing fails"),
         }
     }

@@ -29,7 +29,7 @@ impl SuperpageContext<'_> {
             }
             let state = &mut self.own.dies[die as usize];
             state.reads.remove(at);
-            state.waiting_ns -= self.own.reads[id].array_ns + self.own.params.unit_transfer_ns;
+            state.waiting_ns -= self.own.reads[id].array_ns + self.own.params.mapping_unit_transfer_ns;
             let mut readers = std::mem::take(&mut self.own.reads[id].readers);
             for reader in readers.drain(..) {
                 let Reader::Host(waiter) = reader else { unreachable!("all are of the host") };

@@ -20,7 +20,7 @@ impl SuperpageContext<'_> {
     /// Admits units to the write buffer, command by command, while there is room (rule 204).
     pub(super) fn admit_waiting(&mut self, now: TimeNs) {
         while let Some(Entering { unit, pages, handle, .. }) = self.front.next_unit() {
-            if !self.admit_unit(now, unit, handle, pages < self.own.params.pages_per_unit) {
+            if !self.admit_unit(now, unit, handle, pages < self.own.params.pages_per_mapping_unit) {
                 return self.front.note_no_room(now);
             }
             if let Some(id) = self.front.unit_entered(now, pages) {
@@ -36,7 +36,7 @@ impl SuperpageContext<'_> {
         let (front, media, buffer) = (&mut *self.front, &*self.media, &self.own.buffer);
         let (params, work_times) = (&self.own.params, &self.parts.work_times);
         let units: Vec<u32> = if front.commands[id].fua {
-            units_of(&front.commands[id].ops, params.pages_per_unit).map(|(unit, _)| media.map[unit as usize]).collect()
+            units_of(&front.commands[id].ops, params.pages_per_mapping_unit).map(|(unit, _)| media.map[unit as usize]).collect()
         } else {
             Vec::new()
         };
@@ -97,7 +97,7 @@ impl SuperpageContext<'_> {
         let number = self.front.buffer.next_number();
         self.front.buffer.begin_batch(number);
         if let Some(linger_ns) = self.front.buffer.linger_ns() {
-            self.out.wake(now + linger_ns, SuperpageWake::LingerEnds(number as u32));
+            self.out.wake(now + linger_ns, SuperpageWake::OpenSuperpageTimedOut(number as u32));
         }
         self.own.buffer.open(handle, stream, number)
     }
@@ -243,7 +243,7 @@ impl SuperpageContext<'_> {
         let superpage = &mut self.own.buffer[id];
         superpage.units.push(unit);
         superpage.sources.push(source);
-        if superpage.units.len() == self.own.shape.superpage_units() as usize {
+        if superpage.units.len() == self.own.shape.mapping_units_per_superpage() as usize {
             self.close_moved(now, stream.handle());
         }
     }
@@ -280,7 +280,7 @@ impl SuperpageContext<'_> {
         let all = self.media.superpage_units(stream);
         self.parts.drive_counters.padding_units_programmed += u64::from(all - units.len() as u32);
         self.parts.drive_counters.by_placement_handle.programmed(stream, u64::from(all));
-        let pages_moved = if of_host { 0 } else { units.len() as u64 * u64::from(self.own.params.pages_per_unit) };
+        let pages_moved = if of_host { 0 } else { units.len() as u64 * u64::from(self.own.params.pages_per_mapping_unit) };
         self.out.programmed.push(UnitsProgrammed { at: now, member: self.parts.member, units: u64::from(all), pages_moved });
         if of_host {
             self.parts.drive_counters.host_units_programmed += units.len() as u64;

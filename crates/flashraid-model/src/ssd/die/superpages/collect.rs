@@ -30,7 +30,7 @@ impl SuperpageContext<'_> {
         }
         let superpage = &self.own.buffer[id];
         // What counts is the room that it takes, which with one bit per cell is that of so many more units.
-        let times = self.own.shape.superpage_units() / self.media.superpage_units(superpage.stream);
+        let times = self.own.shape.mapping_units_per_superpage() / self.media.superpage_units(superpage.stream);
         let units = superpage.units.len() as u32 * times;
         self.own.collection.earn_credits(units, need);
     }
@@ -59,7 +59,7 @@ impl SuperpageContext<'_> {
                 Next::Nothing => break,
                 Next::Victim(reason) => self.count_victim(reason),
                 Next::AllMovesBegun(block) => self.erase_if_empty(now, block),
-                Next::MovePart(id) => {
+                Next::ReadVictimSuperpage(id) => {
                     let units = self.own.collection.parts[id].units.count_ones();
                     self.front.ask_core_for_part(now, id, units, self.out);
                 }
@@ -101,7 +101,7 @@ impl SuperpageContext<'_> {
             } else {
                 self.own.merging.remove(source);
                 self.parts.drive_counters.units_overwritten_during_move += 1;
-                self.parts.counters.gc_pages_read_in_vain += u64::from(self.own.params.pages_per_unit);
+                self.parts.counters.gc_pages_read_in_vain += u64::from(self.own.params.pages_per_mapping_unit);
             }
         }
         self.erase_if_empty(now, block);
@@ -113,7 +113,7 @@ impl SuperpageContext<'_> {
     /// Records that moved units have been programmed. `sources` are their old places.
     pub(super) fn moves_programmed(&mut self, now: TimeNs, sources: &[u32]) {
         sources.iter().for_each(|&source| self.own.merging.remove(source));
-        let superblock_units = self.own.shape.superblock_units();
+        let superblock_units = self.own.shape.mapping_units_per_superblock();
         for of_block in sources.chunk_by(|a, b| a / superblock_units == b / superblock_units) {
             let block = of_block[0] / superblock_units;
             self.own.collection.moves_programmed(block, of_block.len() as u32);
@@ -162,7 +162,7 @@ impl SuperpageContext<'_> {
     /// Collects without simulated time before a host superpage begins (rule 216).
     pub(super) fn collect_instantly(&mut self, now: TimeNs) {
         let planes = u64::from(self.own.shape.dies) * u64::from(self.own.shape.planes);
-        let per_superpage = u64::from(self.own.shape.superpage_units());
+        let per_superpage = u64::from(self.own.shape.mapping_units_per_superpage());
         while let Some((victim, reason)) = self.own.collection.next_instant_victim(self.media) {
             self.count_victim(reason);
             let of_slc = self.media.superblocks[victim as usize].is_slc;
@@ -174,7 +174,7 @@ impl SuperpageContext<'_> {
             of_superblocks.by_placement_handle.programmed(moved.stream, units + parity);
             of_superblocks.units_moved_by_collection += units;
             of_superblocks.collected_units_from_slc += if of_slc { units } else { 0 };
-            let pages_moved = units * u64::from(self.own.params.pages_per_unit);
+            let pages_moved = units * u64::from(self.own.params.pages_per_mapping_unit);
             counters.gc_pages_moved += pages_moved;
             counters.erases += planes;
             self.out.programmed.push(UnitsProgrammed { at: now, member: self.parts.member, units: units + parity, pages_moved });

@@ -31,13 +31,13 @@ impl SuperpageContext<'_> {
         self.parts.counters.host_pages_read += command.ops.len() as u64;
         for op in &command.ops {
             let waiter = Waiter {
-                completion: op.completion_number,
+                completion: op.completion_tag,
                 fetched_id: command.fetched_id,
                 arrived: command.arrived,
                 other_ns: now - command.started,
                 before: WorkSnapshot::default(),
             };
-            let place = self.media.map[(op.page / self.own.params.pages_per_unit) as usize];
+            let place = self.media.map[(op.logical_page / self.own.params.pages_per_mapping_unit) as usize];
             if place & BUFFERED == 0 {
                 self.enqueue_read(now, place, Reader::Host(waiter));
             } else {
@@ -63,8 +63,8 @@ impl SuperpageContext<'_> {
     fn trim_command(&mut self, now: TimeNs, id: u32) {
         let ops = std::mem::take(&mut self.front.commands[id].ops);
         self.parts.counters.host_pages_trimmed += ops.len() as u64;
-        for (unit, pages) in units_of(&ops, self.own.params.pages_per_unit) {
-            if pages.len() < self.own.params.pages_per_unit as usize {
+        for (unit, pages) in units_of(&ops, self.own.params.pages_per_mapping_unit) {
+            if pages.len() < self.own.params.pages_per_mapping_unit as usize {
                 self.parts.drive_counters.trimmed_pages_ignored += pages.len() as u64;
                 continue;
             }

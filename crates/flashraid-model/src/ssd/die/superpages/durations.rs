@@ -10,7 +10,7 @@ use crate::ssd::counters::SuperblockCounters;
 impl SuperpageDies {
     /// Returns the time that the flash array needs to read page `page_of_block` of a block. `ppn` is a place in that block.
     pub(crate) fn array_read_ns(&self, media: &Superblocks, ppn: u32, page_of_block: u32) -> u64 {
-        let types = &self.params.page_read_ns;
+        let types = &self.params.read_ns_by_page_type;
         let slc = self.params.slc.filter(|_| media.is_slc(ppn));
         slc.map_or(types[page_of_block as usize % types.len()], |slc| slc.read_ns)
     }
@@ -18,7 +18,7 @@ impl SuperpageDies {
     /// Returns the time to transfer a superpage to its die, and the time to program it.
     pub(crate) fn program_times(&self, media: &Superblocks, id: u32) -> (u64, u64) {
         let stream = self.buffer[id].stream;
-        let transfer_ns = u64::from(media.superpage_units(stream)) * self.params.unit_transfer_ns;
+        let transfer_ns = u64::from(media.superpage_units(stream)) * self.params.mapping_unit_transfer_ns;
         let slc = self.params.slc.filter(|_| stream == Stream::Slc);
         (transfer_ns, slc.map_or(self.program_ns, |slc| slc.program_ns))
     }
@@ -49,7 +49,7 @@ impl SuperpageDies {
     pub(crate) fn part_plain_ns(&self, media: &Superblocks, id: u32) -> u64 {
         let part = &self.collection.parts[id];
         let steps = (part.page_type..self.shape.bits_per_cell).map(|page_type| self.step_of(media, part, page_type));
-        steps.filter(|&(_, units)| units > 0).map(|(ns, units)| ns + u64::from(units) * self.params.unit_transfer_ns).sum()
+        steps.filter(|&(_, units)| units > 0).map(|(ns, units)| ns + u64::from(units) * self.params.mapping_unit_transfer_ns).sum()
     }
 
     /// Returns the first place of a part's superpage, and the set of units in its current step, one bit for each.
@@ -83,7 +83,7 @@ impl SuperpageDies {
     pub(super) fn collection_left_ns(&self, media: &Superblocks, now: TimeNs, die: &Die) -> u64 {
         let current_ns = match die.exclusive {
             Some(Exclusive { job, step, .. }) if job.is_of_collection() => match (job, step) {
-                (_, Step::Suspended { remaining_ns }) => remaining_ns,
+                (_, Step::Suspended { remaining_operation_ns: remaining_ns }) => remaining_ns,
                 (Job::Move(part), _) => self.part_plain_ns(media, part).min(die.current_work_ends.saturating_sub(now)),
                 _ => die.current_work_ends.saturating_sub(now),
             },

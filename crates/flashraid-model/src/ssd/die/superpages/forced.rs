@@ -122,7 +122,7 @@ impl SuperpageContext<'_> {
         let free = self.media.free();
         let SuperblockCollectionParams { target_free_superblocks: target, floor_free_superblocks: floor, .. } = self.own.params.collection;
         if let Some(agent) = &mut self.parts.agent {
-            let pages_left = u64::from(free.saturating_sub(floor + 1)) * u64::from(self.own.shape.data_units());
+            let pages_left = u64::from(free.saturating_sub(floor + 1)) * u64::from(self.own.shape.data_mapping_units_per_superblock());
             agent.superblock_opened(now, free, free <= target, pages_left, free <= floor, self.out);
         }
     }

@@ -20,7 +20,7 @@ impl SuperpageContext<'_> {
             state.held_until = until;
             state.activity.held.set(now, until.is_some());
             if let Some(until) = until {
-                self.out.wake(until, SuperpageWake::MechanismEnds(die));
+                self.out.wake(until, SuperpageWake::DieDelayMechanismEnds(die));
             }
         }
         until.is_some()

@@ -101,7 +101,7 @@ impl SuperpageDies {
             semi: gc.preemption.is_some(),
             overlap: Overlap::of(gc.preemption.as_ref(), superblock),
             merging: Merging::new(gc.preemption.is_some_and(|preemption| preemption.serves_requests_from_move_register)),
-            buffer: Superpages::new(shape.placement_handles, shape.superpage_units()),
+            buffer: Superpages::new(shape.placement_handles, shape.mapping_units_per_superpage()),
             reads: Table::default(),
             touched_dies: Vec::new(),
             dies: (0..shape.dies).map(die).collect(),
@@ -130,7 +130,7 @@ impl SuperpageDies {
 
     /// Returns the work that the host's writes so far leave to the dies, except for the contents of the write buffer.
     pub(crate) fn owed(&self, media: &Superblocks, now: TimeNs) -> UnfinishedWork {
-        let unit_pages = u64::from(self.params.pages_per_unit);
+        let unit_pages = u64::from(self.params.pages_per_mapping_unit);
         let units = self.collection.owed_units() + self.collection.units_on_their_way();
         let collection_ns = self.dies.iter().map(|die| self.collection_left_ns(media, now, die)).sum();
         UnfinishedWork { buffered_pages: 0, pages_to_move: units * unit_pages, remaining_collection_die_ns: collection_ns }
@@ -154,7 +154,7 @@ impl SuperpageDies {
 
     /// Writes logical pages in order, each with its stream. It takes no simulated time and counts nothing.
     pub(crate) fn overwrite_untimed(&self, media: &mut Superblocks, front: &Front, pages: &[(u32, u8)]) {
-        let unit_pages = self.params.pages_per_unit;
+        let unit_pages = self.params.pages_per_mapping_unit;
         media.overwrite_untimed(pages.iter().map(|&(page, source)| (page / unit_pages, front.handle_of(source))));
     }
 }
@@ -164,7 +164,7 @@ impl SuperpageContext<'_> {
     pub(crate) fn wake(&mut self, now: TimeNs, wake: SsdWake) {
         match wake {
             SsdWake::Superpages(wake) => self.wake_dies(now, wake),
-            SsdWake::Front(wake) => self.wake_front(now, wake),
+            SsdWake::FrontEndEvent(wake) => self.wake_front(now, wake),
             SsdWake::Worker { .. } | SsdWake::Die(_) | SsdWake::PageCrossedLink(_) | SsdWake::ChannelTransferEnds(_) => {
                 unreachable!("these dies take superpages")
             }
@@ -188,19 +188,19 @@ impl SuperpageContext<'_> {
             }
             FrontWake::ControllerDelayEnds(id) => self.command_delayed(now, id),
             FrontWake::DataCrossedLink(id) => self.data_crossed(now, id),
-            FrontWake::ProgramBegun(_) | FrontWake::Programmed(_) => unreachable!("superpages are programmed, not pages"),
+            FrontWake::BufferedPageProgramBegun(_) | FrontWake::Programmed(_) => unreachable!("superpages are programmed, not pages"),
         }
     }
 
     fn wake_dies(&mut self, now: TimeNs, wake: SuperpageWake) {
         match wake {
-            SuperpageWake::FlashArrayRead(id) => self.array_read_ended(now, id),
+            SuperpageWake::HostCellReadEnds(id) => self.array_read_ended(now, id),
             SuperpageWake::ReadTransferred(id) => self.read_out(now, id),
-            SuperpageWake::ExclusiveStepEnds(die) => self.exclusive_step_ended(now, die),
+            SuperpageWake::AllPlaneJobStepEnds(die) => self.exclusive_step_ended(now, die),
             SuperpageWake::SuspensionStepEnds(die) => self.suspension_step_ended(now, die),
             SuperpageWake::MaySuspendAgain(die) => self.interrupt(now, die),
-            SuperpageWake::MechanismEnds(die) => self.dispatch(now, die),
-            SuperpageWake::LingerEnds(number) => self.linger_time_ended(now, number),
+            SuperpageWake::DieDelayMechanismEnds(die) => self.dispatch(now, die),
+            SuperpageWake::OpenSuperpageTimedOut(number) => self.linger_time_ended(now, number),
             SuperpageWake::IdleWaitEnds(commands) => self.idle_since(now, commands),
         }
     }

@@ -15,10 +15,10 @@ pub(super) enum Overlap {
     Off,
     /// Lets a step of collection begin while the data of earlier host reads are transferred from the die. Such a step reads pages of
     /// a victim superblock and transfers their valid data from the die.
-    StepsDuringReadTransfers,
+    CollectionDuringHostReadTransfers,
     /// Lets a step of collection begin while the data of earlier host reads are transferred from the die. Such a step reads pages of
     /// a victim superblock and transfers their valid data from the die. Host reads may also begin during the transfer of a step.
-    Both,
+    HostReadsAlsoDuringCollectionTransfers,
 }
 
 impl Overlap {
@@ -27,8 +27,8 @@ impl Overlap {
         let has_registers = superblock.planes_read_during_transfer && superblock.plane_reads == PlaneReadMode::EachPlaneIndependently;
         match preemption.filter(|_| has_registers).map_or(PipeliningMode::Off, |preemption| preemption.pipeline) {
             PipeliningMode::Off => Overlap::Off,
-            PipeliningMode::AtPreemptionPoints => Overlap::StepsDuringReadTransfers,
-            PipeliningMode::AlsoDuringCollectionSteps => Overlap::Both,
+            PipeliningMode::AtPreemptionPoints => Overlap::CollectionDuringHostReadTransfers,
+            PipeliningMode::AlsoDuringCollectionSteps => Overlap::HostReadsAlsoDuringCollectionTransfers,
         }
     }
 }
@@ -66,7 +66,7 @@ impl Merging {
 impl SuperpageContext<'_> {
     /// Records whether the data of a collection step are in the registers of a die.
     pub(super) fn step_in_registers(&mut self, die: u32, part: u32, are_there: bool) {
-        if self.own.overlap != Overlap::Both {
+        if self.own.overlap != Overlap::HostReadsAlsoDuringCollectionTransfers {
             return;
         }
         let (first, units) = self.own.part_step_units(part);
@@ -94,7 +94,7 @@ impl SuperpageContext<'_> {
             let leaves = state.exclusive.is_some_and(|exclusive| matches!((exclusive.job, exclusive.step), (Job::Move(_), Step::Transfer)));
             leaves && !state.reads.is_empty() && state.reads_in_a_row < turn.own.params.host_reads_in_a_row_max
         };
-        while self.own.overlap == Overlap::Both && may(self) && self.begin_read(now, die, true) {
+        while self.own.overlap == Overlap::HostReadsAlsoDuringCollectionTransfers && may(self) && self.begin_read(now, die, true) {
             self.parts.counters.pipelined_operations += 1;
         }
     }
@@ -118,7 +118,7 @@ impl SuperpageContext<'_> {
         let merged: Vec<u32> = state.reads.iter().copied().filter(|&id| is_merged(id)).collect();
         state.reads.retain(|id| !merged.contains(id));
         for &id in &merged {
-            state.waiting_ns -= self.own.reads[id].array_ns + self.own.params.unit_transfer_ns;
+            state.waiting_ns -= self.own.reads[id].array_ns + self.own.params.mapping_unit_transfer_ns;
         }
         let done = state.done_before(now);
         while units != 0 {

@@ -48,16 +48,16 @@ pub(super) enum Step {
     /// Transfers data over the channel.
     Transfer,
     /// Waits until the flash array of the die has finished its work, at time `ends`.
-    FlashArray { ends: TimeNs },
-    /// Waits until the flash array of the die has suspended its program or erase. `remaining_ns` is the time that the program or erase
-    /// still needs.
-    Suspending { remaining_ns: u64 },
-    /// Waits while host reads are served, because the program or erase is suspended. `remaining_ns` is the time that it still needs in
-    /// the flash array of the die.
-    Suspended { remaining_ns: u64 },
-    /// Waits until the flash array of the die continues the suspended program or erase. `remaining_ns` is the time that the program or
-    /// erase still needs.
-    Resuming { remaining_ns: u64 },
+    FlashCellOperation { ends: TimeNs },
+    /// Waits until the flash array of the die has suspended its program or erase. `remaining_operation_ns` is the time that the program
+    /// or erase still needs.
+    Suspending { remaining_operation_ns: u64 },
+    /// Waits while host reads are served, because the program or erase is suspended. `remaining_operation_ns` is the time that it still
+    /// needs in the flash array of the die.
+    Suspended { remaining_operation_ns: u64 },
+    /// Waits until the flash array of the die continues the suspended program or erase. `remaining_operation_ns` is the time that the
+    /// program or erase still needs.
+    Resuming { remaining_operation_ns: u64 },
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -202,7 +202,7 @@ impl SuperpageContext<'_> {
         (read.flash_page, read.die, read.plane) = (place.flash_page, place.die, place.plane);
         read.units = 1 << place.unit_of_page;
         read.readers.push(reader);
-        die.waiting_ns += read.array_ns + self.own.params.unit_transfer_ns;
+        die.waiting_ns += read.array_ns + self.own.params.mapping_unit_transfer_ns;
         die.reads.push_back(id);
     }
 
@@ -275,17 +275,17 @@ impl SuperpageContext<'_> {
         state.planes[read.plane as usize].reads = true;
         state.reading += 1;
         state.reads_in_a_row += u32::from(others_wait);
-        state.waiting_ns -= read.array_ns + self.own.params.unit_transfer_ns;
+        state.waiting_ns -= read.array_ns + self.own.params.mapping_unit_transfer_ns;
         let block = self.media.superblock_of(read.flash_page * self.own.shape.units_per_flash_page);
         let superblock = &mut self.media.superblocks[block as usize];
         superblock.reads += 1;
         read.array_ns += state.activity.extra_array_ns(read.array_ns, || (read.flash_page, superblock.erases));
-        let ends = now + read.array_ns + u64::from(read.units.count_ones()) * self.own.params.unit_transfer_ns;
+        let ends = now + read.array_ns + u64::from(read.units.count_ones()) * self.own.params.mapping_unit_transfer_ns;
         state.current_work_ends = state.current_work_ends.max(ends);
         read.before = state.done_before(now);
         let over = now + read.array_ns;
         self.parts.drive_counters.flash_page_reads_for_host += 1;
-        self.out.wake(over, SuperpageWake::FlashArrayRead(id));
+        self.out.wake(over, SuperpageWake::HostCellReadEnds(id));
         true
     }
 
@@ -296,7 +296,7 @@ impl SuperpageContext<'_> {
         let plane = &mut self.own.dies[die as usize].planes[plane as usize];
         plane.reads = false;
         plane.holds += 1;
-        let left = self.transfer(now, die, units * self.own.params.unit_transfer_ns);
+        let left = self.transfer(now, die, units * self.own.params.mapping_unit_transfer_ns);
         self.out.wake(left, SuperpageWake::ReadTransferred(id));
         if self.own.params.planes_read_during_transfer {
             self.dispatch(now, die);
@@ -386,7 +386,7 @@ impl SuperpageContext<'_> {
         match job {
             Job::Program(id) | Job::MovedProgram(id) => {
                 let at = self.transfer(now, die, self.own.program_times(self.media, id).0);
-                self.out.wake(at, SuperpageWake::ExclusiveStepEnds(die));
+                self.out.wake(at, SuperpageWake::AllPlaneJobStepEnds(die));
                 self.send_parity_if_due(now, id);
             }
             Job::Erase(_) => self.array_works(now, die, self.own.erase_ns),
@@ -396,9 +396,9 @@ impl SuperpageContext<'_> {
 
     pub(super) fn array_works(&mut self, now: TimeNs, die: u32, ns: u64) {
         if let Some(exclusive) = &mut self.own.dies[die as usize].exclusive {
-            exclusive.step = Step::FlashArray { ends: now + ns };
+            exclusive.step = Step::FlashCellOperation { ends: now + ns };
         }
-        self.out.wake(now + ns, SuperpageWake::ExclusiveStepEnds(die));
+        self.out.wake(now + ns, SuperpageWake::AllPlaneJobStepEnds(die));
         self.interrupt(now, die);
     }
 
@@ -407,7 +407,7 @@ impl SuperpageContext<'_> {
         let Some(exclusive) = self.own.dies[die as usize].exclusive else { return };
         let in_array = match exclusive.step {
             Step::Transfer => false,
-            Step::FlashArray { ends } if ends == now => true,
+            Step::FlashCellOperation { ends } if ends == now => true,
             // It was suspended in the meantime, and ends later.
             _ => return,
         };
@@ -416,13 +416,13 @@ impl SuperpageContext<'_> {
                 return self.array_works(now, die, self.own.program_times(self.media, id).1);
             }
             Job::Move(part) if in_array => {
-                let ns = u64::from(self.own.part_step(self.media, part).1) * self.own.params.unit_transfer_ns;
+                let ns = u64::from(self.own.part_step(self.media, part).1) * self.own.params.mapping_unit_transfer_ns;
                 let at = self.transfer(now, die, ns);
                 self.step_in_registers(die, part, true);
                 if let Some(exclusive) = &mut self.own.dies[die as usize].exclusive {
                     exclusive.step = Step::Transfer;
                 }
-                self.out.wake(at, SuperpageWake::ExclusiveStepEnds(die));
+                self.out.wake(at, SuperpageWake::AllPlaneJobStepEnds(die));
                 return self.read_beside_step(now, die);
             }
             Job::Move(part) => {

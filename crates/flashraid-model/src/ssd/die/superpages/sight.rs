@@ -9,13 +9,13 @@ use crate::ssd::job::ReadForecast;
 impl SuperpageDies {
     /// Returns the prospect of a read of a page that would be sent now.
     pub(crate) fn forecast_read(&self, media: &Superblocks, now: TimeNs, page: u32) -> ReadForecast {
-        let ppn = media.map[(page / self.params.pages_per_unit) as usize];
+        let ppn = media.map[(page / self.params.pages_per_mapping_unit) as usize];
         if ppn & BUFFERED != 0 || self.merging.holds(ppn) {
             return ReadForecast::not_on_flash(now);
         }
         let place = self.shape.place(ppn);
         let die = &self.dies[place.die as usize];
-        let unit_ns = self.params.unit_transfer_ns;
+        let unit_ns = self.params.mapping_unit_transfer_ns;
         let waiting_ns: u64 = die.reads.iter().map(|&id| self.reads[id].array_ns + unit_ns).sum();
         ReadForecast {
             meets_collection: die.works_for_collection(),
@@ -30,12 +30,12 @@ impl SuperpageDies {
         let Some(Exclusive { job, step, began, suspensions, suspended_from, .. }) = die.exclusive else { return work_ends };
         match step {
             Step::Suspended { .. } => work_ends,
-            Step::Transfer | Step::FlashArray { .. } if self.semi && matches!(job, Job::Move(_)) => {
+            Step::Transfer | Step::FlashCellOperation { .. } if self.semi && matches!(job, Job::Move(_)) => {
                 let Job::Move(part) = job else { unreachable!("it has just been matched") };
                 let (array_ns, units) = self.part_step(media, part);
-                now.max(began + array_ns + u64::from(units) * self.params.unit_transfer_ns)
+                now.max(began + array_ns + u64::from(units) * self.params.mapping_unit_transfer_ns)
             }
-            Step::FlashArray { ends } => {
+            Step::FlashCellOperation { ends } => {
                 let of = self.params.suspension.as_ref().and_then(|suspension| suspension.of(job));
                 let halts = of.filter(|of| suspensions < of.suspensions_max).map(|of| now.max(suspended_from) + of.suspend_ns);
                 halts.filter(|&halts| halts < ends).unwrap_or(work_ends)

@@ -23,14 +23,14 @@ impl SuperpageContext<'_> {
         let Some(suspension) = &self.own.params.suspension else { return };
         let state = &mut self.own.dies[die as usize];
         let Some(exclusive) = &mut state.exclusive else { return };
-        let (Step::FlashArray { ends }, Some(of)) = (exclusive.step, suspension.of(exclusive.job)) else { return };
+        let (Step::FlashCellOperation { ends }, Some(of)) = (exclusive.step, suspension.of(exclusive.job)) else { return };
         let may = exclusive.suspensions < of.suspensions_max && exclusive.suspended_from <= now && ends > now + of.suspend_ns;
         if !exclusive.reads_came || !may {
             return;
         }
         let remaining_ns = ends - now;
         exclusive.suspensions += 1;
-        exclusive.step = Step::Suspending { remaining_ns };
+        exclusive.step = Step::Suspending { remaining_operation_ns: remaining_ns };
         state.current_work_ends = now + of.suspend_ns;
         state.waiting_ns += of.resume_ns + remaining_ns;
         self.parts.counters.suspensions += 1;
@@ -42,12 +42,12 @@ impl SuperpageContext<'_> {
         let state = &mut self.own.dies[die as usize];
         let exclusive = state.exclusive.as_mut().expect("something is suspended");
         match exclusive.step {
-            Step::Suspending { remaining_ns } => {
-                exclusive.step = Step::Suspended { remaining_ns };
+            Step::Suspending { remaining_operation_ns: remaining_ns } => {
+                exclusive.step = Step::Suspended { remaining_operation_ns: remaining_ns };
                 self.count_time(now, die);
                 self.dispatch(now, die);
             }
-            Step::Resuming { remaining_ns } => {
+            Step::Resuming { remaining_operation_ns: remaining_ns } => {
                 let suspension = self.own.params.suspension.as_ref().expect("something was suspended");
                 let of = suspension.of(exclusive.job).expect("it was suspended");
                 exclusive.reads_came = !state.reads.is_empty();
@@ -60,7 +60,7 @@ impl SuperpageContext<'_> {
                 }
                 self.array_works(now, die, remaining_ns);
             }
-            Step::Transfer | Step::FlashArray { .. } | Step::Suspended { .. } => unreachable!("nothing is on its way there"),
+            Step::Transfer | Step::FlashCellOperation { .. } | Step::Suspended { .. } => unreachable!("nothing is on its way there"),
         }
     }
 
@@ -68,8 +68,10 @@ impl SuperpageContext<'_> {
     pub(super) fn resume(&mut self, now: TimeNs, die: u32) {
         let state = &mut self.own.dies[die as usize];
         let (Some(exclusive), Some(suspension)) = (&mut state.exclusive, &self.own.params.suspension) else { return };
-        let (Step::Suspended { remaining_ns }, Some(of)) = (exclusive.step, suspension.of(exclusive.job)) else { return };
-        exclusive.step = Step::Resuming { remaining_ns };
+        let (Step::Suspended { remaining_operation_ns: remaining_ns }, Some(of)) = (exclusive.step, suspension.of(exclusive.job)) else {
+            return;
+        };
+        exclusive.step = Step::Resuming { remaining_operation_ns: remaining_ns };
         exclusive.began = now;
         state.reads_in_a_row = 0;
         state.waiting_ns -= of.resume_ns + remaining_ns;

@@ -10,7 +10,7 @@ impl Drive {
     pub(super) fn units_of(&self, number: usize) -> Vec<(u32, u32)> {
         let mut units: Vec<(u32, u32)> = Vec::new();
         for operation in &self.front.commands[number].operations {
-            let of_page = operation.page as u32 / self.own.pages_per_unit;
+            let of_page = operation.page as u32 / self.own.pages_per_mapping_unit;
             match units.last_mut() {
                 Some((unit, pages)) if *unit == of_page => *pages += 1,
                 _ => units.push((of_page, 1)),
@@ -30,7 +30,7 @@ impl Drive {
                 let mut touched = Vec::new();
                 for mut operation in operations {
                     self.front.books(number, &mut operation);
-                    match self.units[(operation.page as u32 / self.own.pages_per_unit) as usize] {
+                    match self.units[(operation.page as u32 / self.own.pages_per_mapping_unit) as usize] {
                         Where::Flash(place) => {
                             let is_held = self.is_held(place);
                             self.wants(place, Reader::Page(number, operation));
@@ -57,7 +57,7 @@ impl Drive {
             OpKind::Trim => {
                 self.count("pages_trimmed", pages);
                 for (unit, pages) in self.units_of(number) {
-                    if pages == self.own.pages_per_unit {
+                    if pages == self.own.pages_per_mapping_unit {
                         self.units[unit as usize] = Where::Nowhere;
                     } else {
                         self.count("trimmed_in_part", u64::from(pages));
@@ -90,7 +90,7 @@ impl Drive {
                 if before <= self.front.commands[number].passed {
                     continue;
                 }
-                if !self.enters(unit, handle, pages < self.own.pages_per_unit) {
+                if !self.enters(unit, handle, pages < self.own.pages_per_mapping_unit) {
                     return self.front.finds_no_room();
                 }
                 self.front.command(number).passed = before;
@@ -204,7 +204,7 @@ impl Drive {
             if std::mem::take(&mut self.in_foreground) {
                 self.looks_if_it_collects();
             }
-            let debt = i128::from(self.own.collection.units_behind_host_max);
+            let debt = i128::from(self.own.collection.collection_backlog_units_max);
             if self.owed() > debt {
                 self.begin_parts();
             }
@@ -285,7 +285,7 @@ impl Drive {
             _ => 0,
         };
         let programs: u64 = state.programs.iter().chain(&state.moved).map(|&number| self.program_plain_ns(number)).sum();
-        let reads: u64 = state.reads.iter().map(|read| read.ns + self.own.unit_transfer_ns).sum();
+        let reads: u64 = state.reads.iter().map(|read| read.ns + self.own.mapping_unit_transfer_ns).sum();
         let erases = state.erases.len() as u64 * self.ssd.timing.block_erase_ns;
         let parts: u64 = state.parts.iter().map(|&part| self.part_plain_ns(part)).sum();
         self.now.max(state.ends) + halted + programs + reads + erases + parts
@@ -297,7 +297,7 @@ impl Drive {
 
     pub(super) fn part_plain_ns(&self, part: usize) -> u64 {
         let part = &self.parts[part];
-        part.types.iter().map(|&of| self.step(part, of)).map(|(ns, units)| ns + units * self.own.unit_transfer_ns).sum()
+        part.types.iter().map(|&of| self.step(part, of)).map(|(ns, units)| ns + units * self.own.mapping_unit_transfer_ns).sum()
     }
 
     /// Array time and units of one type of page.

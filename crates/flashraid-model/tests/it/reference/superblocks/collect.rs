@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use flashraid_model::coordination::ForcedWork;
-use flashraid_model::ssd::SlcSuperblockLimit;
+use flashraid_model::ssd::SlcSuperblockCountLimit;
 
 use super::super::coordination::Message;
 use super::super::front::Told;
@@ -13,7 +13,9 @@ impl Drive {
     /// Returns the goal of idle collection. Superblocks reserved for one bit per cell should be free, unless they take units.
     pub(super) fn idle_goal(&self) -> u32 {
         let set_aside = match self.own.slc.map(|slc| slc.superblock_limit) {
-            Some(SlcSuperblockLimit::Superblocks(superblocks)) => superblocks.saturating_sub(self.open[self.slc_stream()].len() as u32),
+            Some(SlcSuperblockCountLimit::Superblocks(superblocks)) => {
+                superblocks.saturating_sub(self.open[self.slc_stream()].len() as u32)
+            }
             _ => 0,
         };
         self.own.collection.target_free_superblocks + self.own.collection.superblocks_below_target_to_double_pace + set_aside

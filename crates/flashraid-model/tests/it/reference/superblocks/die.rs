@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use flashraid_model::events::TimeParts;
-use flashraid_model::flash::{ChannelOrder, ChannelParams};
+use flashraid_model::flash::{ChannelParams, DieNumbering};
 use flashraid_model::ssd::{OperationSuspensionParams, PipeliningMode, PlaneReadMode};
 
 use super::super::Operation;
@@ -139,7 +139,7 @@ impl Drive {
         read.ns *= 1 + further;
         let state = &mut self.dies[die];
         let units: BTreeSet<u32> = read.readers.iter().map(|&(unit, ..)| unit).collect();
-        state.ends = state.ends.max(self.now + read.ns + units.len() as u64 * self.own.unit_transfer_ns);
+        state.ends = state.ends.max(self.now + read.ns + units.len() as u64 * self.own.mapping_unit_transfer_ns);
         self.count("array_reads", 1);
         self.reads[block] += 1;
         self.schedule(self.now + read.ns, DriveEvent::ArrayRead(read));
@@ -336,7 +336,7 @@ impl Drive {
             }
             (Job::Part(part), true) => {
                 let (_, units) = self.step(&self.parts[part], self.parts[part].types[0]);
-                let at = self.over_channel(die, units * self.own.unit_transfer_ns);
+                let at = self.over_channel(die, units * self.own.mapping_unit_transfer_ns);
                 self.dies[die].job = Some((Job::Part(part), false));
                 self.schedule(at, DriveEvent::JobStep(die));
                 return self.die_looks(die);
@@ -406,23 +406,25 @@ impl Drive {
     /// The channel of a die; without channels each die has one of its own.
     pub(super) fn channel_of(&self, die: usize) -> usize {
         match self.ssd.channel {
-            Some(ChannelParams { dies_per_channel, die_order: ChannelOrder::ConsecutiveDies }) => die / dies_per_channel as usize,
-            Some(ChannelParams { die_order: ChannelOrder::InterleavedDies, .. }) => die % self.channels.len(),
+            Some(ChannelParams { dies_per_channel, die_numbering: DieNumbering::ConsecutiveWithinChannel }) => {
+                die / dies_per_channel as usize
+            }
+            Some(ChannelParams { die_numbering: DieNumbering::InterleavedDies, .. }) => die % self.channels.len(),
             None => die,
         }
     }
 
     /// Returns the prospect of a read that would be sent now (rule 241).
     pub(crate) fn sees(&self, page: u64) -> Seen {
-        let unit = (page / u64::from(self.own.pages_per_unit)) as usize;
+        let unit = (page / u64::from(self.own.pages_per_mapping_unit)) as usize;
         let nothing_to_read = Seen { collects: false, start: self.now, ns: 0 };
         let Where::Flash(place) = self.units[unit] else { return nothing_to_read };
         if self.is_held(place) {
             return nothing_to_read;
         }
         let die = self.die_of(place);
-        let waiting: u64 = self.dies[die].reads.iter().map(|read| read.ns + self.own.unit_transfer_ns).sum();
-        let ns = self.array_read_ns(place) + self.own.unit_transfer_ns;
+        let waiting: u64 = self.dies[die].reads.iter().map(|read| read.ns + self.own.mapping_unit_transfer_ns).sum();
+        let ns = self.array_read_ns(place) + self.own.mapping_unit_transfer_ns;
         Seen { collects: self.collects(die), start: self.lets_in(die) + waiting, ns }
     }
 
@@ -433,7 +435,7 @@ impl Drive {
         match (state.job, state.halt) {
             (Some((Job::Part(part), _)), None) if self.ssd.gc.preemption.is_some() => {
                 let (ns, units) = self.step(&self.parts[part], self.parts[part].types[0]);
-                self.now.max(state.job_began + ns + units * self.own.unit_transfer_ns)
+                self.now.max(state.job_began + ns + units * self.own.mapping_unit_transfer_ns)
             }
             (Some((_, true)), None) => {
                 let Some(of) = self.of_suspension(die).filter(|of| state.times_suspended < of.suspensions_max) else { return ends };

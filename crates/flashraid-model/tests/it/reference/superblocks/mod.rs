@@ -239,7 +239,7 @@ impl Drive {
         let superblocks = g.blocks_per_plane as usize;
         let streams = 2 * own.placement_handles.count as usize;
         let per_channel = ssd.channel.map_or(1, |channel| channel.dies_per_channel);
-        let exported = (u64::from(g.exported_pages_per_die()) * u64::from(g.dies) / u64::from(own.pages_per_unit)) as usize;
+        let exported = (u64::from(g.exported_pages_per_die()) * u64::from(g.dies) / u64::from(own.pages_per_mapping_unit)) as usize;
         let die = |number: usize| Die {
             reading: vec![false; g.planes as usize],
             holding: vec![0; g.planes as usize],
@@ -407,7 +407,7 @@ impl Drive {
                 self.dies[read.die].holding[read.plane] += 1;
                 let units: BTreeSet<u32> = read.readers.iter().map(|&(unit, ..)| unit).collect();
                 let die = read.die;
-                let out = self.over_channel(die, units.len() as u64 * self.own.unit_transfer_ns);
+                let out = self.over_channel(die, units.len() as u64 * self.own.mapping_unit_transfer_ns);
                 for (.., parts) in &mut read.readers {
                     parts.flash_ns += read.ns;
                     parts.transfer_ns += out - self.now;

@@ -2,7 +2,7 @@
 
 use flashraid_model::rng;
 use flashraid_model::space::victim::{DChoices, GreedyWearAware, SuperblockCandidate, VictimCandidates, VictimRandomness};
-use flashraid_model::ssd::{SlcSuperblockLimit, VictimPolicy};
+use flashraid_model::ssd::{SlcSuperblockCountLimit, VictimPolicy};
 
 use super::{Block, Drive, Superpage, Where};
 
@@ -41,8 +41,8 @@ impl Drive {
         let Some(slc) = self.own.slc else { return handle };
         let in_use = self.slc.iter().filter(|&&slc| slc).count();
         let most = match slc.superblock_limit {
-            SlcSuperblockLimit::Superblocks(superblocks) => superblocks as usize,
-            SlcSuperblockLimit::ShareOfFree { millionths } => {
+            SlcSuperblockCountLimit::Superblocks(superblocks) => superblocks as usize,
+            SlcSuperblockCountLimit::ShareOfFree { millionths } => {
                 let beyond = self.free.len().saturating_sub(self.own.collection.target_free_superblocks as usize);
                 (beyond + in_use) * millionths as usize / 1_000_000
             }
@@ -94,7 +94,7 @@ impl Drive {
     }
 
     pub(super) fn rows(&self) -> u32 {
-        self.ssd.geometry.pages_per_block / (self.own.bits_per_cell * self.own.units_per_flash_page * self.own.pages_per_unit)
+        self.ssd.geometry.pages_per_block / (self.own.bits_per_cell * self.own.units_per_flash_page * self.own.pages_per_mapping_unit)
     }
 
     pub(super) fn per_block(&self) -> u32 {
@@ -122,11 +122,11 @@ impl Drive {
             return slc.read_ns;
         }
         let page = self.row_of(place) * self.own.bits_per_cell + self.type_of(place);
-        self.own.page_read_ns[page as usize % self.own.page_read_ns.len()]
+        self.own.read_ns_by_page_type[page as usize % self.own.read_ns_by_page_type.len()]
     }
 
     pub(super) fn superpage_transfer_ns(&self, number: u64) -> u64 {
-        u64::from(self.units_of_stream(self.superpages[&number].stream)) * self.own.unit_transfer_ns
+        u64::from(self.units_of_stream(self.superpages[&number].stream)) * self.own.mapping_unit_transfer_ns
     }
 
     pub(super) fn program_ns(&self, number: u64) -> u64 {

@@ -65,7 +65,7 @@ impl Drive {
     pub(crate) fn overwrite(&mut self, pages: &[(u64, u8)]) {
         let handles = self.handle_count();
         let writes: Vec<(u32, usize)> =
-            pages.iter().map(|&(page, source)| (page as u32 / self.own.pages_per_unit, usize::from(source) % handles)).collect();
+            pages.iter().map(|&(page, source)| (page as u32 / self.own.pages_per_mapping_unit, usize::from(source) % handles)).collect();
         self.overwrite_units(&writes);
     }
 

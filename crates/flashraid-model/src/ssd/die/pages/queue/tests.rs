@@ -8,7 +8,14 @@ use proptest::prelude::*;
 
 fn operation(page: u32, kind: u32) -> Waiting {
     let kinds = [OpKind::Read, OpKind::Write, OpKind::Write, OpKind::Trim];
-    let op = PageOp { page, kind: kinds[kind as usize], fua: false, high_priority: kind == 2, workload_stream: 0, completion_number: 0 };
+    let op = PageOp {
+        logical_page: page,
+        kind: kinds[kind as usize],
+        fua: false,
+        high_priority: kind == 2,
+        workload_stream: 0,
+        completion_tag: 0,
+    };
     Waiting::new(0, op, Lpn(page), DieId(0))
 }
 
