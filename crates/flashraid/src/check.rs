@@ -45,7 +45,9 @@ pub struct CheckReport {
     /// Results about a drive with superblocks; left out for other members.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drive: Option<DriveCheck>,
-    /// Results about queues, cores and write buffer of members without superblocks; left out if none of them is configured.
+    /// Settings of the submission queues, processor cores and write buffer of a member. Only for members without superblocks, because
+    /// [`CheckReport::drive`] tells these of a drive with superblocks. It is left out if neither queues nor cores nor a buffer is
+    /// configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub front: Option<FrontEndCheck>,
     /// Thresholds and expected cost of garbage collection. They hold for each pool of blocks (of a plane or of a die) or, with

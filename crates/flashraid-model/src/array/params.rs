@@ -48,7 +48,7 @@ pub struct ReadPlanParams {
     pub refusal_answer_ns: u64,
     /// Detail in which the host knows where garbage is being collected: by die or plane, by member, or by turn. With this knowledge,
     /// the read plan avoids reads that would wait for collection.
-    pub collection_knowledge: CollectionKnowledge,
+    pub collection_knowledge: HostKnowledgeOfCollection,
     /// True if members that are collecting are avoided by reads of the host and also by reads that precede a write with parity. The
     /// latter are reads of old data and old parity, or of the rest of the stripe. False if only reads of the host avoid such members.
     pub parity_update_reads_avoid_collection: bool,
@@ -92,7 +92,7 @@ impl Default for ReadPlanParams {
     fn default() -> Self {
         Self {
             refusal_answer_ns: 1000,
-            collection_knowledge: CollectionKnowledge::PerDieOrPlane,
+            collection_knowledge: HostKnowledgeOfCollection::PerDieOrPlane,
             parity_update_reads_avoid_collection: true,
             knows_remaining_collection_time: true,
             hedge_delay: HedgeAfter::P95OfReads { percentile_window_reads: 1024 },
@@ -119,7 +119,7 @@ pub enum HedgeAfter {
 /// Choice of what the host knows about where garbage is being collected. With this knowledge, the read plan avoids reads that would
 /// wait for collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CollectionKnowledge {
+pub enum HostKnowledgeOfCollection {
     /// The host knows if collection blocks the page to be read. A collection blocks the whole die of its victim block or only the
     /// plane, as configured.
     PerDieOrPlane,

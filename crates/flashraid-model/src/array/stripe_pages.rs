@@ -71,7 +71,7 @@ impl StripePages {
 
     /// Returns the roles of the strips whose page at `offset` in the strip belongs to this set of pages. A role numbers a strip in its
     /// stripe: data first, then P and Q.
-    pub fn roles_at(&self, offset: u32) -> StripRoles {
+    pub fn roles_with_page_at(&self, offset: u32) -> StripRoles {
         let strips = (self.bits.len() / self.words_per_strip.max(1)) as u32;
         StripRoles((0..strips).filter(|&role| self.contains(role, offset)).fold(0, |roles, role| roles | 1 << role))
     }
@@ -255,8 +255,8 @@ pub(super) fn substitutes(
     let mut pages = wanted.clone();
     pages.clear();
     for offset in late.offsets() {
-        let unreadable = StripRoles(lost.0 | late.roles_at(offset).0);
-        let wanted = wanted.roles_at(offset);
+        let unreadable = StripRoles(lost.0 | late.roles_with_page_at(offset).0);
+        let wanted = wanted.roles_with_page_at(offset);
         let mut needed = wanted.0;
         if wanted.0 & unreadable.0 != 0 {
             let unknown = unreadable.count_data_strips(shape) as usize;

@@ -14,7 +14,9 @@ use super::{
     TurnCounters, TurnEndMargin, UncoordinatedCleans, Windows, message_counts_by_name,
 };
 use crate::TimeNs;
-use crate::array::{Array, ArrayParams, ArraySetup, CollectionKnowledge, Event, Milestone, PageRequest, RaidLevel, ReadPlan, RequestDone};
+use crate::array::{
+    Array, ArrayParams, ArraySetup, Event, HostKnowledgeOfCollection, Milestone, PageRequest, RaidLevel, ReadPlan, RequestDone,
+};
 use crate::events::GcInterval;
 use crate::ids::MemberSet;
 use crate::request::OpKind;
@@ -735,7 +737,7 @@ fn one_copy_has_leave_and_the_other_is_denied_until_it_has_done() {
 fn the_copy_without_leave_answers_reads_at_once() {
     let (mut params, mut operations) = staggered_pair(100);
     params.read_plan = ReadPlan::Avoid;
-    params.read_plan_params.collection_knowledge = CollectionKnowledge::PerMember;
+    params.read_plan_params.collection_knowledge = HostKnowledgeOfCollection::PerMember;
     params.read_plan_params.refusal_answer_ns = 0;
     // Pages of both members' turns: one of them would have to wait for the clean.
     operations.extend([(1000, 0, 1, false), (1100, 0, 2, false)]);
@@ -876,7 +878,7 @@ fn a_member_cleans_in_its_turn() {
 fn a_host_that_goes_by_the_clock_keeps_away_from_a_member_in_its_turn() {
     let mut params = params(2, 1, turns(1000, 10));
     (params.level, params.read_plan) = (RaidLevel::Raid1, ReadPlan::Avoid);
-    params.read_plan_params.collection_knowledge = CollectionKnowledge::Turns;
+    params.read_plan_params.collection_knowledge = HostKnowledgeOfCollection::Turns;
     params.read_plan_params.refusal_answer_ns = 5;
     let (of_copy_0, of_copy_1) = (0, 1);
     let reads = [(100, of_copy_0), (200, of_copy_1), (999, of_copy_0), (1100, of_copy_0), (1200, of_copy_1), (1999, of_copy_1)];
@@ -887,7 +889,7 @@ fn a_host_that_goes_by_the_clock_keeps_away_from_a_member_in_its_turn() {
     for copy in [of_copy_0, of_copy_1] {
         assert_eq!(run(&params, &[(1000, copy, 3, false)]).done, [1028]);
     }
-    params.read_plan_params.collection_knowledge = CollectionKnowledge::PerMember;
+    params.read_plan_params.collection_knowledge = HostKnowledgeOfCollection::PerMember;
     assert_eq!(run(&params, &[(100, of_copy_0, 3, false)]).done, [128]);
 }
 

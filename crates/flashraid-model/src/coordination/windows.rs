@@ -48,8 +48,8 @@ pub enum TurnEndMargin {
     /// Makes the last part of a turn as long as the longest collection of one block, which moves all pages of the block but one. In
     /// this part, a member begins to collect no further block.
     ///
-    /// A drive with superblocks stops collecting when this part begins. The part is then as long as an erase and a program, which may
-    /// still be in progress.
+    /// A drive with superblocks can stop in the middle of a collection, and does so when this part begins. An erase or a program may still
+    /// be in progress then. Therefore, the part is only as long as an erase and a program there.
     LongestClean,
     /// Makes the last part of a turn (the window of time in which a member may collect) this long. In this part, the member begins to
     /// collect no further block.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use flashraid_model::array::{CollectionKnowledge, HedgeAfter, RaidLevel, ReadPlan, ReadPlanParams, SlowMemberParams, WarmUpPattern};
+use flashraid_model::array::{HedgeAfter, HostKnowledgeOfCollection, RaidLevel, ReadPlan, ReadPlanParams, SlowMemberParams, WarmUpPattern};
 use flashraid_model::cache::CachePolicy;
 use flashraid_model::coordination::{CollectionRequestTiming, ForcedWork, MessageKind, SchemePolicy};
 use flashraid_model::policy::PolicyList;
@@ -655,8 +655,8 @@ fn the_cases_of_planned_reads_reach_every_corner() {
             count("lost members", avoided && !case.params.failures.is_empty());
             count("a controller", avoided && case.params.coordination.is_some());
             count("a refusal that takes time", avoided && fast_fail_ns > 0);
-            count("knowledge of members", avoided && knowledge == CollectionKnowledge::PerMember);
-            count("knowledge of turns", avoided && knowledge == CollectionKnowledge::Turns);
+            count("knowledge of members", avoided && knowledge == HostKnowledgeOfCollection::PerMember);
+            count("knowledge of turns", avoided && knowledge == HostKnowledgeOfCollection::Turns);
             count("unknown times", avoided && !knows_remaining);
             count("one busy", counts.stripe_reads_with_one_strip_collecting > 0);
             count("two busy", counts.stripe_reads_with_two_busy_strips > 0);

@@ -1,8 +1,8 @@
 //! Random small arrays and loads, a function for each kind of case.
 
 use flashraid_model::array::{
-    CollectionKnowledge, HedgeAfter, RaidLevel, ReadPlan, ReadPlanParams, SlowMemberParams, SlowReadPredictionParams, StallParams, WarmUp,
-    WarmUpPattern,
+    HedgeAfter, HostKnowledgeOfCollection, RaidLevel, ReadPlan, ReadPlanParams, SlowMemberParams, SlowReadPredictionParams, StallParams,
+    WarmUp, WarmUpPattern,
 };
 use flashraid_model::coordination::{CollectionRequestTiming, SchemePolicy};
 use flashraid_model::request::HostLoop;
@@ -176,7 +176,7 @@ fn plan_reads(case: &mut Case, draw: &mut Draw) {
     params.read_plan = if plans { ReadPlan::Avoid } else { ReadPlan::Home };
     params.read_plan_params = ReadPlanParams {
         refusal_answer_ns: [0, draw.between(1, 3_000), draw.between(3_001, 90_000)][draw.between(0, 2) as usize],
-        collection_knowledge: if draw.chance(70) { CollectionKnowledge::PerDieOrPlane } else { CollectionKnowledge::PerMember },
+        collection_knowledge: if draw.chance(70) { HostKnowledgeOfCollection::PerDieOrPlane } else { HostKnowledgeOfCollection::PerMember },
         parity_update_reads_avoid_collection: draw.chance(70),
         knows_remaining_collection_time: draw.chance(65),
         ..ReadPlanParams::default()
@@ -204,7 +204,7 @@ fn plan_reads(case: &mut Case, draw: &mut Draw) {
     }
     let has_turns = params.coordination.as_ref().is_some_and(|coordination| matches!(coordination.scheme, SchemePolicy::Windows(_)));
     if has_turns && draw.chance(60) {
-        params.read_plan_params.collection_knowledge = CollectionKnowledge::Turns;
+        params.read_plan_params.collection_knowledge = HostKnowledgeOfCollection::Turns;
     }
 }
 

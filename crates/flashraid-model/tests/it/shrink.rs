@@ -1,6 +1,6 @@
 //! Makes a failing case smaller while it still fails, so that a person can follow it.
 
-use flashraid_model::array::{CollectionKnowledge, HedgeAfter, HostPortParams, ReadPlan, RebuildParams, WarmUp, WarmUpPattern};
+use flashraid_model::array::{HedgeAfter, HostKnowledgeOfCollection, HostPortParams, ReadPlan, RebuildParams, WarmUp, WarmUpPattern};
 use flashraid_model::cache::CacheParams;
 use flashraid_model::coordination::{CollectionRequestTiming, CoordinationParams, ForcedWork, MESSAGE_KINDS, ReactiveInclusive};
 use flashraid_model::placement::RaidLevel;
@@ -149,7 +149,7 @@ const SIMPLER: [fn(&mut Case); 104] = [
     |case| case.params.read_plan_params.prediction.false_reject = 0.0,
     |case| case.params.read_plan_params.parity_update_reads_avoid_collection = false,
     |case| case.params.read_plan_params.knows_remaining_collection_time = true,
-    |case| case.params.read_plan_params.collection_knowledge = CollectionKnowledge::PerDieOrPlane,
+    |case| case.params.read_plan_params.collection_knowledge = HostKnowledgeOfCollection::PerDieOrPlane,
     |case| superblock(case, |own| own.submission_queues = None),
     |case| superblock(case, |own| own.slc = None),
     |case| superblock(case, |own| own.placement_handles = PlacementHandles::SINGLE_HANDLE),

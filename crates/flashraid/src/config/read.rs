@@ -164,9 +164,9 @@ impl ReadConfig {
         ReadPlanParams {
             refusal_answer_ns: self.fast_fail.ns,
             collection_knowledge: match self.knowledge {
-                Knowledge::Element => array::CollectionKnowledge::PerDieOrPlane,
-                Knowledge::Member => array::CollectionKnowledge::PerMember,
-                Knowledge::Turn => array::CollectionKnowledge::Turns,
+                Knowledge::Element => array::HostKnowledgeOfCollection::PerDieOrPlane,
+                Knowledge::Member => array::HostKnowledgeOfCollection::PerMember,
+                Knowledge::Turn => array::HostKnowledgeOfCollection::Turns,
             },
             parity_update_reads_avoid_collection: self.pre_reads,
             knows_remaining_collection_time: self.remaining == RemainingTimeKnowledge::Known,
@@ -314,7 +314,7 @@ mod tests {
         assert!(array.plans_reads());
         let expected = ReadPlanParams {
             refusal_answer_ns: 3000,
-            collection_knowledge: array::CollectionKnowledge::PerMember,
+            collection_knowledge: array::HostKnowledgeOfCollection::PerMember,
             parity_update_reads_avoid_collection: false,
             knows_remaining_collection_time: false,
             ..ReadPlanParams::default()
@@ -325,7 +325,7 @@ mod tests {
             read(&format!("{level}[read]\nplan = \"avoid\"\nknowledge = \"turn\"\n[coordination]\nscheme = \"{scheme}\"\n"))
         };
         let array = of_turns("windows").unwrap_or_else(|problems| panic!("{problems}")).array;
-        assert_eq!(array.read_plan_params.collection_knowledge, array::CollectionKnowledge::Turns);
+        assert_eq!(array.read_plan_params.collection_knowledge, array::HostKnowledgeOfCollection::Turns);
         let refused = of_turns("stagger").unwrap_err().to_string();
         assert!(refused.contains("`read.knowledge` is \"turn\", but with coordination.scheme = \"stagger\""), "{refused}");
         let defaults =

@@ -5,7 +5,7 @@
 
 use super::super::read_plan::{Predictor, ReadPlanner, ReadTimes, ReadWay, StripeRead};
 use super::super::stripe_pages::{ParityMethod, StripePages, fill_write, plan_read, read_around};
-use super::super::{ArrayParams, CollectionKnowledge, HedgeCounters, ReadPlanCounters, ReadPlanParams};
+use super::super::{ArrayParams, HedgeCounters, HostKnowledgeOfCollection, ReadPlanCounters, ReadPlanParams};
 use super::hedged::Hedging;
 use super::{Access, Continuation, Members, Stripes, Work};
 use crate::TimeNs;
@@ -96,9 +96,9 @@ impl ReadPlanning {
         }
         let ssd = &members.ssds[member as usize];
         let until = match self.params.collection_knowledge {
-            CollectionKnowledge::PerDieOrPlane => return busy,
-            CollectionKnowledge::PerMember => ssd.collects_until(now),
-            CollectionKnowledge::Turns => ssd.turn_lasts_until(now),
+            HostKnowledgeOfCollection::PerDieOrPlane => return busy,
+            HostKnowledgeOfCollection::PerMember => ssd.collects_until(now),
+            HostKnowledgeOfCollection::Turns => ssd.turn_lasts_until(now),
         };
         ReadForecast { meets_collection: until.is_some(), read_begins: busy.read_begins.max(until.unwrap_or(0)), ..busy }
     }

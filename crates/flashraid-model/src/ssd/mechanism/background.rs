@@ -1,7 +1,7 @@
 //! Stalls of dies for work of their own (rule 230): calibration, scans for errors, retention. The product manuals do not say how often or
 //! how long; slow reads of drives at rest suggest stalls of 0.3 to 3 ms.
 
-use super::{Mechanism, MechanismAtDie};
+use super::{DieStateOfMechanism, Mechanism};
 use crate::events::{TIME_MAX_NS, TimeNs};
 use crate::ids::{DieId, MemberId};
 use crate::policy::ParameterProblem;
@@ -87,7 +87,7 @@ impl StallSchedule {
     }
 }
 
-impl MechanismAtDie<BackgroundCounters> for StallSchedule {
+impl DieStateOfMechanism<BackgroundCounters> for StallSchedule {
     fn is_due(&self, now: TimeNs) -> bool {
         self.due <= now
     }

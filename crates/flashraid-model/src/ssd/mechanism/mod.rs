@@ -23,7 +23,7 @@ pub trait Mechanism: Sized {
     /// Type of the counters of the mechanism.
     type Counters: Counters;
     /// State that the mechanism keeps for each die.
-    type AtDie: MechanismAtDie<Self::Counters>;
+    type AtDie: DieStateOfMechanism<Self::Counters>;
 
     /// Returns the state that the mechanism keeps for a die, as it is at the start of a run. The random numbers of the mechanism are made
     /// from `seed`.
@@ -38,7 +38,7 @@ pub trait Mechanism: Sized {
 
 /// State that a mechanism (an optional behaviour of an SSD, such as read retries) keeps for one die. The die calls its methods, which by
 /// default do nothing.
-pub trait MechanismAtDie<C>: std::fmt::Debug + Clone {
+pub trait DieStateOfMechanism<C>: std::fmt::Debug + Clone {
     /// Returns true if the mechanism is due at `_now`: it occupies the die as soon as the die's current work ends. A mechanism is an
     /// optional behaviour of an SSD, such as background work.
     fn is_due(&self, _now: TimeNs) -> bool {
@@ -176,7 +176,8 @@ macro_rules! mechanisms {
         }
 
         counts! {
-            /// Counters of the mechanisms of a member: its optional behaviour that takes time of the dies, such as read retries.
+            /// Counters of the optional mechanisms of one member. A mechanism is an effect that takes time of the dies, such as read
+            /// retries.
             pub struct MechanismCounters {
                 $(
                     #[doc = concat!("Counters of the mechanism that `[ssd.", stringify!($table), "]` sets.")]
@@ -233,7 +234,7 @@ macro_rules! mechanisms {
             }
 
             /// Returns the time that all mechanisms (optional behaviour, such as read retries) add to a read of the flash array for the
-            /// host, in nanoseconds. It is the sum of [`MechanismAtDie::extra_cell_read_ns`].
+            /// host, in nanoseconds. It is the sum of [`DieStateOfMechanism::extra_cell_read_ns`].
             pub fn total_extra_cell_read_ns(&mut self, page: u32, erases: u32, array_ns: u64) -> u64 {
                 let counters = &mut self.counters;
                 0 $(+ self.$table.as_mut().map_or(0, |at_die| at_die.extra_cell_read_ns(page, erases, array_ns, &mut counters.$table)))*

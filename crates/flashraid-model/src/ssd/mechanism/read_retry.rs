@@ -1,7 +1,7 @@
 //! Reads that need further array reads (rule 232): a page whose errors are too many is read again with other thresholds. Drives hide how
 //! often they do so; papers on retries measure shares that grow with age and wear.
 
-use super::{Mechanism, MechanismAtDie};
+use super::{DieStateOfMechanism, Mechanism};
 use crate::ids::{DieId, MemberId};
 use crate::policy::ParameterProblem;
 use crate::rng::{self, RandomStream};
@@ -60,7 +60,7 @@ pub struct ReadRetriesAtDie {
     seed: u64,
 }
 
-impl MechanismAtDie<ReadRetryCounters> for ReadRetriesAtDie {
+impl DieStateOfMechanism<ReadRetryCounters> for ReadRetriesAtDie {
     fn extra_cell_read_ns(&mut self, page: u32, erases: u32, array_ns: u64, counters: &mut ReadRetryCounters) -> u64 {
         let mut draw = rng::stream(self.seed, "page", u64::from(erases) << 32 | u64::from(page));
         if !rng::chance(&mut draw, self.of.share.0) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use flashraid_model::array::{ArrayParams, CollectionKnowledge, ReadPlan, ReadPlanCounters};
+use flashraid_model::array::{ArrayParams, HostKnowledgeOfCollection, ReadPlan, ReadPlanCounters};
 use flashraid_model::placement::RaidLevel;
 use flashraid_model::request::OpKind;
 use flashraid_model::rng;
@@ -79,9 +79,9 @@ impl Simulation<'_> {
     fn see(&mut self, member: usize, pages: &[u64]) -> Seen {
         let mut all = self.see_pages(member, pages);
         let until = match self.case.params.read_plan_params.collection_knowledge {
-            CollectionKnowledge::PerDieOrPlane => return all,
-            CollectionKnowledge::PerMember => self.collects_until(member),
-            CollectionKnowledge::Turns => self.turn_until(member),
+            HostKnowledgeOfCollection::PerDieOrPlane => return all,
+            HostKnowledgeOfCollection::PerMember => self.collects_until(member),
+            HostKnowledgeOfCollection::Turns => self.turn_until(member),
         };
         all.collects = until.is_some();
         all.start = all.start.max(until.unwrap_or(0));

@@ -16,9 +16,9 @@ pub(super) enum Overlap {
     /// Lets a step of collection begin while the data of earlier host reads are transferred from the die. Such a step reads pages of
     /// a victim superblock and transfers their valid data from the die.
     CollectionDuringHostReadTransfers,
-    /// Lets a step of collection begin while the data of earlier host reads are transferred from the die. Such a step reads pages of
-    /// a victim superblock and transfers their valid data from the die. Host reads may also begin during the transfer of a step.
-    HostReadsAlsoDuringCollectionTransfers,
+    /// Lets collection read pages from the flash array of a die while the data of host reads are transferred from the die. Conversely, host
+    /// reads may begin while data that collection has read are transferred.
+    BothDuringTransfersOfTheOther,
 }
 
 impl Overlap {
@@ -28,7 +28,7 @@ impl Overlap {
         match preemption.filter(|_| has_registers).map_or(PipeliningMode::Off, |preemption| preemption.pipeline) {
             PipeliningMode::Off => Overlap::Off,
             PipeliningMode::AtPreemptionPoints => Overlap::CollectionDuringHostReadTransfers,
-            PipeliningMode::AlsoDuringCollectionSteps => Overlap::HostReadsAlsoDuringCollectionTransfers,
+            PipeliningMode::AlsoDuringCollectionSteps => Overlap::BothDuringTransfersOfTheOther,
         }
     }
 }
@@ -66,7 +66,7 @@ impl Merging {
 impl SuperpageContext<'_> {
     /// Records whether the data of a collection step are in the registers of a die.
     pub(super) fn step_in_registers(&mut self, die: u32, part: u32, are_there: bool) {
-        if self.own.overlap != Overlap::HostReadsAlsoDuringCollectionTransfers {
+        if self.own.overlap != Overlap::BothDuringTransfersOfTheOther {
             return;
         }
         let (first, units) = self.own.part_step_units(part);
@@ -94,7 +94,7 @@ impl SuperpageContext<'_> {
             let leaves = state.exclusive.is_some_and(|exclusive| matches!((exclusive.job, exclusive.step), (Job::Move(_), Step::Transfer)));
             leaves && !state.reads.is_empty() && state.reads_in_a_row < turn.own.params.host_reads_in_a_row_max
         };
-        while self.own.overlap == Overlap::HostReadsAlsoDuringCollectionTransfers && may(self) && self.begin_read(now, die, true) {
+        while self.own.overlap == Overlap::BothDuringTransfersOfTheOther && may(self) && self.begin_read(now, die, true) {
             self.parts.counters.pipelined_operations += 1;
         }
     }
