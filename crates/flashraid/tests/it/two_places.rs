@@ -59,7 +59,7 @@ fn moves(victim: VictimPolicy) -> usize {
         pages_per_block: 32,
         page_bytes: 4096,
         reserved_blocks_per_plane: 12,
-        summary_page: false,
+        has_summary_page: false,
     };
     let mut ftl = Pools::filled(
         &BlockPoolsParams {
@@ -67,11 +67,11 @@ fn moves(victim: VictimPolicy) -> usize {
             moves_pages_between_dies: false,
             plane_choice: PlaneChoice::MostFree,
             pool: PoolScope::Plane,
-            start_free_blocks: 2,
-            stop_free_blocks: 3,
+            start_threshold_free_blocks: 2,
+            stop_threshold_free_blocks: 3,
             victim,
-            separate_open_block: false,
-            collection_procedure: CollectionProcedure::AsParametersSay,
+            separate_open_block_for_moves: false,
+            collection_procedure: CollectionProcedure::AsConfigured,
             fill_seals_last_block: true,
         },
         1,
@@ -83,7 +83,7 @@ fn moves(victim: VictimPolicy) -> usize {
             let (pool, block) = ftl.next_victim(die, 0).expect("there is garbage");
             moved += ftl.clean(die, pool, block).pages_moved as usize;
         }
-        let lpn = ftl.lpn(die, rng::below(&mut stream, u64::from(geometry.exported_pages_per_die())) as u32);
+        let lpn = ftl.lpn_of_page(die, rng::below(&mut stream, u64::from(geometry.exported_pages_per_die())) as u32);
         let pool = ftl.choose_pool_for_write(die, lpn, 0).expect("there is room");
         ftl.write(die, pool, lpn);
     }
