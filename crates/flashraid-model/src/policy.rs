@@ -238,8 +238,8 @@ pub fn name_and_parameters<'de, D: Deserializer<'de>>(
     }
 }
 
-/// Builds a policy of the type `P` from a table of its parameters. Returns an error if `P` cannot be read from the table, for example
-/// because it has no such parameter.
+/// Builds a policy of the type `P` from a table of its parameters. Returns an error if the table does not describe a `P`, for example if
+/// it contains a parameter that `P` does not have.
 pub fn policy_from_parameters<P: DeserializeOwned, E: serde::de::Error>(parameters: Map<String, Value>) -> Result<P, E> {
     serde_json::from_value(Value::Object(parameters)).map_err(E::custom)
 }

@@ -42,7 +42,7 @@ pub struct CheckReport {
     pub cache: Option<CacheCheck>,
     /// Capacity of one member.
     pub member: MemberCheck,
-    /// Results about a drive with superblocks; left out for other members.
+    /// Results that only exist for drives with superblocks. Left out if the members of the array are drives without superblocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drive: Option<DriveCheck>,
     /// Settings of the submission queues, processor cores and write buffer of a member. Only for members without superblocks, because

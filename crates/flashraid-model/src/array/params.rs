@@ -199,7 +199,9 @@ impl ArrayParams {
             && (self.level.parity_strips() > 0 || self.layout().copies_of_each_page() > 1)
     }
 
-    /// Returns the number of spares that the failures may need, and their state.
+    /// Returns the number of spares that take the place of members which fail in the run, and the state in which the spares begin. The
+    /// number is the smaller of `rebuild.spares` and the number of configured failures. Without failures or without rebuilding, it is 0,
+    /// and the state is `None`.
     pub fn spares_and_state(&self) -> (u32, Option<InitialSpareState>) {
         match self.rebuild {
             Some(rebuild) if !self.failures.is_empty() => (rebuild.spares.min(self.failures.len() as u32), Some(rebuild.spare_state)),

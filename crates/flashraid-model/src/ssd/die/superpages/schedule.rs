@@ -55,8 +55,8 @@ pub(super) enum Step {
     /// Waits while host reads are served, because the program or erase is suspended. `remaining_operation_ns` is the time that it still
     /// needs in the flash array of the die.
     Suspended { remaining_operation_ns: u64 },
-    /// Waits until the flash array of the die continues the suspended program or erase. `remaining_operation_ns` is the time that the
-    /// program or erase still needs.
+    /// The die waits until its suspended program or erase goes on. It has been resumed, which takes a while. `remaining_operation_ns` is
+    /// the time that the program or erase needs after that.
     Resuming { remaining_operation_ns: u64 },
 }
 
