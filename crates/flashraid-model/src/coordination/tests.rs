@@ -155,6 +155,15 @@ fn one_asks() -> Vec<Op> {
     [worn(0), touched(1), touched(2), vec![(T, 0, 11, false)]].concat()
 }
 
+/// Sizes of pools whose longest collection of a block takes 1660 ns, in arrays that a test builds without members.
+const POOLS: PoolSizes = PoolSizes {
+    blocks_per_pool: 6,
+    reserved_blocks: 3,
+    start_threshold_free_blocks: 1,
+    most_free_blocks: 3,
+    longest_victim_collection_ns: 1660,
+};
+
 #[test]
 fn inclusive_forces_all_at_once_and_a_clean_in_progress_counts() {
     let outcome = run(&params(3, 1, scheme(schemes::inclusive())), &one_asks());
@@ -776,19 +785,7 @@ fn a_member_with_few_operations_collects_before_it_must_ask() {
 
 #[test]
 fn a_failed_member_leaves_and_the_next_may_collect_with_one_fewer() {
-    let array = CoordinatedArray {
-        pools: PoolSizes {
-            blocks_per_pool: 6,
-            reserved_blocks: 3,
-            start_threshold_free_blocks: 1,
-            most_free_blocks: 3,
-            longest_victim_collection_ns: 1660,
-        },
-        members: 4,
-        copies: 1,
-        parity_strips: 2,
-        seed: 1,
-    };
+    let array = CoordinatedArray { pools: POOLS, members: 4, copies: 1, parity_strips: 2, seed: 1 };
     let mut controller = Controller::new(&scheme(Stagger::default().into()), &array);
     let granted = |controller: &mut Controller, now: TimeNs, asking: &[u32]| {
         for &member in asking {
@@ -911,19 +908,7 @@ fn a_clean_that_lasts_longer_than_its_turn_is_counted() {
 
 #[test]
 fn a_spare_has_the_turns_of_the_member_that_it_replaces() {
-    let array = CoordinatedArray {
-        pools: PoolSizes {
-            blocks_per_pool: 6,
-            reserved_blocks: 3,
-            start_threshold_free_blocks: 1,
-            most_free_blocks: 3,
-            longest_victim_collection_ns: 1660,
-        },
-        members: 2,
-        copies: 1,
-        parity_strips: 1,
-        seed: 1,
-    };
+    let array = CoordinatedArray { pools: POOLS, members: 2, copies: 1, parity_strips: 1, seed: 1 };
     let mut controller =
         Controller::new(&CoordinationParams { coordinated_members: MemberSet::first_members(2), ..turns(1000, 10) }, &array);
     let next_turn = |controller: &mut Controller| {

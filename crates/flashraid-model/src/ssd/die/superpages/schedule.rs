@@ -49,11 +49,11 @@ pub(super) enum Step {
     Transfer,
     /// Waits until the flash array of the die has finished its work, at time `ends`.
     FlashCellOperation { ends: TimeNs },
-    /// Waits until the flash array of the die has suspended its program or erase. `remaining_operation_ns` is the time that the program
+    /// The die waits until its flash array has suspended the program or erase. `remaining_operation_ns` is the time that the program
     /// or erase still needs.
     Suspending { remaining_operation_ns: u64 },
-    /// Waits while host reads are served, because the program or erase is suspended. `remaining_operation_ns` is the time that it still
-    /// needs in the flash array of the die.
+    /// The die serves host reads, because its program or erase is suspended. `remaining_operation_ns` is the time that the
+    /// program or erase still needs.
     Suspended { remaining_operation_ns: u64 },
     /// The die waits until its suspended program or erase goes on. It has been resumed, which takes a while. `remaining_operation_ns` is
     /// the time that the program or erase needs after that.
