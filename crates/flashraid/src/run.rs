@@ -233,7 +233,7 @@ fn too_many_failed(layout: &Layout, failures: &[FailureAndRebuildState], until_n
 fn drive_inputs(scenario: &Scenario) -> DriveInputs {
     let ssd = &scenario.array.ssd;
     let superblock = ssd.superblock.as_ref();
-    let (unit_pages, rain) =
+    let (pages_per_mapping_unit, rain) =
         superblock.map_or((1, false), |superblock| (superblock.pages_per_mapping_unit, superblock.has_parity_superpages));
     let has_queues = superblock.is_some_and(|superblock| superblock.submission_queues.is_some());
     let has_upkeep = superblock.is_some_and(|superblock| superblock.upkeep != UpkeepParams::default());
@@ -247,7 +247,7 @@ fn drive_inputs(scenario: &Scenario) -> DriveInputs {
     };
     let (dies, page_bytes) = (ssd.geometry.dies, ssd.geometry.page_bytes);
     DriveInputs {
-        pages_per_mapping_unit: unit_pages,
+        pages_per_mapping_unit,
         dies,
         rain,
         placement,

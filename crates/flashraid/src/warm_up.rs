@@ -177,8 +177,12 @@ fn key_of_members(scenario: &Scenario) -> String {
         }
     };
     // A unit of superblocks has several pages, which decides what a page of the workload overwrites.
-    let unit_pages = ssd.superblock.as_ref().map(|superblock| superblock.pages_per_mapping_unit);
-    format!("{overwrites} overwrites {pattern:?}, seed {}, {array:?}, {unit_pages:?}, {:?}", scenario.seed, ssd.mapping_params())
+    let pages_per_mapping_unit = ssd.superblock.as_ref().map(|superblock| superblock.pages_per_mapping_unit);
+    format!(
+        "{overwrites} overwrites {pattern:?}, seed {}, {array:?}, {pages_per_mapping_unit:?}, {:?}",
+        scenario.seed,
+        ssd.mapping_params()
+    )
 }
 
 /// Returns the keys under which the members' states are kept.

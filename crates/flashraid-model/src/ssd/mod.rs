@@ -95,7 +95,7 @@ impl Ssd {
             (params.gc.preemption, params.gc.idle_collection_after_ns) = (None, None);
         }
         let space = Mapping::new_filled(&params.mapping_params(), seed, member.0);
-        let front = Front::new(params.front(), params.link, member, params.unit_pages(), params.handles());
+        let front = Front::new(params.front(), params.link, member, params.pages_per_mapping_unit(), params.handles());
         let dies = Dies::new(&params, &space, seed, member, forced_by_controller, shortcuts);
         Self { parts: SsdParts::new(member, params), space, front, dies }
     }
@@ -131,7 +131,7 @@ impl Ssd {
 
     /// Returns the work that the host's writes so far leave to the member at `now`: data in buffers to program, and collection.
     pub fn unfinished_work(&self, now: TimeNs) -> UnfinishedWork {
-        let buffered_pages = u64::from(self.front.buffer.used()) * u64::from(self.parts.params.unit_pages());
+        let buffered_pages = u64::from(self.front.buffer.used()) * u64::from(self.parts.params.pages_per_mapping_unit());
         let preemptive = self.parts.params.gc.preemption.is_some();
         UnfinishedWork { buffered_pages, ..self.dies.owed(&self.space, preemptive, now) }
     }
@@ -295,7 +295,7 @@ impl Ssd {
     #[inline]
     pub fn prefetch(&self, hint: CpuPrefetchHint, page: u32) {
         if let Mapping::Superblocks(media) = &self.space {
-            let unit = page / self.parts.params.unit_pages();
+            let unit = page / self.parts.params.pages_per_mapping_unit();
             return match hint {
                 CpuPrefetchHint::MapEntry => media.prefetch_map(unit),
                 CpuPrefetchHint::BlockTables => media.prefetch_place(unit),

@@ -307,7 +307,7 @@ impl Resolver<'_> {
     }
 
     fn superblock(&mut self, config: &Config, written: &SuperblockConfig, geometry: &Geometry, timing: &Timing) -> SuperblockParams {
-        let unit_pages = (written.unit.bytes / u64::from(geometry.page_bytes)) as u32;
+        let pages_per_mapping_unit = (written.unit.bytes / u64::from(geometry.page_bytes)) as u32;
         let sectors = written.unit.bytes.div_ceil(SECTOR_BYTES);
         let bytes = u128::from(sectors) * u128::from(SECTOR_BYTES + u64::from(config.ssd.timing.spare_bytes_per_sector));
         let transfer_ns = (bytes * u128::from(config.ssd.timing.transfer_per_byte.picoseconds) + 500) / 1000;
@@ -345,7 +345,7 @@ impl Resolver<'_> {
         }
         let firmware = config.ssd.firmware.clone().unwrap_or_default();
         let superblock = SuperblockParams {
-            pages_per_mapping_unit: unit_pages,
+            pages_per_mapping_unit,
             units_per_flash_page: (written.flash_page.bytes / written.unit.bytes) as u32,
             bits_per_cell: written.pages_per_cell,
             read_ns_by_page_type: page_read_ns,

@@ -93,27 +93,27 @@ counts! {
 }
 
 impl SuperblockCounters {
-    /// Returns the write amplification: the amount of data programmed on flash, divided by the amount that the host sent. The result
-    /// is `None` if the host sent nothing. `unit_pages` is the number of pages in a unit of the mapping. It converts units to pages,
-    /// because the data that the host sent are counted in pages.
+    /// Returns the write amplification: the amount of data programmed on flash, divided by the amount that the host sent. The result is
+    /// `None` if the host sent nothing. `pages_per_mapping_unit` is the number of pages in a unit of the mapping. It converts units to
+    /// pages, because the data that the host sent are counted in pages.
     #[must_use]
-    pub fn write_amplification(&self, unit_pages: u32) -> Option<f64> {
-        self.for_each_received(self.programmed_units(), unit_pages)
+    pub fn write_amplification(&self, pages_per_mapping_unit: u32) -> Option<f64> {
+        self.for_each_received(self.programmed_units(), pages_per_mapping_unit)
     }
 
-    /// Returns the part of the write amplification that parity causes: parity data programmed, divided by the data that the host
-    /// sent. The result is `None` if the host sent nothing. `unit_pages` is the number of pages in a unit of the mapping. It converts
-    /// units to pages, because the data that the host sent are counted in pages.
+    /// Returns the part of the write amplification that parity causes: parity data programmed, divided by the data that the host sent.
+    /// The result is `None` if the host sent nothing. `pages_per_mapping_unit` is the number of pages in a unit of the mapping. It
+    /// converts units to pages, because the data that the host sent are counted in pages.
     #[must_use]
-    pub fn write_amplification_of_parity(&self, unit_pages: u32) -> Option<f64> {
-        self.for_each_received(self.parity_units_programmed, unit_pages)
+    pub fn write_amplification_of_parity(&self, pages_per_mapping_unit: u32) -> Option<f64> {
+        self.for_each_received(self.parity_units_programmed, pages_per_mapping_unit)
     }
 
-    /// Returns the amount of data in `units` units of the mapping, divided by the amount that the host sent. The result is `None` if
-    /// the host sent nothing. `unit_pages` is the number of pages in a unit of the mapping. It converts units to pages, because the
-    /// data that the host sent are counted in pages.
-    fn for_each_received(&self, units: u64, unit_pages: u32) -> Option<f64> {
-        (self.host_pages_received > 0).then(|| (units * u64::from(unit_pages)) as f64 / self.host_pages_received as f64)
+    /// Returns the amount of data in `units` units of the mapping, divided by the amount that the host sent. The result is `None` if the
+    /// host sent nothing. `pages_per_mapping_unit` is the number of pages in a unit of the mapping. It converts units to pages, because
+    /// the data that the host sent are counted in pages.
+    fn for_each_received(&self, units: u64, pages_per_mapping_unit: u32) -> Option<f64> {
+        (self.host_pages_received > 0).then(|| (units * u64::from(pages_per_mapping_unit)) as f64 / self.host_pages_received as f64)
     }
 
     /// Returns the number of units of the mapping (one page or several) that were programmed: for the host, by collection, as padding,

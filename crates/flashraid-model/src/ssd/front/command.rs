@@ -79,12 +79,12 @@ impl Command {
 }
 
 /// Groups operations in order of address into units. Returns each unit with the range of its operations.
-pub(crate) fn units_of(ops: &[PageOp], unit_pages: u32) -> impl Iterator<Item = (u32, std::ops::Range<usize>)> {
+pub(crate) fn units_of(ops: &[PageOp], pages_per_mapping_unit: u32) -> impl Iterator<Item = (u32, std::ops::Range<usize>)> {
     let mut at = 0;
     std::iter::from_fn(move || {
-        let unit = ops.get(at)?.logical_page / unit_pages;
+        let unit = ops.get(at)?.logical_page / pages_per_mapping_unit;
         let begin = at;
-        while ops.get(at).is_some_and(|op| op.logical_page / unit_pages == unit) {
+        while ops.get(at).is_some_and(|op| op.logical_page / pages_per_mapping_unit == unit) {
             at += 1;
         }
         Some((unit, begin..at))

@@ -40,7 +40,7 @@ pub(super) struct Front {
     member: MemberId,
     firmware: FirmwareParams,
     /// Number of pages in a unit. The buffer holds units.
-    unit_pages: u32,
+    pages_per_mapping_unit: u32,
     /// Number of placement handles. Streams of a mix are mapped to them.
     handles: u32,
     pub(crate) commands: Table<Command>,
@@ -57,13 +57,13 @@ pub(super) struct Front {
 }
 
 impl Front {
-    /// Returns the front of a member with units of `unit_pages` pages and `handles` placement handles. Without parameters, operations go
-    /// directly to the dies.
+    /// Returns the front of a member with units of `pages_per_mapping_unit` pages and `handles` placement handles. Without parameters,
+    /// operations go directly to the dies.
     pub(super) fn new(
         params: Option<FrontEndParams>,
         link: Option<HostLinkParams>,
         member: MemberId,
-        unit_pages: u32,
+        pages_per_mapping_unit: u32,
         handles: u32,
     ) -> Self {
         let is_on = params.is_some();
@@ -72,7 +72,7 @@ impl Front {
             is_on,
             member,
             firmware: params.firmware,
-            unit_pages,
+            pages_per_mapping_unit,
             handles,
             commands: Table::default(),
             gathering: None,
@@ -170,7 +170,7 @@ impl Front {
             OpKind::Write | OpKind::Flush => firmware.core_ns_per_write,
             OpKind::Trim => {
                 firmware.core_ns_per_trim
-                    + (command.ops.len() as u64).div_ceil(u64::from(self.unit_pages)) * firmware.core_ns_per_trimmed_unit
+                    + (command.ops.len() as u64).div_ceil(u64::from(self.pages_per_mapping_unit)) * firmware.core_ns_per_trimmed_unit
             }
         };
         self.cores.ask(CoreWork::Command(id), ns);
@@ -279,7 +279,7 @@ impl Front {
     pub(crate) fn next_unit(&self) -> Option<Entering> {
         let command = &self.commands[self.buffer.first_in_queue()?];
         let left = &command.ops[command.next as usize..];
-        let (unit, pages) = units_of(left, self.unit_pages).next()?;
+        let (unit, pages) = units_of(left, self.pages_per_mapping_unit).next()?;
         Some(Entering { unit, pages: pages.len() as u32, handle: command.handle, op: left[0] })
     }
 

@@ -69,7 +69,7 @@ impl SsdParams {
     }
 
     /// Returns the number of pages in a unit, the smallest amount of data that buffer and mapping handle.
-    pub(super) fn unit_pages(&self) -> u32 {
+    pub(super) fn pages_per_mapping_unit(&self) -> u32 {
         self.superblock.as_ref().map_or(1, |superblock| superblock.pages_per_mapping_unit)
     }
 

@@ -130,10 +130,10 @@ impl SuperpageDies {
 
     /// Returns the work that the host's writes so far leave to the dies, except for the contents of the write buffer.
     pub(crate) fn owed(&self, media: &Superblocks, now: TimeNs) -> UnfinishedWork {
-        let unit_pages = u64::from(self.params.pages_per_mapping_unit);
+        let pages_per_mapping_unit = u64::from(self.params.pages_per_mapping_unit);
         let units = self.collection.owed_units() + self.collection.units_on_their_way();
         let collection_ns = self.dies.iter().map(|die| self.collection_left_ns(media, now, die)).sum();
-        UnfinishedWork { buffered_pages: 0, pages_to_move: units * unit_pages, remaining_collection_die_ns: collection_ns }
+        UnfinishedWork { buffered_pages: 0, pages_to_move: units * pages_per_mapping_unit, remaining_collection_die_ns: collection_ns }
     }
 
     /// Returns the counters of the mechanisms, summed over the dies.
@@ -154,8 +154,8 @@ impl SuperpageDies {
 
     /// Writes logical pages in order, each with its stream. It takes no simulated time and counts nothing.
     pub(crate) fn overwrite_untimed(&self, media: &mut Superblocks, front: &Front, pages: &[(u32, u8)]) {
-        let unit_pages = self.params.pages_per_mapping_unit;
-        media.overwrite_untimed(pages.iter().map(|&(page, source)| (page / unit_pages, front.handle_of(source))));
+        let pages_per_mapping_unit = self.params.pages_per_mapping_unit;
+        media.overwrite_untimed(pages.iter().map(|&(page, source)| (page / pages_per_mapping_unit, front.handle_of(source))));
     }
 }
 
