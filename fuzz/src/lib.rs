@@ -1,6 +1,6 @@
 //! What the fuzz targets share: read whatever the bytes are to the end, and hold what comes out to its promises.
 
-use flashraid::workload::trace::{DevicePlacement, Format, ReorderMethod, TraceSpec, info::trace_info_of_bytes, open_trace_bytes};
+use flashraid::workload::trace::{DevicePlacement, Format, TraceSortMethod, TraceSpec, info::trace_info_of_bytes, open_trace_bytes};
 use flashraid::workload::{Source, SourceError};
 
 /// Reads `bytes` as a trace, of `format` if given, in several ways. Panics when a promise is broken.
@@ -8,7 +8,7 @@ pub fn read_trace(format: Option<Format>, bytes: &[u8]) {
     let strict = TraceSpec { format, ..TraceSpec::new("fuzz") };
     let lenient = TraceSpec {
         devices: DevicePlacement::Fold,
-        reorder: ReorderMethod::Window(8),
+        reorder: TraceSortMethod::Window(8),
         skip_bad_lines: true,
         drop_repeats_within_ns: Some(1_000_000),
         ..strict.clone()

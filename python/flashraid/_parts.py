@@ -98,7 +98,8 @@ class Flash:
     """Projected lifetime at this load of the member with the shortest one. ``None`` below a mean of 20 erases per block in the measured
     time."""
     implied_life: ImpliedLife | None
-    """Lifetime computed from write amplification and rated erases alone, as if the blocks wore evenly, for the same member."""
+    """Lifetime of the same member as in ``lifetime``, which is the member with the shortest one. It is computed from write amplification
+    and rated erases alone, as if all blocks wore evenly."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,8 @@ class Turns:
 
     broken_contracts: int
     """Number of victim blocks whose collection began outside of the member's turn, because a pool of blocks had come down to
-    ``ssd.gc.start`` free blocks. A drive with superblocks counts periods of collection at ``ssd.superblock.floor`` free superblocks."""
+    ``ssd.gc.start`` free blocks. A drive with superblocks instead counts how often it began to collect outside of its turn, because it had
+    come down to ``ssd.superblock.floor`` free superblocks."""
     overruns: int
     """Number of turns at whose end garbage collection that had begun in the turn was still in progress. In a turn, only one member may
     collect."""
@@ -211,7 +213,7 @@ class Member:
     late_answers: int | None
     """Number of answers to page operations that came late because the member was slow; ``None`` if no member is."""
     late_mean_us: float | None
-    """Mean time by which these answers were late, in microseconds."""
+    """Mean delay of the late answers of this member, in microseconds: the time that its slowness added to each of them."""
     wear: Wear
     """Erases per block, including those of the warm-up."""
     lifetime: Lifetime | None

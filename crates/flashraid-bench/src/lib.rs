@@ -15,7 +15,7 @@ use clap::ValueEnum;
 use flashraid::config::{self, Scenario, workload_address_space};
 use flashraid::driver::{Progress, RunLimit, RunOutcome, RunWatcher, simulate};
 use flashraid::run::{RunError, peak_rss_bytes};
-use flashraid_model::array::{Array, ArraySetup};
+use flashraid_model::array::{Array, ArrayExecutionOptions};
 use flashraid_model::metrics::{CompletedRequest, MetricsParams};
 use flashraid_model::ssd::{MemberCounters, SimulationShortcuts};
 use flashraid_workload::{self as workload, Source};
@@ -100,12 +100,12 @@ impl BenchSize {
 }
 
 /// Arrays that record as every run does, on one thread.
-const SETUP: ArraySetup = ArraySetup {
-    threads_max: 1,
+const SETUP: ArrayExecutionOptions = ArrayExecutionOptions {
+    worker_threads_max: 1,
     operations_per_worker_thread_min: None,
     records_utilisation: true,
     record_destages: false,
-    shortcuts: SimulationShortcuts { computes_ends_on_arrival: true, ends_waits_without_events: true },
+    shortcuts: SimulationShortcuts { computes_ends_on_arrival: true, skips_operation_end_events: true },
 };
 /// Number of threads of `array_threads`, and of workers of `study`.
 const TWO: usize = 2;
@@ -184,7 +184,7 @@ fn arrays(size: BenchSize, wants: &dyn Fn(Line) -> bool, report: &mut dyn FnMut(
     let mut threads_array = None;
     if wants(Line::WarmUp) || wants(Line::ArrayThreads) {
         report("warming up the array on two threads");
-        let mut array = Array::new(&scenario.array, scenario.seed, ArraySetup { threads_max: TWO, ..SETUP });
+        let mut array = Array::new(&scenario.array, scenario.seed, ArrayExecutionOptions { worker_threads_max: TWO, ..SETUP });
         let two_threads_seconds = warm(&mut array, &scenario, TWO)?;
         if wants(Line::WarmUp) {
             bench.warm_up = Some(WarmUpSpeed { pages, seconds, two_threads_seconds });

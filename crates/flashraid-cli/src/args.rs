@@ -13,7 +13,7 @@ use flashraid_fit::datasheet::Flash;
 use flashraid_fit::sets::Set;
 use flashraid_report::figures;
 use flashraid_workload::trace::write::WRITABLE_FORMATS;
-use flashraid_workload::trace::{DevicePlacement, DiscardPolicy, Format, ReorderMethod, TimeUnit, TraceSpec};
+use flashraid_workload::trace::{DevicePlacement, DiscardPolicy, Format, TimeUnit, TraceSortMethod, TraceSpec};
 use flashraid_workload::units::{ByteRate, Duration, Size};
 
 /// Default folder for results.
@@ -993,7 +993,7 @@ pub struct TraceConvertArgs {
     pub rate: Option<f64>,
     /// Method to sort requests whose times go backwards: a number of requests to hold back, or sort (in memory)
     #[arg(long, value_name = "N|sort", value_parser = parse_reorder, default_value = "0")]
-    pub reorder: ReorderMethod,
+    pub reorder: TraceSortMethod,
 }
 
 /// Reads the name of one of these formats, which the help lists.
@@ -1005,10 +1005,10 @@ fn unit() -> impl TypedValueParser<Value = TimeUnit> {
     PossibleValuesParser::new(TimeUnit::ALL.map(TimeUnit::name)).map(|name| name.parse().expect("the name of a unit"))
 }
 
-fn parse_reorder(text: &str) -> Result<ReorderMethod, String> {
+fn parse_reorder(text: &str) -> Result<TraceSortMethod, String> {
     match text {
-        "sort" => Ok(ReorderMethod::Sort),
-        number => number.parse().map(ReorderMethod::Window).map_err(|_| "write a number of requests, or sort".to_owned()),
+        "sort" => Ok(TraceSortMethod::Sort),
+        number => number.parse().map(TraceSortMethod::Window).map_err(|_| "write a number of requests, or sort".to_owned()),
     }
 }
 

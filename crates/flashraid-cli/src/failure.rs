@@ -104,8 +104,8 @@ impl From<FitError> for Failure {
 fn in_options(problem: &StudyProblem) -> String {
     match problem {
         StudyProblem::RepeatedKey { key, .. } => format!("--vary {key} is there twice; give all values at once: --vary {key}=A,B,C"),
-        StudyProblem::SeedTwice => "--vary seed=… together with --seed or --seeds: leave out one of them".to_owned(),
-        StudyProblem::BaselineNotFound { .. } => format!("--{problem}"),
+        StudyProblem::SeedBothVariedAndSet => "--vary seed=… together with --seed or --seeds: leave out one of them".to_owned(),
+        StudyProblem::UnusableBaseline { .. } => format!("--{problem}"),
         problem => problem.to_string(),
     }
 }

@@ -2,7 +2,7 @@
 
 use flashraid::Stop;
 use flashraid::config::Scenario;
-use flashraid::duration::{self, DurationEstimates, EstimatedSeconds};
+use flashraid::duration::{self, EstimatedWallClockSeconds, WallClockEstimator};
 use flashraid::study::MachineResources;
 use flashraid::warm_state_cache::WarmStateCache;
 use flashraid_report::number::count_with_noun;
@@ -20,7 +20,7 @@ use crate::interrupt;
 /// Fails if the simulations need more memory than the machine has.
 pub fn resources(arguments: MachineArgs, simulations: &[&Scenario], jobs: Option<u16>) -> Outcome<MachineResources> {
     let cache = if arguments.no_cache { None } else { WarmStateCache::of_user_folder() };
-    MachineResources::of_this_machine(simulations, jobs.map(usize::from), arguments.threads.map(usize::from), cache)
+    MachineResources::fit_to_this_machine(simulations, jobs.map(usize::from), arguments.threads.map(usize::from), cache)
         .map_err(|lack| Failure::Input(text::too_little_memory(&lack, "--jobs")))
 }
 
@@ -36,14 +36,14 @@ const LONG_S: f64 = 10.0;
 pub fn announce(simulations: &[&Scenario], resources: &MachineResources, quiet: bool) -> Outcome {
     interrupt::stop_at_next_step()?;
     if !quiet {
-        let seconds = DurationEstimates::default().estimate_all(simulations, resources, &Stop::stop_when(interrupt::requested));
+        let seconds = WallClockEstimator::default().estimate_all(simulations, resources, &Stop::stop_when(interrupt::requested));
         announce_seconds(Some(seconds), simulations.len(), resources, quiet);
     }
     Ok(())
 }
 
 /// Tells how long simulations will take if the estimate, in seconds, is known already.
-pub fn announce_seconds(seconds: Option<EstimatedSeconds>, simulations: usize, resources: &MachineResources, quiet: bool) {
+pub fn announce_seconds(seconds: Option<EstimatedWallClockSeconds>, simulations: usize, resources: &MachineResources, quiet: bool) {
     let Some(seconds) = seconds.filter(|seconds| seconds.total_seconds() >= LONG_S && !quiet && !interrupt::requested()) else { return };
     let run = seconds.run.map_or("and then the requests, however many there are".to_owned(), |run| {
         format!("{} of requests", duration::rounded_duration_text(run))

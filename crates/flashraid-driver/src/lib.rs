@@ -12,11 +12,11 @@ pub use overwrite::overwrite_untimed;
 
 use flashraid_model::TimeNs;
 pub use flashraid_model::array::ArrayCounters;
-use flashraid_model::array::{Array, Event, Health, Milestone, PageRequest, RequestDone, UnitsProgrammed};
-use flashraid_model::events::{GcInterval, Slab, TIME_MAX_NS};
-use flashraid_model::metrics::{ArrayStateSample, CompletedRequest, Metrics, MetricsParams, UnmeasuredStart};
+use flashraid_model::array::{Array, ArrayEvent, Health, MappingUnitsProgrammed, RequestDone, RequestInPages, RunMilestone};
+use flashraid_model::events::{Slab, TIME_MAX_NS, VictimBlockCollection};
+use flashraid_model::metrics::{ArrayStateSample, CompletedRequest, MetricsParams, MetricsRecorder, UnmeasuredStart};
 use flashraid_model::space::EraseCountSummary;
-use flashraid_model::ssd::UnfinishedWork;
+use flashraid_model::ssd::PendingFlashWork;
 use flashraid_workload::{HostLoop, OpKind, Request, Source, SourceError};
 use std::collections::VecDeque;
 use upcoming::Upcoming;
@@ -67,7 +67,7 @@ pub trait RunWatcher {
         true
     }
     /// Reports that the collection of one victim block has ended: its valid pages are moved, and it is erased.
-    fn victim_cleaned(&mut self, _clean: &GcInterval) {}
+    fn victim_cleaned(&mut self, _clean: &VictimBlockCollection) {}
     /// Reports the number of units that a drive with superblocks has just programmed, padding and parity included. A unit is what the
     /// mapping of such a drive places: one page or several.
     fn units_programmed(&mut self, _units: u64) {}
@@ -93,19 +93,20 @@ pub struct RunOutcome {
     /// The array in its last state.
     pub array: Array,
     /// Measurements over the measured time.
-    pub metrics: Metrics,
+    pub metrics: MetricsRecorder,
     /// Counts of what happened in the measured time, such as the pages that garbage collection moved.
-    pub counters: ArrayCounters,
+    pub measured_counters: ArrayCounters,
     /// Erase counts of each member's blocks at the end of the measured time, in order of members.
     pub wear: Vec<EraseCountSummary>,
     /// Work that the host's writes left to each member at the end of the measured time: data in buffers, and collection. In order of
     /// members.
-    pub unfinished_work: Vec<UnfinishedWork>,
+    pub unfinished_work: Vec<PendingFlashWork>,
     /// Number of pages in the write cache at the end of the measured time.
     pub pages_in_cache_at_end: u64,
     /// The end of the measured time, in nanoseconds.
     pub measured_until_ns: TimeNs,
-    /// Queue depth of a closed loop, and times of its slots (room for one request each) in the measured time. `None` for an open loop.
+    /// Use of the queue depth of a closed loop in the measured time: busy and idle times of its slots. A slot is room for one outstanding
+    /// request. `None` for an open loop.
     pub depth_use: Option<QueueDepthUse>,
     /// The end of the run, in nanoseconds.
     pub run_end_ns: TimeNs,
@@ -134,11 +135,11 @@ pub struct QueueDepthUse {
     /// Idle time of slots of the queue depth that send no more requests, because the workload is exhausted. It is in nanoseconds,
     /// summed over these slots. A slot is idle from the end of the think time after its last answer until the end of the measured time.
     /// A think time that ends after the measured time counts as negative idle time, because Little's law counts whole think times.
-    pub slot_ns_without_request: i128,
+    pub slot_idle_ns_after_last_request: i128,
     /// Time for which requests that the statistics do not count occupied slots of the queue depth, in nanoseconds, summed over these
     /// requests. They are trims, flushes, and requests of which a page was lost because too many members failed. The think time after
     /// each answer is included.
-    pub slot_ns_of_uncounted_requests: u128,
+    pub slot_ns_of_unmeasured_requests: u128,
 }
 
 /// State at the end of the measured time.
@@ -147,14 +148,14 @@ struct End {
     at: TimeNs,
     counts: ArrayCounters,
     wear: Vec<EraseCountSummary>,
-    owed: Vec<UnfinishedWork>,
+    owed: Vec<PendingFlashWork>,
     cached_pages: u64,
 }
 
 /// Sends the requests of `source` to `array` until the run ends.
 ///
 /// If [`MetricsParams::timeline_window`] is set, the outcome lists the requests, collections and destages in this window of simulated
-/// time (a timeline). Destages are listed only if the array was made with `ArraySetup::record_destages`.
+/// time (a timeline). Destages are listed only if the array was made with `ArrayExecutionOptions::record_destages`.
 ///
 /// # Errors
 /// Returns an error in these cases:
@@ -196,7 +197,7 @@ struct InFlight {
 struct Loop<S> {
     upcoming: Upcoming<S>,
     array: Array,
-    metrics: Metrics,
+    metrics: MetricsRecorder,
     params: MetricsParams,
     limit: RunLimit,
     /// True if the array serves requests ahead of their time, and the host sends them in an open loop.
@@ -235,9 +236,9 @@ struct Loop<S> {
     requests_lost: u64,
     in_flight: Slab<InFlight>,
     /// Events that the array has reported.
-    events: Vec<Event>,
+    events: Vec<ArrayEvent>,
     /// Requests that are submitted together, ahead of their time.
-    ahead: Vec<(TimeNs, PageRequest)>,
+    ahead: Vec<(TimeNs, RequestInPages)>,
     sent: u64,
     now: TimeNs,
     steps_since_question: u32,
@@ -249,10 +250,10 @@ impl<S: Source> Loop<S> {
     /// Connects the parts at time 0.
     fn new(array: Array, source: S, limit: RunLimit, params: &MetricsParams) -> Self {
         let shape = *array.shape();
-        let metrics = Metrics::new(params, shape.members_including_spares, shape.dies_per_member)
+        let metrics = MetricsRecorder::new(params, shape.members_including_spares, shape.dies_per_member)
             .with_phases(if shape.member_failures_configured { Health::ALL.len() } else { 0 });
         let host = source.host_loop();
-        let serves_ahead_of_time = host == HostLoop::Open && shape.computes_requests_before_arrival;
+        let serves_ahead_of_time = host == HostLoop::Open && shape.can_simulate_future_requests;
         Self {
             upcoming: Upcoming::new(source, &array, serves_ahead_of_time),
             serves_ahead_of_time,
@@ -261,7 +262,7 @@ impl<S: Source> Loop<S> {
             slots: match host {
                 HostLoop::Open => None,
                 HostLoop::Closed { depth, think_ns } => {
-                    Some(QueueDepthUse { depth, think_ns, slot_ns_without_request: 0, slot_ns_of_uncounted_requests: 0 })
+                    Some(QueueDepthUse { depth, think_ns, slot_idle_ns_after_last_request: 0, slot_ns_of_unmeasured_requests: 0 })
                 }
             },
             idle_since: Vec::new(),
@@ -294,7 +295,7 @@ impl<S: Source> Loop<S> {
     /// Starts measuring at once, unless the statistics leave out the beginning.
     fn begin(&mut self) {
         if self.measuring {
-            self.array.reach_milestone(0, Milestone::MeasuringBegins, &mut self.events);
+            self.array.announce_milestone(0, RunMilestone::MeasuringBegins, &mut self.events);
         }
     }
 
@@ -306,7 +307,7 @@ impl<S: Source> Loop<S> {
             if arrival.is_none() {
                 self.metrics.record_last_arrival(last_arrival, 0);
                 self.end_measured_time();
-                self.end_idle_collection();
+                self.forbid_new_idle_collection();
             }
             match (arrival, self.array.next_time()) {
                 // Arrivals come before other events of the same nanosecond (rule 25).
@@ -355,7 +356,7 @@ impl<S: Source> Loop<S> {
                 }
             }
             if self.thinking.is_empty() {
-                self.end_idle_collection();
+                self.forbid_new_idle_collection();
             }
             match (self.thinking.front().copied(), self.array.next_time()) {
                 (Some(at), event) if event.is_none_or(|event| at <= event) => {
@@ -368,8 +369,8 @@ impl<S: Source> Loop<S> {
                     for event in &events {
                         self.take_event(event, watch);
                         match event {
-                            Event::RequestDone(done) if think_ns > 0 => self.thinking.push_back(done.at + think_ns),
-                            Event::RequestDone(done) => self.send_next(done.at)?,
+                            ArrayEvent::RequestDone(done) if think_ns > 0 => self.thinking.push_back(done.at + think_ns),
+                            ArrayEvent::RequestDone(done) => self.send_next(done.at)?,
                             _ => {}
                         }
                     }
@@ -386,10 +387,10 @@ impl<S: Source> Loop<S> {
 
     /// Tells the array that no more requests come, after the last one has ended. This ends collection in idle time for good.
     #[inline]
-    fn end_idle_collection(&mut self) {
+    fn forbid_new_idle_collection(&mut self) {
         if !self.idle_is_over && self.in_flight.is_empty() {
             self.idle_is_over = true;
-            self.array.reach_milestone(self.now, Milestone::LastRequestDone, &mut self.events);
+            self.array.announce_milestone(self.now, RunMilestone::LastRequestDone, &mut self.events);
         }
     }
 
@@ -410,10 +411,10 @@ impl<S: Source> Loop<S> {
     /// Ends the measured time now. Events of this nanosecond still belong to it.
     #[cold]
     fn end_at(&mut self, now: TimeNs) {
-        self.array.reach_milestone(now, Milestone::MeasuringEnds, &mut self.events);
+        self.array.announce_milestone(now, RunMilestone::MeasuringEnds, &mut self.events);
         self.metrics.end_measuring(now);
         if let Some(slots) = &mut self.slots {
-            slots.slot_ns_without_request =
+            slots.slot_idle_ns_after_last_request =
                 self.idle_since.iter().chain(&self.thinking).map(|&since| i128::from(now) - i128::from(since)).sum();
         }
         let counts = self.array.counters(now);
@@ -503,14 +504,14 @@ impl<S: Source> Loop<S> {
 
     /// Removes the next request from the source, as one that arrives at `now`.
     #[inline]
-    fn take(&mut self, now: TimeNs) -> PageRequest {
+    fn take(&mut self, now: TimeNs) -> RequestInPages {
         let (request, pages) = self.upcoming.take(&self.array);
         self.register_request(now, request, pages)
     }
 
     /// Records that a request is sent at `now`, and gives its pages the number under which it is found when it ends.
     #[inline]
-    fn register_request(&mut self, now: TimeNs, request: Request, mut pages: PageRequest) -> PageRequest {
+    fn register_request(&mut self, now: TimeNs, request: Request, mut pages: RequestInPages) -> RequestInPages {
         let in_flight = InFlight { request, index: self.sent, arrival_ns: now, health: self.health };
         pages.tag = u64::from(self.in_flight.insert(in_flight));
         self.sent += 1;
@@ -521,8 +522,8 @@ impl<S: Source> Loop<S> {
     fn restart(&mut self, now: TimeNs) {
         self.measuring = true;
         (self.first_measured, self.measured_from_ns) = (self.sent, now);
-        let reached = self.array.reach_milestone(now, Milestone::MeasuringBegins, &mut self.events);
-        self.metrics.account_collections_before(reached.collection_starts_reported_until);
+        let reached = self.array.announce_milestone(now, RunMilestone::MeasuringBegins, &mut self.events);
+        self.metrics.compact_collection_records_before(reached.all_collection_starts_reported_until);
         self.metrics.restart_measuring(now, self.sent);
         self.at_restart = self.array.counters(now);
     }
@@ -562,22 +563,22 @@ impl<S: Source> Loop<S> {
     }
 
     #[inline]
-    fn take_event(&mut self, event: &Event, watch: &mut dyn RunWatcher) {
+    fn take_event(&mut self, event: &ArrayEvent, watch: &mut dyn RunWatcher) {
         match event {
-            Event::RequestDone(done) => self.complete(done, watch),
-            Event::VictimCollectionEnded(clean) => {
+            ArrayEvent::RequestDone(done) => self.complete(done, watch),
+            ArrayEvent::VictimCollectionEnded(clean) => {
                 watch.victim_cleaned(clean);
                 self.metrics.record_gc_interval(clean);
                 let start = self.start_free_blocks;
                 self.metrics.record_free_blocks(clean.member, clean.start_ns, clean.free_blocks_before, start);
                 self.metrics.record_free_blocks(clean.member, clean.end_ns, clean.free_blocks_min, start);
             }
-            Event::DestageEnded(destage) => self.metrics.record_destage(destage),
-            Event::SuperblockUnitsProgrammed(UnitsProgrammed { at, units, pages_moved, .. }) => {
+            ArrayEvent::DestageEnded(destage) => self.metrics.record_destage(destage),
+            ArrayEvent::SuperblockUnitsProgrammed(MappingUnitsProgrammed { at, units, pages_moved, .. }) => {
                 self.metrics.record_moved_pages(*at, *pages_moved);
                 watch.units_programmed(*units);
             }
-            Event::HealthChanged { health, .. } => self.health = *health,
+            ArrayEvent::HealthChanged { health, .. } => self.health = *health,
         }
     }
 
@@ -595,7 +596,7 @@ impl<S: Source> Loop<S> {
             && (done.pages_lost > 0 || matches!(request.kind, OpKind::Trim | OpKind::Flush))
         {
             let from_ns = arrival_ns.max(self.measured_from_ns);
-            slots.slot_ns_of_uncounted_requests += u128::from(done.at - from_ns) + u128::from(slots.think_ns);
+            slots.slot_ns_of_unmeasured_requests += u128::from(done.at - from_ns) + u128::from(slots.think_ns);
         }
         if done.pages_lost > 0 {
             self.requests_lost += u64::from(is_measured);
@@ -605,7 +606,7 @@ impl<S: Source> Loop<S> {
         let completed = CompletedRequest { arrival_index: index, request: *request, arrival_ns, done_ns: at, gc_members_met, time: parts };
         self.metrics.record_request(&completed);
         if self.may_fail {
-            self.metrics.record_request_of_phase(health as usize, &completed);
+            self.metrics.record_request_of_run_phase(health as usize, &completed);
         }
         if self.watches_requests {
             watch.request_completed(&completed);
@@ -620,8 +621,8 @@ impl<S: Source> Loop<S> {
     fn tick(&mut self, watch: &mut dyn RunWatcher) -> Result<bool, DriverError> {
         self.upcoming.requests_since_tick = 0;
         self.upcoming.pages_since_tick = 0;
-        let reached = self.array.reach_milestone(self.now, Milestone::BeforeReadingArrayCounters, &mut self.events);
-        self.metrics.account_collections_before(reached.collection_starts_reported_until);
+        let reached = self.array.announce_milestone(self.now, RunMilestone::BeforeReadingArrayCounters, &mut self.events);
+        self.metrics.compact_collection_records_before(reached.all_collection_starts_reported_until);
         // Operations that have been taken may end long after they arrived.
         check_clock(reached.latest_scheduled_operation_end)?;
         Ok(self.may_continue(watch))
@@ -633,7 +634,7 @@ impl<S: Source> Loop<S> {
             self.restart(self.now);
         }
         let mut events = std::mem::take(&mut self.events);
-        self.array.reach_milestone(self.now, Milestone::RunEnds, &mut events);
+        self.array.announce_milestone(self.now, RunMilestone::RunEnds, &mut events);
         events.iter().for_each(|event| self.take_event(event, watch));
         if self.end.is_none() {
             // The run was stopped, or nothing was measured.
@@ -641,7 +642,7 @@ impl<S: Source> Loop<S> {
         }
         let Some(End { at, counts, wear, owed, cached_pages }) = self.end else { unreachable!("the measured time has just ended") };
         RunOutcome {
-            counters: counts,
+            measured_counters: counts,
             wear,
             unfinished_work: owed,
             pages_in_cache_at_end: cached_pages,

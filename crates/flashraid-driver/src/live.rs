@@ -3,7 +3,7 @@
 use crate::upcoming::Upcoming;
 use crate::{AHEAD, Loop, Progress, REQUESTS_PER_TICK, RunOutcome, RunWatcher, STEP_NS};
 use flashraid_model::TimeNs;
-use flashraid_model::array::{Array, Event, Milestone, page_request_of};
+use flashraid_model::array::{Array, ArrayEvent, RunMilestone, page_request_of};
 use flashraid_model::events::{TIME_MAX_NS, TimeParts};
 use flashraid_model::metrics::{CompletedRequest, MetricsParams};
 use flashraid_workload::{HostLoop, OpKind, Request, Source, SourceError};
@@ -92,7 +92,7 @@ impl LiveArray {
     pub fn new(array: Array, params: &MetricsParams) -> Self {
         let shape = *array.shape();
         let mut inner = Loop::new(array, Nothing, Default::default(), params);
-        inner.serves_ahead_of_time = shape.computes_requests_before_arrival;
+        inner.serves_ahead_of_time = shape.can_simulate_future_requests;
         inner.begin();
         Self {
             inner,
@@ -244,7 +244,7 @@ impl LiveArray {
         let outstanding = self.answered_since + copy.in_flight.len() as u64 - self.arrived_last;
         copy.metrics.record_last_arrival(self.last_arrival_ns, outstanding);
         copy.end_measured_time();
-        copy.end_idle_collection();
+        copy.forbid_new_idle_collection();
         let stopped = !copy.in_flight.is_empty();
         // A run goes on until nothing is left to do, such as a collection under way. Nothing of it counts, but some of it is shown.
         while !stopped
@@ -322,7 +322,7 @@ impl LiveArray {
         let Self { inner, tags, answers, last_arrival_ns, answered_since, arrived_last, .. } = self;
         let mut events = std::mem::take(&mut inner.events);
         for event in events.drain(..) {
-            if let Event::RequestDone(done) = &event {
+            if let ArrayEvent::RequestDone(done) = &event {
                 let entry = inner.in_flight[done.tag as u32];
                 if entry.arrival_ns == *last_arrival_ns {
                     *arrived_last -= 1;
@@ -349,8 +349,8 @@ impl LiveArray {
     fn count(&mut self) {
         self.hand_over();
         let Loop { array, metrics, events, now, .. } = &mut self.inner;
-        let reached = array.reach_milestone(*now, Milestone::BeforeReadingArrayCounters, events);
-        metrics.account_collections_before(reached.collection_starts_reported_until);
+        let reached = array.announce_milestone(*now, RunMilestone::BeforeReadingArrayCounters, events);
+        metrics.compact_collection_records_before(reached.all_collection_starts_reported_until);
         self.take_events();
     }
 }

@@ -1,16 +1,16 @@
 //! Requests that are read ahead of their time.
 
 use flashraid_model::TimeNs;
-use flashraid_model::array::{Array, PageRequest, page_request_of};
+use flashraid_model::array::{Array, RequestInPages, page_request_of};
 use flashraid_model::events::TIME_MAX_NS;
-use flashraid_model::ssd::CpuPrefetchHint;
+use flashraid_model::ssd::SimulatorPrefetchTarget;
 use flashraid_workload::{Request, Source, SourceError};
 
 /// Distance at which each kind of hint is given: at least this number of pages, and of requests, ahead.
-const HINTS: Hints = [(CpuPrefetchHint::MapEntry, 96, 2), (CpuPrefetchHint::BlockTables, 48, 1)];
+const HINTS: Hints = [(SimulatorPrefetchTarget::MappingTableEntry, 96, 2), (SimulatorPrefetchTarget::BlockRecord, 48, 1)];
 /// Distances for an array with a write cache, where each page takes more computing time.
-const CACHED_HINTS: Hints = [(CpuPrefetchHint::MapEntry, 8, 2), (CpuPrefetchHint::BlockTables, 4, 1)];
-type Hints = [(CpuPrefetchHint, u64, usize); 2];
+const CACHED_HINTS: Hints = [(SimulatorPrefetchTarget::MappingTableEntry, 8, 2), (SimulatorPrefetchTarget::BlockRecord, 4, 1)];
+type Hints = [(SimulatorPrefetchTarget, u64, usize); 2];
 /// Number of requests taken from the source at a time.
 const BATCH: usize = 256;
 
@@ -20,11 +20,11 @@ pub(crate) struct Upcoming<S> {
     /// Requests of the source, and before them `taken` ones that have left the queue. They stay in place, because copies cost time.
     requests: Vec<Request>,
     /// The pages of each of the `requests`.
-    pages: Vec<PageRequest>,
+    pages: Vec<RequestInPages>,
     taken: usize,
     /// Number of requests in the queue for which each kind of hint was given, and the number of their pages.
     hinted: [(usize, u64); HINTS.len()],
-    hints: &'static [(CpuPrefetchHint, u64, usize)],
+    hints: &'static [(SimulatorPrefetchTarget, u64, usize)],
     page_bytes: u64,
     exported_pages: u64,
     ended: bool,
@@ -75,7 +75,7 @@ impl<S: Source> Upcoming<S> {
 
     /// Removes the request that [`Upcoming::next_arrival`] announced, and gives hints for the requests that follow.
     #[inline]
-    pub(crate) fn take(&mut self, array: &Array) -> (Request, PageRequest) {
+    pub(crate) fn take(&mut self, array: &Array) -> (Request, RequestInPages) {
         let (request, pages) = (self.requests[self.taken], self.pages[self.taken]);
         self.taken += 1;
         for (count, hinted_pages) in &mut self.hinted {
@@ -101,7 +101,7 @@ impl<S: Source> Upcoming<S> {
                 (*count, *pages) = (1, self.pages.get(self.taken).map_or(0, |request| u64::from(request.pages)));
             }
             while (*pages < pages_ahead || *count <= requests_ahead)
-                && (hint == CpuPrefetchHint::MapEntry || *count < mapped_before)
+                && (hint == SimulatorPrefetchTarget::MappingTableEntry || *count < mapped_before)
                 && let Some(request) = self.pages.get(self.taken + *count)
             {
                 array.prefetch_into_cpu_cache(hint, request);
@@ -133,7 +133,7 @@ impl<S: Source> Upcoming<S> {
 
     /// Returns the pages of a request. The sources of this program refuse a request that has none themselves, with the key or line.
     #[inline]
-    fn pages_of(&self, request: &Request) -> Result<PageRequest, SourceError> {
+    fn pages_of(&self, request: &Request) -> Result<RequestInPages, SourceError> {
         if request.arrival_ns > TIME_MAX_NS {
             let text = format!("a request arrives at {} ns, but simulated time ends at {TIME_MAX_NS} ns (146 years)", request.arrival_ns);
             return Err(SourceError::Input(text));

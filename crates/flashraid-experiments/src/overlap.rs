@@ -2,8 +2,8 @@
 //! and read.
 
 use flashraid::config;
-use flashraid_model::array::{Array, ArraySetup, Event};
-use flashraid_model::placement::PageRequest;
+use flashraid_model::array::{Array, ArrayEvent, ArrayExecutionOptions};
+use flashraid_model::placement::RequestInPages;
 use flashraid_model::request::OpKind;
 
 /// Configuration of four small members with parity on the last one, and strips of a page.
@@ -43,10 +43,10 @@ pub fn strips(policy: &str) -> Strips {
 
 /// Returns the strips for writes that all arrive at time 0. Each is a first page and a number of pages.
 fn count(params: &flashraid_model::array::ArrayParams, writes: &[(u64, u32)]) -> Strips {
-    let mut array = Array::new(params, 1, ArraySetup::default());
-    let mut events: Vec<Event> = Vec::new();
+    let mut array = Array::new(params, 1, ArrayExecutionOptions::default());
+    let mut events: Vec<ArrayEvent> = Vec::new();
     for (tag, &(first_page, pages)) in (0..).zip(writes) {
-        let request = PageRequest {
+        let request = RequestInPages {
             tag,
             first_page,
             pages,
@@ -54,7 +54,7 @@ fn count(params: &flashraid_model::array::ArrayParams, writes: &[(u64, u32)]) ->
             fua: false,
             high_priority: false,
             stream: 0,
-            stays_on_one_member: false,
+            bypasses_striping: false,
         };
         array.submit(0, &request).expect("the stripe lies in the array");
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use flashraid::config::{ScaleBy, Scenario, all_presets};
+use flashraid::config::{ScaledDimension, Scenario, all_presets};
 use flashraid::model::ssd::SsdParams;
 use flashraid::{Simulation, config};
 use serde_json::{Value, json};
@@ -53,7 +53,7 @@ impl Base {
                 "base {name}: its drive has no superblocks (`ssd.superblock`); take nvme-tlc-read, nvme-tlc-mixed, nvme-gen5 or a file with such a drive"
             ));
         }
-        if scenario.config.ssd.scale_by != ScaleBy::Space {
+        if scenario.config.ssd.scale_by != ScaledDimension::Space {
             return refused(format!(
                 "base {name}: its drive is scaled by width (`ssd.scale_by`); take the whole one, which is scaled by space here"
             ));

@@ -69,7 +69,7 @@ impl StripeShape {
 
     /// Returns the number of members that hold data in at least one stripe. They are the first members of the array.
     #[inline]
-    pub const fn members_with_data(self) -> u32 {
+    pub const fn members_with_data_in_some_stripe(self) -> u32 {
         if self.rotates_over_members { self.strips_per_stripe() } else { self.data_strips }
     }
 
@@ -125,7 +125,7 @@ impl StripeShape {
 
 /// A request to the array, in pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PageRequest {
+pub struct RequestInPages {
     /// Number chosen by the caller, which the completion of the request carries.
     pub tag: u64,
     /// Number of the first page of the request, counted from the start of the array.
@@ -141,10 +141,10 @@ pub struct PageRequest {
     /// Number of the stream in a mix of workloads, or 0 without a mix.
     pub stream: u8,
     /// True if all pages of the request lie on the member of the first page, on consecutive data pages of that member.
-    pub stays_on_one_member: bool,
+    pub bypasses_striping: bool,
 }
 
-impl PageRequest {
+impl RequestInPages {
     /// Returns true if the request is a write.
     #[inline]
     pub const fn is_write(&self) -> bool {
@@ -324,12 +324,12 @@ impl Layout {
     /// Returns the extents of `request`, in the order of its pages. The pages of an extent are consecutive both in the request and on one
     /// member (and on its mirrors), and lie in one stripe.
     #[inline]
-    pub fn extents(&self, request: &PageRequest) -> impl Iterator<Item = Extent> + use<> {
+    pub fn extents(&self, request: &RequestInPages) -> impl Iterator<Item = Extent> + use<> {
         let layout = *self;
         let strip_pages = u64::from(self.strip_pages);
         let (mut stripe, mut column, mut within) = self.split(request.first_page);
         let mut left = request.pages;
-        let one_member = request.stays_on_one_member;
+        let one_member = request.bypasses_striping;
         std::iter::from_fn(move || {
             if left == 0 {
                 return None;
@@ -409,7 +409,7 @@ mod tests {
     #[test]
     fn extents_of_left_symmetric_parity_go_round_the_members() {
         let layout = Layout::new(RaidLevel::Raid5, 3, 2, 8);
-        let request = PageRequest {
+        let request = RequestInPages {
             tag: 0,
             first_page: 1,
             pages: 12,
@@ -417,12 +417,12 @@ mod tests {
             fua: false,
             high_priority: false,
             stream: 0,
-            stays_on_one_member: false,
+            bypasses_striping: false,
         };
         let extents = |request| layout.extents(&request).map(|r| (r.first_member, r.first_page, r.pages)).collect::<Vec<_>>();
         assert_eq!(extents(request), [(0, 1, 1), (1, 0, 2), (2, 2, 2), (0, 2, 2), (1, 4, 2), (2, 4, 2), (0, 6, 1)]);
         // Member 0 holds parity in stripe 2.
-        assert_eq!(extents(PageRequest { pages: 6, stays_on_one_member: true, ..request }), [(0, 1, 1), (0, 2, 2), (0, 6, 2), (0, 0, 1)]);
+        assert_eq!(extents(RequestInPages { pages: 6, bypasses_striping: true, ..request }), [(0, 1, 1), (0, 2, 2), (0, 6, 2), (0, 0, 1)]);
     }
 
     fn any_layout() -> impl Strategy<Value = Layout> {
@@ -475,7 +475,7 @@ mod tests {
         fn extents_agree_with_locations(layout in any_layout(), at in any::<u64>(), length in 1_u32..200) {
             let first_page = at % layout.exported_pages();
             let pages = length.min((layout.exported_pages() - first_page) as u32);
-            let request = PageRequest { tag: 0, first_page, pages, kind: OpKind::Write, fua: false, high_priority: false, stream: 0, stays_on_one_member: false };
+            let request = RequestInPages { tag: 0, first_page, pages, kind: OpKind::Write, fua: false, high_priority: false, stream: 0, bypasses_striping: false };
             let by_extent: Vec<_> = layout.extents(&request).flat_map(|r| (0..r.pages).map(move |i| (r.first_member, r.first_page + i))).collect();
             let by_page: Vec<_> = (first_page..first_page + u64::from(pages)).map(|p| layout.locate(p)).map(|p| (p.member, p.member_page)).collect();
             prop_assert_eq!(by_extent, by_page);

@@ -288,7 +288,7 @@ fn names<K: PolicyList>(meanings: impl Iterator<Item = String>) -> Value {
 /// Functions that read and write a table of the configuration, such as `[cache]`, which chooses one policy by name. The table may also
 /// hold the parameters of the other policies of the same kind. Runs that compare policies can then share one table and change only the
 /// name.
-pub mod policy_tables {
+pub mod policy_config_tables {
     use super::{Map, PolicyList, Schema, SchemaGenerator, Value, json, names};
     use schemars::JsonSchema;
     use serde::ser::Error as _;
@@ -305,7 +305,10 @@ pub mod policy_tables {
     /// # Errors
     ///
     /// Returns an error if there is no policy of that name, or if a parameter is not allowed.
-    pub fn take_policy<K: PolicyList>(tag: &str, table: &mut Map<String, Value>) -> Result<(K, Vec<K>), serde_json::Error> {
+    pub fn take_chosen_and_other_policies<K: PolicyList>(
+        tag: &str,
+        table: &mut Map<String, Value>,
+    ) -> Result<(K, Vec<K>), serde_json::Error> {
         let policies = K::all_with_default_parameters();
         let name = table.remove(tag).unwrap_or_else(|| policies[0].name().into());
         let read = |name: Value, default: Option<&K>| -> Result<K, serde_json::Error> {
@@ -328,8 +331,8 @@ pub mod policy_tables {
     }
 
     /// Returns a policy as a table: its name under the key `tag`, and its own parameters. The table has no keys for parameters of
-    /// other policies of the same kind. ([`put_policy`] adds those, too, with their default values.)
-    pub fn own_parameters_table<K: PolicyList>(tag: &str, policy: &K) -> Map<String, Value> {
+    /// other policies of the same kind. ([`put_policy_with_all_parameters`] adds those, too, with their default values.)
+    pub fn named_table_with_own_parameters<K: PolicyList>(tag: &str, policy: &K) -> Map<String, Value> {
         let mut table = policy.parameters();
         table.insert(tag.to_owned(), policy.name().into());
         table
@@ -342,7 +345,7 @@ pub mod policy_tables {
     /// # Errors
     ///
     /// Returns an error if `beside` cannot be written as a JSON table.
-    pub fn serialize_table_with<R: Serialize, S: Serializer>(
+    pub fn serialize_merged_tables<R: Serialize, S: Serializer>(
         mut table: Map<String, Value>,
         beside: &R,
         serializer: S,
@@ -376,7 +379,7 @@ pub mod policy_tables {
 
     /// Adds a policy to `table`: its name under the key `tag`, and each parameter under a key of its own. The function then also adds the
     /// default parameters of the other policies of this kind. So all tables have the same keys.
-    pub fn put_policy<K: PolicyList>(tag: &str, policy: &K, table: &mut Map<String, Value>) {
+    pub fn put_policy_with_all_parameters<K: PolicyList>(tag: &str, policy: &K, table: &mut Map<String, Value>) {
         table.insert(tag.to_owned(), policy.name().into());
         table.extend(policy.parameters());
         for (key, default) in K::all_with_default_parameters().iter().flat_map(PolicyList::parameters) {
@@ -387,7 +390,7 @@ pub mod policy_tables {
     /// Returns the JSON Schema of a table of the configuration that names a policy.
     ///
     /// The table has the name under `tag`, the parameters of all policies of this kind, and the keys of `OtherKeys`.
-    pub fn policy_table_schema<Kind: PolicyList, OtherKeys: JsonSchema>(
+    pub fn policy_table_json_schema<Kind: PolicyList, OtherKeys: JsonSchema>(
         tag: &str,
         name_description: &str,
         table_description: &str,

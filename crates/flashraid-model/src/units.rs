@@ -52,7 +52,7 @@ pub trait Quantity: Sized + Clone {
     /// text. [`Quantity::parse`] makes the final decision.
     const PATTERN: &'static str;
     /// Range of plain numbers that are allowed without a unit. `None` if a unit is required.
-    const ALLOWED_NUMBERS: Option<NumberRange>;
+    const UNITLESS_RANGE: Option<AllowedUnitlessRange>;
 
     /// Reads a text that a user wrote.
     ///
@@ -61,7 +61,7 @@ pub trait Quantity: Sized + Clone {
     fn parse(text: &str) -> Result<Self, UnitError>;
 
     /// Converts a number that a user wrote without a unit to this quantity. The caller has checked that the number lies in
-    /// [`Quantity::ALLOWED_NUMBERS`].
+    /// [`Quantity::UNITLESS_RANGE`].
     ///
     /// # Errors
     /// Returns an error that explains why the number is not allowed. The default implementation refuses every number, because the unit
@@ -77,7 +77,7 @@ pub trait Quantity: Sized + Clone {
 
 /// Range of the numbers that users may write for a quantity without a unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct NumberRange {
+pub struct AllowedUnitlessRange {
     /// The least number that is allowed without a unit.
     pub min: f64,
     /// The greatest number that is allowed without a unit.
@@ -128,11 +128,11 @@ macro_rules! quantity_impls {
 
 /// Returns the JSON Schema of a [`Quantity`].
 pub fn quantity_schema<Q: Quantity>() -> Schema {
-    text_schema(Q::NAME, Q::PATTERN, Q::ALLOWED_VALUES, Q::ALLOWED_NUMBERS)
+    text_schema(Q::NAME, Q::PATTERN, Q::ALLOWED_VALUES, Q::UNITLESS_RANGE)
 }
 
 /// Returns the JSON Schema of a quantity with these properties. It is compiled once for all quantities.
-fn text_schema(name: &str, pattern: &str, allowed_text: &str, allowed_numbers: Option<NumberRange>) -> Schema {
+fn text_schema(name: &str, pattern: &str, allowed_text: &str, allowed_numbers: Option<AllowedUnitlessRange>) -> Schema {
     let mut schema = json_schema!({
         "type": "string",
         "format": name,
@@ -176,7 +176,7 @@ impl<Q: Quantity> de::Visitor<'_> for QuantityVisitor<Q> {
     }
 
     fn visit_f64<E: de::Error>(self, number: f64) -> Result<Q, E> {
-        match Q::ALLOWED_NUMBERS {
+        match Q::UNITLESS_RANGE {
             Some(n) if (n.min..=n.max).contains(&number) && !(n.only_whole_numbers && libm::trunc(number) != number) => {
                 Q::from_number(number).map_err(E::custom)
             }
@@ -259,7 +259,7 @@ impl Quantity for Duration {
     const NAME: &'static str = "duration";
     const ALLOWED_VALUES: &'static str = "a duration with a unit (ns, us or µs, ms, s, min, h, d), such as \"25us\" or \"1.5ms\"";
     const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d)\s*$";
-    const ALLOWED_NUMBERS: Option<NumberRange> = None;
+    const UNITLESS_RANGE: Option<AllowedUnitlessRange> = None;
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         let ps = parse_with_units(text, &TIME_UNITS[1..], "10ms")?;
@@ -289,7 +289,8 @@ impl Quantity for Size {
     const ALLOWED_VALUES: &'static str =
         "a size with a unit (B, KiB, MiB, GiB, TiB, or decimal KB, MB, GB, TB), such as \"4KiB\", or a whole number of bytes";
     const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMGT]B|[KMGT]iB)\s*$";
-    const ALLOWED_NUMBERS: Option<NumberRange> = Some(NumberRange { min: 0.0, max: 9_007_199_254_740_991.0, only_whole_numbers: true });
+    const UNITLESS_RANGE: Option<AllowedUnitlessRange> =
+        Some(AllowedUnitlessRange { min: 0.0, max: 9_007_199_254_740_991.0, only_whole_numbers: true });
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         Ok(Self { bytes: fit(parse_with_units(text, SIZE_UNITS, "4KiB")?)? })
@@ -317,7 +318,7 @@ impl Quantity for ByteRate {
     const ALLOWED_VALUES: &'static str =
         "a rate above 0 with a unit (B/s, KB/s, MB/s, GB/s, or binary KiB/s, MiB/s, GiB/s), such as \"300MB/s\"";
     const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMGT]B|[KMGT]iB)/s\s*$";
-    const ALLOWED_NUMBERS: Option<NumberRange> = None;
+    const UNITLESS_RANGE: Option<AllowedUnitlessRange> = None;
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         let Some(size) = text.trim_end().strip_suffix("/s") else {
@@ -348,7 +349,7 @@ impl Quantity for TimePerByte {
     const ALLOWED_VALUES: &'static str =
         "the time of one byte (ps, ns, us), such as \"25ns\" or \"0.8ns\", or the rate of the wire, such as \"1.2GB/s\"";
     const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(ps|ns|us|µs|μs|ms|s|(B|[kKMGT]B|[KMGT]iB)/s)\s*$";
-    const ALLOWED_NUMBERS: Option<NumberRange> = None;
+    const UNITLESS_RANGE: Option<AllowedUnitlessRange> = None;
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         if text.trim_end().ends_with("/s") {
@@ -373,7 +374,7 @@ impl Quantity for Fraction {
     const NAME: &'static str = "fraction";
     const ALLOWED_VALUES: &'static str = "a share from 0 to 1, such as 0.05 or \"5%\"";
     const PATTERN: &'static str = r"^\s*[0-9]+(\.[0-9]+)?\s*%?\s*$";
-    const ALLOWED_NUMBERS: Option<NumberRange> = Some(NumberRange { min: 0.0, max: 1.0, only_whole_numbers: false });
+    const UNITLESS_RANGE: Option<AllowedUnitlessRange> = Some(AllowedUnitlessRange { min: 0.0, max: 1.0, only_whole_numbers: false });
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         let trimmed = text.trim();

@@ -28,7 +28,9 @@ impl Device {
         let means = machine::means(py, &[&scenario], None, threads, keep_warm)?;
         let watch = Arc::new(Watch::default());
         let mut watcher = WarmUp(Arc::clone(&watch));
-        let work = || spec.simulation()?.threads(means.threads).warm_state_cache(means.warm_state_cache).observe(&mut watcher).open();
+        let work = || {
+            spec.simulation()?.threads(means.threads_per_simulation).warm_state_cache(means.warm_state_cache).observe(&mut watcher).open()
+        };
         let (result, raised) = interruptible(py, &watch, || Ok(()), work)?;
         match (result, raised) {
             (_, Some(raised)) => Err(raised),

@@ -79,8 +79,10 @@ fn of_study(problem: &StudyProblem) -> Problem {
     let (key, found, allowed) = match problem {
         StudyProblem::AxisWithoutValues { key, .. } | StudyProblem::RepeatedKey { key, .. } => (key.clone(), None, None),
         StudyProblem::RepeatedValue { key, value, .. } => (key.clone(), Some(value.clone()), None),
-        StudyProblem::BaselineNotFound { wanted, choices, .. } => ("baseline".to_owned(), Some(wanted.clone()), Some(choices.join(", "))),
-        StudyProblem::SeedTwice | StudyProblem::SeedTooLarge { .. } => ("seed".to_owned(), None, None),
+        StudyProblem::UnusableBaseline { requested_baseline: wanted, choices, .. } => {
+            ("baseline".to_owned(), Some(wanted.clone()), Some(choices.join(", ")))
+        }
+        StudyProblem::SeedBothVariedAndSet | StudyProblem::SeedTooLarge { .. } => ("seed".to_owned(), None, None),
         StudyProblem::InvalidShard { index, count, .. } => {
             ("shard".to_owned(), Some(format!("{index} of {count}")), Some("1 of N to N of N".to_owned()))
         }

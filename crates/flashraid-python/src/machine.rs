@@ -21,6 +21,6 @@ pub fn means(
     keep_warm: bool,
 ) -> PyResult<MachineResources> {
     let cache = if keep_warm { WarmStateCache::of_user_folder() } else { None };
-    MachineResources::of_this_machine(simulations, workers, threads, cache)
+    MachineResources::fit_to_this_machine(simulations, workers, threads, cache)
         .map_err(|lack| refused(py, &text::too_little_memory(&lack, "workers")))
 }

@@ -64,7 +64,7 @@ pub fn run(
         None => Ok(()),
     };
     let work = || -> Result<(flashraid::Report, Watcher), Error> {
-        let mut simulation = spec.simulation()?.threads(means.threads).warm_state_cache(means.warm_state_cache);
+        let mut simulation = spec.simulation()?.threads(means.threads_per_simulation).warm_state_cache(means.warm_state_cache);
         if let Some(source) = source {
             simulation = simulation.source(source);
         }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use flashraid::workload::trace::write::{WRITABLE_FORMATS, write_trace_records};
-use flashraid::workload::trace::{DevicePlacement, Format, ReorderMethod, TraceRecord, TraceSpec, open_trace_until};
+use flashraid::workload::trace::{DevicePlacement, Format, TraceRecord, TraceSortMethod, TraceSpec, open_trace_until};
 use flashraid::workload::{SourceError, Stop};
 use pyo3::prelude::*;
 
@@ -18,7 +18,7 @@ fn spec(py: Python<'_>, path: PathBuf, format: Option<&str>, devices: Option<Vec
         |name: &str| name.parse().map_err(|_| refused_at(py, "format", &format!("{name:?}"), &format!("one of {}", Format::names()), None));
     let format = format.map(parse).transpose()?;
     let devices = devices.map_or(DevicePlacement::Fold, DevicePlacement::List);
-    Ok(TraceSpec { format, devices, reorder: ReorderMethod::default(), ..TraceSpec::new(path) })
+    Ok(TraceSpec { format, devices, reorder: TraceSortMethod::default(), ..TraceSpec::new(path) })
 }
 
 /// The requests of a trace as columns.

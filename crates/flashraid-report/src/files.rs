@@ -25,7 +25,7 @@ impl ReplacementFile {
 
     /// Returns a handle of the open file.
     pub fn handle(&self) -> io::Result<File> {
-        self.file.open_temporary()
+        self.file.temporary_file_handle()
     }
 
     /// Writes the whole content of the file.

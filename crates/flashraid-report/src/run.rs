@@ -1,6 +1,6 @@
 //! The report of one run as tables.
 
-use flashraid::report::{FEW_SAMPLES_MARK, LoadVerdict, Mark, REPORTED_PERCENTILES, Report, ResponseTime, TableSection};
+use flashraid::report::{FEW_SAMPLES_MARK, LoadVerdict, REPORTED_PERCENTILES, Report, ResponseTime, TableSection, WarningMark};
 
 use super::number;
 use super::page;
@@ -78,14 +78,15 @@ pub fn notes(report: &Report, has_life: bool) -> Vec<String> {
     let is_guess =
         |of: &&ResponseTime| of.count > 0 && REPORTED_PERCENTILES.iter().any(|(_, quantile)| !of.has_enough_samples_for(*quantile));
     let has_guess = times.iter().any(is_guess);
-    let holds = |mark: &Mark| match mark {
-        Mark::FewSamples => has_guess || report.verdict.has_mark(*mark),
-        Mark::LittleWear => has_life && report.verdict.has_mark(*mark),
+    let holds = |mark: &WarningMark| match mark {
+        WarningMark::FewSamples => has_guess || report.verdict.has_mark(*mark),
+        WarningMark::LittleWear => has_life && report.verdict.has_mark(*mark),
         _ => report.verdict.has_mark(*mark),
     };
-    let marks = Mark::ALL.into_iter().filter(holds).map(|mark| format!("{} {}: {}", mark.symbol(), mark.name(), mark.explanation()));
+    let marks =
+        WarningMark::ALL.into_iter().filter(holds).map(|mark| format!("{} {}: {}", mark.symbol(), mark.json_name(), mark.explanation()));
     let verdict = load.map(str::to_owned).into_iter().chain(marks);
-    let idle = report.light_load().map(|idle| idle.to_string());
+    let idle = report.load_headroom().map(|idle| idle.to_string());
     let warnings = report.warnings.iter().map(|warning| format!("warning: {warning}"));
     partial
         .into_iter()
@@ -101,7 +102,7 @@ fn sheet(section: TableSection) -> Sheet {
     let has_units = section.rows.iter().any(|row| !row.unit.is_empty());
     let columns = if section.columns.is_empty() { vec![String::new()] } else { section.columns };
     let header = std::iter::once(String::new()).chain(columns).chain(has_units.then(String::new)).collect();
-    let rows_of = section.rows.iter().map(|row| row.figure_name.clone()).collect();
+    let rows_of = section.rows.iter().map(|row| row.json_key.clone()).collect();
     let rows = section.rows.into_iter().map(|row| {
         let unit = has_units.then(|| row.unit.to_owned());
         std::iter::once(row.label).chain(row.values).chain(unit).map(Cell::from).collect()

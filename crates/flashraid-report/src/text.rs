@@ -11,7 +11,7 @@ use super::sheet::{Sheet, Tone};
 
 /// Returns the message for simulations that need more memory than there is. `option` names the limit on how many run at a time.
 pub fn too_little_memory(lack: &TooLittleMemory, option: &str) -> String {
-    let TooLittleMemory { needed_bytes, available_bytes, limit_name, workers } = lack;
+    let TooLittleMemory { needed_bytes, available_bytes, limit_name, parallel_simulations: workers } = lack;
     let (needed, available) = (bytes(*needed_bytes as f64), bytes(*available_bytes as f64));
     let fewer = if *workers > 1 { format!("{option}, ") } else { String::new() };
     format!(

@@ -106,7 +106,7 @@ impl ReplacementFile {
     ///
     /// # Errors
     /// Returns an error if the operating system has no more handles.
-    pub fn open_temporary(&self) -> io::Result<File> {
+    pub fn temporary_file_handle(&self) -> io::Result<File> {
         match &self.target {
             Target::Replace(_, temporary) => temporary.as_file().try_clone(),
             Target::Stream(file) => file.try_clone(),
@@ -155,7 +155,7 @@ impl Drop for ReplacementFile {
 /// Returns the errors of [`ReplacementFile::create_temporary`] and [`ReplacementFile::replace_target`].
 pub fn write_atomically(path: &Path, contents: &[u8]) -> io::Result<()> {
     let file = ReplacementFile::create_temporary(path)?;
-    file.open_temporary()?.write_all(contents)?;
+    file.temporary_file_handle()?.write_all(contents)?;
     file.replace_target()
 }
 
@@ -179,7 +179,7 @@ pub fn read_at_most(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
 /// Returns the same errors as [`write_atomically`](fn@write_atomically).
 pub fn write_atomically_without_sync(path: &Path, contents: &[u8]) -> io::Result<()> {
     let file = ReplacementFile::create_temporary(path)?;
-    file.open_temporary()?.write_all(contents)?;
+    file.temporary_file_handle()?.write_all(contents)?;
     file.replace_target_without_sync()
 }
 
@@ -203,7 +203,7 @@ pub fn is_temporary_name(name: &str) -> bool {
 
 /// Returns true if a temporary file was last changed more than an hour ago. A process that still writes it would have changed it since, so
 /// that its writer must have been killed.
-pub fn is_abandoned_if_last_changed(changed: SystemTime) -> bool {
+pub fn is_abandoned_temporary_file(changed: SystemTime) -> bool {
     changed.elapsed().is_ok_and(|age| age > ABANDONED)
 }
 
@@ -250,7 +250,7 @@ pub fn remove_abandoned_files(folder: &Path) {
         let name = entry.file_name();
         let is_left = name.to_str().is_some_and(|name| is_temporary_name(name) && has_no_writer(name))
             || name.to_str().is_some_and(is_temporary_name)
-                && entry.metadata().and_then(|metadata| metadata.modified()).is_ok_and(is_abandoned_if_last_changed);
+                && entry.metadata().and_then(|metadata| metadata.modified()).is_ok_and(is_abandoned_temporary_file);
         if is_left {
             let _ = fs::remove_file(entry.path());
         }
@@ -335,7 +335,7 @@ mod tests {
         assert!(names(folder.path()).is_empty());
         write_atomically(&path, b"old").unwrap();
         let new = ReplacementFile::create_temporary(&path).unwrap();
-        new.open_temporary().unwrap().write_all(b"new").unwrap();
+        new.temporary_file_handle().unwrap().write_all(b"new").unwrap();
         drop(new);
         assert_eq!((fs::read(&path).unwrap(), names(folder.path()).len()), (b"old".to_vec(), 1));
         write_atomically(&path, b"new").unwrap();

@@ -22,7 +22,7 @@ pub use flashraid_model::units;
 pub use mix::MixedSource;
 pub(crate) use read_ahead::read_on_separate_thread;
 pub use space::{AddressGranularity, AddressSpace};
-pub use spec::{SourceSpec, SpecProblem, WorkloadSpec, open_workload, open_workload_read_ahead, open_workload_until};
+pub use spec::{SourceSpec, SpecProblem, WorkloadSpec, open_stoppable_workload, open_workload, open_workload_read_ahead};
 pub use transform::{AddressFit, TransformSpec, TransformedSource};
 
 /// A stream of requests in order of arrival.
@@ -134,10 +134,10 @@ pub enum SourceError {
     #[error("{0}")]
     Input(String),
     /// Reading failed, so that the program exits with status 1.
-    #[error("{context}: {source}")]
+    #[error("{input_name}: {source}")]
     Io {
         /// Name of the input that could not be read.
-        context: String,
+        input_name: String,
         /// Error of the operating system.
         source: std::io::Error,
     },
@@ -151,7 +151,7 @@ impl SourceError {
     pub fn while_reading(what: &str, error: io::Error) -> Self {
         match files::is_wrong_path(&error) {
             true => Self::Input(format!("can't read {what}: {error}")),
-            false => Self::Io { context: format!("can't read {what}"), source: error },
+            false => Self::Io { input_name: format!("can't read {what}"), source: error },
         }
     }
 }

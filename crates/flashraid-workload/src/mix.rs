@@ -72,7 +72,7 @@ mod tests {
                 zeroes: false,
                 high_priority: false,
                 stream: 0,
-                stays_on_one_member: false,
+                bypasses_striping: false,
             }))
         }
     }

@@ -1,7 +1,7 @@
 //! Quantities in the settings of workloads, as users write them.
 
 use crate::AddressGranularity;
-use crate::units::{NumberRange, Quantity, Size, UnitError};
+use crate::units::{AllowedUnitlessRange, Quantity, Size, UnitError};
 use flashraid_model::events::TIME_MAX_NS;
 use flashraid_model::quantity_impls;
 
@@ -31,7 +31,7 @@ impl Quantity for RequestGap {
     const NAME: &'static str = "gap";
     const ALLOWED_VALUES: &'static str = "a duration above 0 with a unit, such as \"3ms\", or a rate, such as \"476.5/s\"";
     const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d|/s)\s*$";
-    const ALLOWED_NUMBERS: Option<NumberRange> = None;
+    const UNITLESS_RANGE: Option<AllowedUnitlessRange> = None;
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         let per_second = text.trim().strip_suffix("/s");
@@ -75,7 +75,7 @@ impl Quantity for MeanSize {
     const NAME: &'static str = "mean-size";
     const ALLOWED_VALUES: &'static str = "a size above 0 with a unit (B, KiB, MiB, GiB, or decimal KB, MB, GB), such as \"510.53KiB\"";
     const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMG]B|[KMG]iB)\s*$";
-    const ALLOWED_NUMBERS: Option<NumberRange> = None;
+    const UNITLESS_RANGE: Option<AllowedUnitlessRange> = None;
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         let units = [
@@ -129,7 +129,7 @@ impl Quantity for AddressGranularity {
     const NAME: &'static str = "grain";
     const ALLOWED_VALUES: &'static str = "\"page\", \"sector\", or a size above 0 with a unit, such as \"4KiB\"";
     const PATTERN: &'static str = r"^\s*(page|sector|[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMGT]B|[KMGT]iB))\s*$";
-    const ALLOWED_NUMBERS: Option<NumberRange> = None;
+    const UNITLESS_RANGE: Option<AllowedUnitlessRange> = None;
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         match text.trim() {

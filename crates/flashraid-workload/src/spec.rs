@@ -69,13 +69,13 @@ impl WorkloadSpec {
     /// Times may decide which requests there are: with a window of time, or if several streams are merged by time. The workload then
     /// stays as it is.
     #[must_use]
-    pub fn without_arrival_times(&self) -> Self {
+    pub fn without_times_and_priorities(&self) -> Self {
         let Self { source, transform } = self;
         if transform.start_ns != 0 || transform.limit_ns.is_some() {
             return self.clone();
         }
         let source = match source {
-            SourceSpec::Synthetic(spec) => SourceSpec::Synthetic(spec.without_arrival_times()),
+            SourceSpec::Synthetic(spec) => SourceSpec::Synthetic(spec.without_times_and_priorities()),
             SourceSpec::Trace(_) => source.clone(),
             SourceSpec::Mix(_) => return self.clone(),
         };
@@ -115,7 +115,7 @@ impl SpecProblem {
 /// # Errors
 /// Returns [`SourceError::Input`] if the specification has problems, and names all of them, or if a trace cannot be read.
 pub fn open_workload(spec: &WorkloadSpec, seed: u64, space: &AddressSpace) -> Result<Box<dyn Source>, SourceError> {
-    open_workload_until(spec, seed, space, &Stop::default())
+    open_stoppable_workload(spec, seed, space, &Stop::default())
 }
 
 /// Opens a workload like [`open_workload`], in such a way that long operations can be stopped, such as a pass over a whole trace. An
@@ -124,7 +124,7 @@ pub fn open_workload(spec: &WorkloadSpec, seed: u64, space: &AddressSpace) -> Re
 ///
 /// # Errors
 /// Returns the errors of [`open_workload`], and [`SourceError::Stopped`] if the callback in `stop` returns true.
-pub fn open_workload_until(spec: &WorkloadSpec, seed: u64, space: &AddressSpace, stop: &Stop) -> Result<Box<dyn Source>, SourceError> {
+pub fn open_stoppable_workload(spec: &WorkloadSpec, seed: u64, space: &AddressSpace, stop: &Stop) -> Result<Box<dyn Source>, SourceError> {
     let problems = spec.problems(space);
     if !problems.is_empty() {
         let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
@@ -133,16 +133,16 @@ pub fn open_workload_until(spec: &WorkloadSpec, seed: u64, space: &AddressSpace,
     open_checked(spec, seed, space, stop)
 }
 
-/// Opens a workload like [`open_workload_until`], but a separate thread reads traces ahead. The requests are the same.
+/// Opens a workload like [`open_stoppable_workload`], but a separate thread reads traces ahead. The requests are the same.
 ///
 /// # Errors
-/// Returns the same errors as [`open_workload_until`].
+/// Returns the same errors as [`open_stoppable_workload`].
 pub fn open_workload_read_ahead(spec: &WorkloadSpec, seed: u64, space: &AddressSpace, stop: &Stop) -> Result<Box<dyn Source>, SourceError> {
     match &spec.source {
         SourceSpec::Trace(trace) if spec.problems(space).is_empty() => {
             Ok(read_on_separate_thread(Box::new(open_trace(trace, spec, seed, space, stop)?)))
         }
-        _ => open_workload_until(spec, seed, space, stop),
+        _ => open_stoppable_workload(spec, seed, space, stop),
     }
 }
 
@@ -262,16 +262,19 @@ mod tests {
                 open_workload(spec, 3, &SPACE).unwrap().next_requests(&mut requests, 1000).unwrap();
                 requests.iter().map(|r| (r.kind, r.offset_bytes, r.length_bytes)).collect::<Vec<_>>()
             };
-            let untimed = timed.without_arrival_times();
+            let untimed = timed.without_times_and_priorities();
             assert_eq!(written(&timed), written(&untimed));
-            assert_eq!(untimed.without_arrival_times(), untimed);
+            assert_eq!(untimed.without_times_and_priorities(), untimed);
         }
         let other = SyntheticSpec { arrivals: ArrivalSpec::poisson(99.0), sequential_gap: None, ..bursts.clone() };
-        assert_eq!(WorkloadSpec::from(other).without_arrival_times(), WorkloadSpec::from(bursts.clone()).without_arrival_times());
+        assert_eq!(
+            WorkloadSpec::from(other).without_times_and_priorities(),
+            WorkloadSpec::from(bursts.clone()).without_times_and_priorities()
+        );
 
         let window = WorkloadSpec { transform: TransformSpec { limit_ns: Some(9), ..TransformSpec::default() }, ..bursts.into() };
         let mixed = mix(vec![poisson(1.0), poisson(2.0)]);
-        assert_eq!((window.without_arrival_times(), mixed.without_arrival_times()), (window, mixed));
+        assert_eq!((window.without_times_and_priorities(), mixed.without_times_and_priorities()), (window, mixed));
     }
 
     /// Streams of a mix, and their changes, are independent of each other. Each has its own seed.

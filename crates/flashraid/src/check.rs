@@ -12,17 +12,17 @@ mod turns;
 
 use serde::Serialize;
 
-pub use drive::{DriveCheck, FrontEndCheck, PlacementCheck, QueuesCheck, SlcCheck};
-pub use sample::WorkloadSample;
+pub use drive::{FrontEndCheck, PlacementHandlesCheck, QueuesCheck, SlcSuperblocksCheck, SuperblockDriveCheck};
+pub use sample::FirstRequestsStatistics;
 pub use turns::{PermissionCheck, TurnsCheck};
 
 use std::fs::File;
 use std::path::Path;
 
 use crate::config::{Scenario, WorkloadConfig, workload_address_space};
-use crate::duration::EstimatedSeconds;
+use crate::duration::EstimatedWallClockSeconds;
 use crate::file_hashes::traces;
-use crate::light_load::LightLoad;
+use crate::load_headroom::LoadHeadroom;
 use crate::run::RunError;
 use crate::warm_state;
 use flashraid_model::array::{ArrayParams, WarmUpPattern};
@@ -41,10 +41,10 @@ pub struct CheckReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheCheck>,
     /// Capacity of one member.
-    pub member: MemberCheck,
+    pub member: MemberCapacity,
     /// Results that only exist for drives with superblocks. Left out if the members of the array are drives without superblocks.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub drive: Option<DriveCheck>,
+    pub drive: Option<SuperblockDriveCheck>,
     /// Settings of the submission queues, processor cores and write buffer of a member. Only for members without superblocks, because
     /// [`CheckReport::drive`] tells these of a drive with superblocks. It is left out if neither queues nor cores nor a buffer is
     /// configured.
@@ -52,10 +52,10 @@ pub struct CheckReport {
     pub front: Option<FrontEndCheck>,
     /// Thresholds and expected cost of garbage collection. They hold for each pool of blocks (of a plane or of a die) or, with
     /// superblocks, for each drive.
-    pub gc: GcCheck,
+    pub gc: PoolGcEstimate,
     /// Statistics of the first requests of the workload, at most 20,000. The value is `None` if the workload cannot be read; an entry
     /// of `warnings` then says why. It is also `None` for a run whose requests come from another source than the configuration.
-    pub workload: Option<WorkloadSample>,
+    pub workload: Option<FirstRequestsStatistics>,
     /// Share of the members' time that serving the workload takes; `None` without a workload.
     pub load: Option<LoadCheck>,
     /// Results about the coordination scheme `stagger`, in which members ask the controller for permission to collect. They tell how
@@ -67,7 +67,7 @@ pub struct CheckReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turns: Option<TurnsCheck>,
     /// Moment of the run at which garbage collection first begins, if it does.
-    pub first_collection: FirstCollection,
+    pub first_collection: FirstCollectionEstimate,
     /// Number of pages that the warm-up overwrites, on all members and warm spares together. It is 0 if the warm-up constructs the
     /// steady state of random writes directly (`ssd.warm_up.pattern = "steady"`), because it then overwrites nothing.
     pub warm_up_pages: u64,
@@ -80,7 +80,7 @@ pub struct CheckReport {
     /// Number of bytes that the state of all members needs.
     pub memory_bytes: u64,
     /// Estimated time of the warm-up and of the run on one processor, in seconds.
-    pub seconds: Option<EstimatedSeconds>,
+    pub seconds: Option<EstimatedWallClockSeconds>,
     /// Warnings about settings that are allowed but probably not intended.
     pub warnings: Vec<String>,
 }
@@ -101,7 +101,7 @@ pub struct CacheCheck {
 
 /// Capacity of one member.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct MemberCheck {
+pub struct MemberCapacity {
     /// Number of bytes in all flash pages of the member. Summary pages, which describe a block instead of holding data, are included.
     pub raw_bytes: u64,
     /// Number of bytes that the member exports to the array.
@@ -118,7 +118,7 @@ pub struct MemberCheck {
 /// Thresholds and expected cost of collection in one pool of blocks. A pool is the blocks of a plane or of a die or, with superblocks,
 /// all superblocks of the drive.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct GcCheck {
+pub struct PoolGcEstimate {
     /// Number of blocks in a pool (of a plane or of a die) or, with superblocks, number of superblocks in the drive.
     pub pool_blocks: u32,
     /// Number of free blocks in a pool (of a plane or of a die) at or below which garbage collection starts there. Drives with
@@ -176,19 +176,19 @@ impl LoadCheck {
     /// unless the array is idle: each part works less than a tenth of the time, and collection hardly adds to response times. It is
     /// also `None` for a closed loop.
     #[must_use]
-    pub fn light_load(&self) -> Option<LightLoad> {
+    pub fn load_headroom(&self) -> Option<LoadHeadroom> {
         let busy = self.dies_with_gc?;
         let fullest = [self.link, self.channels, self.controller].into_iter().flatten().fold(busy, f64::max);
         // The wait is told in times of the request's own operations. Its share of the response time has the wait in its divisor, too.
         let wait = self.collection_wait?;
-        LightLoad::from_shares(busy, fullest, wait / (1.0 + wait))
+        LoadHeadroom::from_busy_fractions(busy, fullest, wait / (1.0 + wait))
     }
 }
 
 /// Moment of the run at which garbage collection first begins, as estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(tag = "when", rename_all = "kebab-case")]
-pub enum FirstCollection {
+pub enum FirstCollectionEstimate {
     /// Collection begins as soon as the run does, because so few blocks are free after the fill and the warm-up.
     AtOnce,
     /// Collection begins in the run, when `pages_per_member` pages have been written to each member on average.
@@ -216,7 +216,7 @@ pub fn check_scenario(scenario: &Scenario) -> CheckReport {
 }
 
 /// Returns statistics of the first requests of a scenario, at most `most`. It is `None` if they cannot be read, or if `stop` says so.
-pub(crate) fn first_requests(scenario: &Scenario, most: u64, stop: &Stop) -> Option<WorkloadSample> {
+pub(crate) fn first_requests(scenario: &Scenario, most: u64, stop: &Stop) -> Option<FirstRequestsStatistics> {
     draw(scenario, most, stop).ok().flatten()
 }
 
@@ -262,7 +262,7 @@ fn trace_files(workload: &WorkloadConfig, section: &str) -> Result<(), RunError>
 }
 
 /// Returns statistics of the first requests, at most `most`. It is `None` if the source can be read only once.
-fn draw(scenario: &Scenario, most: u64, stop: &Stop) -> Result<Option<WorkloadSample>, SourceError> {
+fn draw(scenario: &Scenario, most: u64, stop: &Stop) -> Result<Option<FirstRequestsStatistics>, SourceError> {
     let mut paths = Vec::new();
     traces(&scenario.workload, &mut paths);
     let is_stream = |path: &&Path| path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
@@ -277,7 +277,7 @@ pub(crate) fn check_without_workload(scenario: &Scenario) -> CheckReport {
     explain_with(scenario, None, scenario.warnings.clone())
 }
 
-fn explain(scenario: &Scenario, sample: Result<Option<WorkloadSample>, SourceError>) -> CheckReport {
+fn explain(scenario: &Scenario, sample: Result<Option<FirstRequestsStatistics>, SourceError>) -> CheckReport {
     let mut warnings = scenario.warnings.clone();
     let workload = match sample {
         Ok(Some(sample)) => Some(sample),
@@ -293,7 +293,7 @@ fn explain(scenario: &Scenario, sample: Result<Option<WorkloadSample>, SourceErr
     explain_with(scenario, workload, warnings)
 }
 
-fn explain_with(scenario: &Scenario, workload: Option<WorkloadSample>, mut warnings: Vec<String>) -> CheckReport {
+fn explain_with(scenario: &Scenario, workload: Option<FirstRequestsStatistics>, mut warnings: Vec<String>) -> CheckReport {
     let array = &scenario.array;
     let gc = gc_check(&array.ssd);
     let load = workload.as_ref().map(|sample| load_check(array, &gc, sample));
@@ -319,7 +319,7 @@ fn explain_with(scenario: &Scenario, workload: Option<WorkloadSample>, mut warni
             stripe_bytes: u64::from(array.layout().data_strips_per_stripe()) * u64::from(array.stripe_unit_pages) * page_bytes,
         }),
         members: array.members,
-        member: MemberCheck {
+        member: MemberCapacity {
             raw_bytes: array.ssd.geometry.physical_pages() * page_bytes,
             exported_bytes: exported_pages * page_bytes,
             reserved_blocks_per_plane: array.ssd.geometry.reserved_blocks_per_plane,
@@ -340,7 +340,7 @@ fn explain_with(scenario: &Scenario, workload: Option<WorkloadSample>, mut warni
         seconds: None,
         warnings,
     };
-    CheckReport { seconds: Some(EstimatedSeconds::estimate(scenario, report.workload.as_ref())), ..report }
+    CheckReport { seconds: Some(EstimatedWallClockSeconds::estimate(scenario, report.workload.as_ref())), ..report }
 }
 
 /// Returns true if the planes of a die may run out of free blocks at different times, which raises write amplification.
@@ -355,7 +355,7 @@ fn planes_may_drift_apart(ssd: &SsdParams) -> bool {
     }
     let g = &ssd.geometry;
     let pages = f64::from((g.blocks_per_plane - g.reserved_blocks_per_plane) * g.data_pages_per_block());
-    let is_shared_out = ssd.gc.pool_scope == PoolScope::Plane && g.planes > 1 && ssd.plane_choice == PlaneChoice::MostFree;
+    let is_shared_out = ssd.gc.pool_scope == PoolScope::Plane && g.planes > 1 && ssd.plane_choice == PlaneChoice::MostFreePages;
     is_shared_out && (alpha(ssd) - 1.0) * pages < 10.5 * libm::sqrt(pages)
 }
 
@@ -387,7 +387,7 @@ fn alpha(ssd: &SsdParams) -> f64 {
     holding / (planes * f64::from(g.blocks_per_plane - g.reserved_blocks_per_plane))
 }
 
-fn gc_check(ssd: &SsdParams) -> GcCheck {
+fn gc_check(ssd: &SsdParams) -> PoolGcEstimate {
     if let Some(superblock) = &ssd.superblock {
         return drive::gc_check(ssd, superblock);
     }
@@ -398,7 +398,7 @@ fn gc_check(ssd: &SsdParams) -> GcCheck {
     let (write_amplification, write_amplification_is) =
         theory::expected_write_amplification(ssd.gc.victim.write_amplification_theory(), data_pages, alpha);
     let pages_moved_per_clean = f64::from(data_pages) * (1.0 - 1.0 / write_amplification);
-    GcCheck {
+    PoolGcEstimate {
         pool_blocks: ssd.geometry.blocks_per_plane * planes_per_pool(ssd),
         start_free_blocks: ssd.gc.start_threshold_free_blocks,
         stop_free_blocks: ssd.gc.stop_threshold_free_blocks,
@@ -422,7 +422,7 @@ fn clean_ns(ssd: &SsdParams, pages: f64) -> f64 {
 fn transfers_per_move(ssd: &SsdParams) -> f64 {
     match ssd.gc.collection_procedure {
         _ if ssd.gc.copy_back => 0.0,
-        CollectionProcedure::AsConfigured => 2.0,
+        CollectionProcedure::VictimByPolicy => 2.0,
         CollectionProcedure::DiskSimWithoutCopyBack => 2.0 * (1.0 - 1.0 / f64::from(ssd.geometry.planes)),
     }
 }
@@ -432,10 +432,10 @@ fn summary_ns_per_page(ssd: &SsdParams) -> f64 {
     if !ssd.geometry.has_summary_page {
         return 0.0;
     }
-    (ssd.timing.block_summary_transfer_ns + ssd.timing.page_program_ns) as f64 / f64::from(ssd.geometry.data_pages_per_block())
+    (ssd.timing.summary_page_transfer_ns + ssd.timing.page_program_ns) as f64 / f64::from(ssd.geometry.data_pages_per_block())
 }
 
-fn load_check(array: &ArrayParams, gc: &GcCheck, sample: &WorkloadSample) -> LoadCheck {
+fn load_check(array: &ArrayParams, gc: &PoolGcEstimate, sample: &FirstRequestsStatistics) -> LoadCheck {
     let ssd = &array.ssd;
     let t = &ssd.timing;
     // These are the pages that a request brings to the busiest member.
@@ -498,19 +498,18 @@ fn load_check(array: &ArrayParams, gc: &GcCheck, sample: &WorkloadSample) -> Loa
     }
 }
 
-fn first_collection(scenario: &Scenario, sample: Option<&WorkloadSample>) -> FirstCollection {
+fn first_collection(scenario: &Scenario, sample: Option<&FirstRequestsStatistics>) -> FirstCollectionEstimate {
     let ssd = &scenario.array.ssd;
     let g = &ssd.geometry;
-    let Some(sample) = sample.filter(|_| scenario.warm_state.load_from.is_none()) else { return FirstCollection::Unknown };
-    if scenario.warm_up.pattern == WarmUpPattern::SteadyState {
-        return FirstCollection::AtOnce;
+    let Some(sample) = sample.filter(|_| scenario.warm_state.load_from.is_none()) else { return FirstCollectionEstimate::Unknown };
+    if scenario.warm_up.pattern == WarmUpPattern::SteadyStateWithoutWrites {
+        return FirstCollectionEstimate::AtOnce;
     }
     if let Some(superblock) = &ssd.superblock {
         let shape = superblock.shape(g);
         let filled = if superblock.starts_empty { 0 } else { shape.exported_units };
-        let blocks = shape.superblocks
-            - superblock.collection.target_free_superblocks
-            - superblock.collection.superblocks_below_target_to_double_pace;
+        let blocks =
+            shape.superblocks - superblock.collection.target_free_superblocks - superblock.collection.double_pace_at_deficit_superblocks;
         let to_go = (u64::from(blocks) * u64::from(shape.data_mapping_units_per_superblock())).saturating_sub(u64::from(filled));
         let warmed = (scenario.warm_up.overwrites_per_page * f64::from(shape.exported_units)) as u64;
         let pages = to_go.saturating_sub(warmed) * u64::from(superblock.pages_per_mapping_unit);
@@ -525,9 +524,9 @@ fn first_collection(scenario: &Scenario, sample: Option<&WorkloadSample>) -> Fir
 }
 
 /// Returns the start of collection if it comes after `pages_per_member` more pages have been written to each member.
-fn after(scenario: &Scenario, sample: &WorkloadSample, pages_per_member: u64) -> FirstCollection {
+fn after(scenario: &Scenario, sample: &FirstRequestsStatistics, pages_per_member: u64) -> FirstCollectionEstimate {
     if pages_per_member == 0 {
-        return FirstCollection::AtOnce;
+        return FirstCollectionEstimate::AtOnce;
     }
     let per_request = sample.pages_written_per_request / f64::from(scenario.array.members);
     let requests_needed = pages_per_member as f64 / per_request;
@@ -538,9 +537,9 @@ fn after(scenario: &Scenario, sample: &WorkloadSample, pages_per_member: u64) ->
         _ => true,
     };
     if per_request > 0.0 && by_count && by_time {
-        FirstCollection::After { pages_per_member, seconds: rate.map(|rate| requests_needed / rate) }
+        FirstCollectionEstimate::After { pages_per_member, seconds: rate.map(|rate| requests_needed / rate) }
     } else {
-        FirstCollection::Never { pages_per_member }
+        FirstCollectionEstimate::Never { pages_per_member }
     }
 }
 
@@ -559,9 +558,9 @@ pub(crate) fn memory_bytes(ssd: &SsdParams) -> u64 {
 
 fn warn(
     scenario: &Scenario,
-    sample: Option<&WorkloadSample>,
+    sample: Option<&FirstRequestsStatistics>,
     load: Option<&LoadCheck>,
-    first_collection: FirstCollection,
+    first_collection: FirstCollectionEstimate,
     warnings: &mut Vec<String>,
 ) {
     if alpha(&scenario.array.ssd) < 1.01 {
@@ -572,7 +571,7 @@ fn warn(
                     amplification can be far above the estimate; \"rotate\" or ssd.gc.pool = \"die\" avoids this";
         warnings.push(text.into());
     }
-    if let FirstCollection::Never { .. } = first_collection {
+    if let FirstCollectionEstimate::Never { .. } = first_collection {
         warnings.push(
             "no garbage will be collected, because the run writes too little; raise ssd.warm_up.overwrites or workload.requests".into(),
         );

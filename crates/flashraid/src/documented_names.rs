@@ -23,13 +23,13 @@ pub enum DocumentedNameKind {
 /// A configuration key, or a value of a report, with its documentation.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct DocumentedName {
+pub struct NameDocumentation {
     /// Full name, such as `ssd.gc.victim` or `response_us.all.p99`.
     pub name: String,
     /// Kind of the name: a configuration key, or a value of a report.
     pub kind: DocumentedNameKind,
     /// Documentation of the configuration key or report value that has this name, as one paragraph of plain text.
-    pub text: String,
+    pub documentation: String,
     /// JSON Schema of the value that has this name, which is the value of a configuration key or a value of a report.
     pub schema: &'static Value,
 }
@@ -81,8 +81,8 @@ pub(crate) fn follow<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
 }
 
 /// Returns all documented keys and report values, keys first.
-pub fn all_names() -> &'static [DocumentedName] {
-    static ALL: OnceLock<Vec<DocumentedName>> = OnceLock::new();
+pub fn all_names() -> &'static [NameDocumentation] {
+    static ALL: OnceLock<Vec<NameDocumentation>> = OnceLock::new();
     static REPORT: OnceLock<Value> = OnceLock::new();
     ALL.get_or_init(|| {
         let (configuration, report) = (validate::schema(), REPORT.get_or_init(report::report_schema));
@@ -90,7 +90,7 @@ pub fn all_names() -> &'static [DocumentedName] {
             let documented = move |property: Property<'static>| {
                 let own = property.schema["description"].as_str();
                 let text = own.or_else(|| follow(root, property.schema)["description"].as_str())?;
-                Some(DocumentedName { name: property.path, kind, text: plain(text), schema: property.schema })
+                Some(NameDocumentation { name: property.path, kind, documentation: plain(text), schema: property.schema })
             };
             properties(root, kind == DocumentedNameKind::ReportFigure).into_iter().filter_map(documented)
         };
@@ -111,9 +111,9 @@ fn plain(text: &str) -> String {
 /// # Errors
 ///
 /// Returns names that are similar to `name` if no entry is found, the most likely first. The list may be empty.
-pub fn find_names(name: &str) -> Result<Vec<&'static DocumentedName>, Vec<&'static str>> {
+pub fn find_names(name: &str) -> Result<Vec<&'static NameDocumentation>, Vec<&'static str>> {
     let name = name.trim().trim_start_matches("config.");
-    let whole: Vec<&DocumentedName> = all_names().iter().filter(|documented| documented.name == name).collect();
+    let whole: Vec<&NameDocumentation> = all_names().iter().filter(|documented| documented.name == name).collect();
     let tail = format!(".{name}");
     let found = if whole.is_empty() { all_names().iter().filter(|documented| documented.name.ends_with(&tail)).collect() } else { whole };
     if found.is_empty() { Err(likely(name)) } else { Ok(found) }
@@ -154,11 +154,11 @@ fn likely_among<I: Iterator<Item = &'static str>>(name: &str, names: impl Fn() -
     likely
 }
 
-impl DocumentedName {
+impl NameDocumentation {
     /// Returns the documentation of this name, and then of the tables above it, one line each: `gc.runs: …`, `gc: …`.
     #[must_use]
     pub fn explanation_lines(&self) -> String {
-        let line = |documented: &DocumentedName| format!("{}: {}", documented.name, documented.text);
+        let line = |documented: &NameDocumentation| format!("{}: {}", documented.name, documented.documentation);
         let mut lines = vec![line(self)];
         let mut name = self.name.as_str();
         while let Some((table, _)) = name.rsplit_once('.') {
@@ -169,8 +169,8 @@ impl DocumentedName {
     }
 
     /// Returns the names directly below this one, if it is a table.
-    pub fn names_directly_below(&self) -> impl Iterator<Item = &'static DocumentedName> + use<'_> {
-        let is_part = |documented: &&DocumentedName| {
+    pub fn names_directly_below(&self) -> impl Iterator<Item = &'static NameDocumentation> + use<'_> {
+        let is_part = |documented: &&NameDocumentation| {
             let rest = documented.name.strip_prefix(&self.name).and_then(|rest| rest.strip_prefix('.'));
             documented.kind == self.kind && rest.is_some_and(|rest| !rest.contains('.'))
         };
@@ -178,11 +178,11 @@ impl DocumentedName {
     }
 }
 
-/// Returns the documentation of the key or report value with this name, to show beside it ([`DocumentedName::explanation_lines`]). It is
+/// Returns the documentation of the key or report value with this name, to show beside it ([`NameDocumentation::explanation_lines`]). It is
 /// `None` for a name without documentation.
 #[must_use]
 pub fn explanation_of(name: &str) -> Option<String> {
-    all_names().iter().find(|documented| documented.name == name).map(DocumentedName::explanation_lines)
+    all_names().iter().find(|documented| documented.name == name).map(NameDocumentation::explanation_lines)
 }
 
 #[cfg(test)]
@@ -193,7 +193,7 @@ mod tests {
     fn keys_and_figures_are_found_by_their_whole_names_and_by_their_ends() {
         let victim = find_names("ssd.gc.victim").unwrap();
         assert_eq!((victim.len(), victim[0].kind), (1, DocumentedNameKind::ConfigurationKey));
-        assert!(victim[0].text.starts_with("Choice of the block"), "{}", victim[0].text);
+        assert!(victim[0].documentation.starts_with("Choice of the block"), "{}", victim[0].documentation);
         assert_eq!(find_names("victim").unwrap()[0].name, "ssd.gc.victim");
         let p99 = find_names("response_us.all.p99").unwrap();
         assert_eq!(

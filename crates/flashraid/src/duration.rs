@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::check::{WorkloadSample, first_requests, warm_up_pages};
+use crate::check::{FirstRequestsStatistics, first_requests, warm_up_pages};
 use crate::config::Scenario;
 use crate::study::MachineResources;
 use crate::warm_up::warm_up_key;
@@ -32,7 +32,7 @@ const SAMPLES_MAX: usize = 200;
 
 /// Estimated time that the computer needs for simulations, in seconds of the wall clock (not of simulated time).
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
-pub struct EstimatedSeconds {
+pub struct EstimatedWallClockSeconds {
     /// Time that the computer needs for the warm-up, in seconds of the wall clock; 0 if a saved state is loaded instead.
     pub warm_up: f64,
     /// Time that the computer needs for the run after the warm-up, in seconds of the wall clock; `None` if the number of requests is
@@ -40,15 +40,15 @@ pub struct EstimatedSeconds {
     pub run: Option<f64>,
 }
 
-impl EstimatedSeconds {
+impl EstimatedWallClockSeconds {
     /// Returns the estimated times that the computer needs for the warm-up of `scenario` and for the run after it. They hold for one
     /// processor and are in seconds of the wall clock. `sample` describes the first requests of the workload. Without a sample, only the
     /// warm-up is estimated, and the time of the run is `None`.
     #[must_use]
-    pub fn estimate(scenario: &Scenario, sample: Option<&WorkloadSample>) -> EstimatedSeconds {
+    pub fn estimate(scenario: &Scenario, sample: Option<&FirstRequestsStatistics>) -> EstimatedWallClockSeconds {
         let has_superblocks = scenario.array.ssd.superblock.is_some();
         let (pages, speed) = match (scenario.warm_up.pattern, has_superblocks) {
-            (WarmUpPattern::SteadyState, _) => {
+            (WarmUpPattern::SteadyStateWithoutWrites, _) => {
                 let members = u64::from(scenario.array.members + scenario.array.warmed_up_spares());
                 (scenario.array.ssd.exported_pages() * members, STEADY_PAGES_PER_S)
             }
@@ -68,14 +68,14 @@ impl EstimatedSeconds {
             };
             Some(requests * (sample.pages_read_per_request + sample.pages_written_per_request) / speed)
         });
-        EstimatedSeconds { warm_up: if scenario.warm_state.load_from.is_some() { 0.0 } else { pages as f64 / speed }, run }
+        EstimatedWallClockSeconds { warm_up: if scenario.warm_state.load_from.is_some() { 0.0 } else { pages as f64 / speed }, run }
     }
 
     /// Returns the estimate if `threads` threads do the warm-up, each of them for one member at a time. The time of the run stays the
     /// same.
     #[must_use]
-    pub fn on_threads(self, threads: usize) -> EstimatedSeconds {
-        EstimatedSeconds { warm_up: self.warm_up / threads.max(1) as f64, ..self }
+    pub fn with_warm_up_threads(self, threads: usize) -> EstimatedWallClockSeconds {
+        EstimatedWallClockSeconds { warm_up: self.warm_up / threads.max(1) as f64, ..self }
     }
 
     /// Returns the estimated time of warm-up and run together, in seconds of the wall clock. An unknown time of the run counts as 0.
@@ -88,32 +88,33 @@ impl EstimatedSeconds {
 /// Estimator of the time that simulations take, in seconds of the wall clock. It remembers the workloads that it has examined, so that
 /// none is read twice.
 #[derive(Debug, Default)]
-pub struct DurationEstimates {
-    samples: HashMap<String, Option<WorkloadSample>>,
-    last: Option<WorkloadSample>,
+pub struct WallClockEstimator {
+    samples: HashMap<String, Option<FirstRequestsStatistics>>,
+    last: Option<FirstRequestsStatistics>,
 }
 
-impl DurationEstimates {
+impl WallClockEstimator {
     /// Returns the estimated time from the begin of the first simulation to the end of the last one, in seconds of the wall clock.
     /// `resources` says how many simulations run at a time, and with how many threads.
     ///
     /// Simulations that begin in the same state share their warm-up, which counts once. The first requests of the workloads are read to
     /// estimate the runs. If `stop` interrupts the reading, the estimated time of the runs is `None`.
-    pub fn estimate_all(&mut self, simulations: &[&Scenario], resources: &MachineResources, stop: &Stop) -> EstimatedSeconds {
+    pub fn estimate_all(&mut self, simulations: &[&Scenario], resources: &MachineResources, stop: &Stop) -> EstimatedWallClockSeconds {
         let mut warm_ups = HashSet::new();
         let (mut warm_up, mut run) = (0.0, Some(0.0));
         for scenario in simulations {
-            let seconds = EstimatedSeconds::estimate(scenario, self.sample(scenario, stop));
+            let seconds = EstimatedWallClockSeconds::estimate(scenario, self.sample(scenario, stop));
             if warm_ups.insert(format!("{} {}", scenario.seed, warm_up_key(scenario))) {
                 warm_up += seconds.warm_up;
             }
             run = run.zip(seconds.run).map(|(sum, run)| sum + run);
         }
         let at_a_time = resources.simulations_at_once.clamp(1, simulations.len().max(1)) as f64;
-        EstimatedSeconds { warm_up: warm_up / at_a_time, run: run.map(|run| run / at_a_time) }.on_threads(resources.threads)
+        EstimatedWallClockSeconds { warm_up: warm_up / at_a_time, run: run.map(|run| run / at_a_time) }
+            .with_warm_up_threads(resources.threads_per_simulation)
     }
 
-    fn sample(&mut self, scenario: &Scenario, stop: &Stop) -> Option<&WorkloadSample> {
+    fn sample(&mut self, scenario: &Scenario, stop: &Stop) -> Option<&FirstRequestsStatistics> {
         // The number of pages of a request depends on these values.
         let array = (scenario.array.level, scenario.array.stripe_unit_pages, scenario.array.ssd.geometry.page_bytes);
         let key = format!("{:?} {:?} {array:?}", scenario.workload, scenario.run_limit);
@@ -156,10 +157,10 @@ mod tests {
             let settings: Vec<(String, String)> = settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
             crate::config::scenario_from_toml("test", "[workload]\npreset = \"hpc-w\"\nrequests = 20000\n", &settings, None).unwrap()
         };
-        let resources = |workers| MachineResources { simulations_at_once: workers, threads: 1, warm_state_cache: None };
+        let resources = |workers| MachineResources { simulations_at_once: workers, threads_per_simulation: 1, warm_state_cache: None };
         let (one, twice) = (scenario(&[]), scenario(&[("workload.requests", "40000")]));
         let of_all = |simulations: &[&Scenario], resources: MachineResources| {
-            DurationEstimates::default().estimate_all(simulations, &resources, &Stop::default())
+            WallClockEstimator::default().estimate_all(simulations, &resources, &Stop::default())
         };
         let alone = of_all(&[&one], resources(1));
         let both = of_all(&[&one, &twice], resources(1));

@@ -200,7 +200,7 @@ impl<'a> Simulation<'a> {
     pub fn open(self) -> Result<Device, Error> {
         let scenario = self.scenario()?;
         // Another program's process is not ours to end for want of memory.
-        if let Err(lack) = MachineResources::of_this_machine(&[&scenario], None, Some(self.threads), None) {
+        if let Err(lack) = MachineResources::fit_to_this_machine(&[&scenario], None, Some(self.threads), None) {
             let (needed_mib, available_mib) = (lack.needed_bytes >> 20, lack.available_bytes >> 20);
             return Err(Error::UnusableInput(format!(
                 "this needs about {needed_mib} MiB of memory, and there are {available_mib} MiB ({}); reduce array.members or ssd.geometry \
@@ -236,7 +236,7 @@ impl<'a> Simulation<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CompletedRequest, GcInterval, OpKind, Progress, Request, SourceError};
+    use crate::{CompletedRequest, OpKind, Progress, Request, SourceError, VictimBlockCollection};
 
     const SMALL: &str =
         "array.members = 2\nssd.geometry = { dies = 1, blocks = 64, pages = 16 }\nworkload = { preset = \"hpc-w\", requests = 2000 }";
@@ -282,7 +282,7 @@ mod tests {
             self.requests += 1;
         }
 
-        fn victim_cleaned(&mut self, clean: &GcInterval) {
+        fn victim_cleaned(&mut self, clean: &VictimBlockCollection) {
             assert!(clean.end_ns > clean.start_ns && clean.member < 2);
             self.cleans += 1;
         }

@@ -124,7 +124,7 @@ pub mod documented_names;
 #[doc(hidden)]
 pub mod duration;
 pub mod exchange;
-pub mod light_load;
+pub mod load_headroom;
 pub mod memory;
 pub mod report;
 #[doc(hidden)]
@@ -150,7 +150,7 @@ pub use study::{Study, StudyObserver, StudyResult};
 pub use flashraid_driver as driver;
 pub use flashraid_driver::Answer;
 pub use flashraid_model as model;
-pub use flashraid_model::events::GcInterval;
+pub use flashraid_model::events::VictimBlockCollection;
 pub use flashraid_model::metrics::CompletedRequest;
 pub use flashraid_workload as workload;
 pub use flashraid_workload::Stop;

@@ -18,7 +18,7 @@ pub struct TooLittleMemory {
     /// Name of the limit that is exceeded, in words.
     pub limit_name: &'static str,
     /// Number of simulations that run at a time.
-    pub workers: usize,
+    pub parallel_simulations: usize,
 }
 
 /// Returns the estimated number of bytes that a run of `scenario` needs.
@@ -43,7 +43,7 @@ const ADDRESS_SPACE: &str = "ulimit -v";
 /// Returns the number of bytes that the stacks of `threads` threads add to the memory needed. `limit_name` names the limit on memory, as
 /// [`available_memory_bytes`] returns it. Stacks take addresses rather than memory, so the result is 0 unless addresses are limited
 /// (`ulimit -v`).
-pub fn thread_stack_bytes_against_limit(threads: usize, limit_name: &str) -> u64 {
+pub fn stack_bytes_counted_by_limit(threads: usize, limit_name: &str) -> u64 {
     /// Size of a thread's stack, which is the default of the standard library.
     const STACK_BYTES: u64 = 2 << 20;
     if limit_name == ADDRESS_SPACE { STACK_BYTES.saturating_mul(threads as u64) } else { 0 }

@@ -1,6 +1,6 @@
 //! Observers, which watch a simulation while it runs.
 
-use flashraid_model::events::GcInterval;
+use flashraid_model::events::VictimBlockCollection;
 use flashraid_model::metrics::CompletedRequest;
 use flashraid_workload::Stop;
 
@@ -30,7 +30,7 @@ pub trait Observer {
     ///
     /// Victim blocks of one die are reported in order. Those that are collected one after another without a gap count as one collection
     /// in the report.
-    fn victim_cleaned(&mut self, _clean: &GcInterval) {}
+    fn victim_cleaned(&mut self, _clean: &VictimBlockCollection) {}
 
     /// Reports the number of units of the mapping (`ssd.superblock.unit`, a page or several) that drives with superblocks have
     /// programmed since the last call. The number includes data of the host, data moved by collection, padding and parity.
@@ -57,7 +57,7 @@ impl<O: Observer + ?Sized> Observer for &mut O {
         (**self).request_completed(request);
     }
 
-    fn victim_cleaned(&mut self, clean: &GcInterval) {
+    fn victim_cleaned(&mut self, clean: &VictimBlockCollection) {
         (**self).victim_cleaned(clean);
     }
 

@@ -24,18 +24,24 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::config::ScaleBy;
+use crate::config::ScaledDimension;
 use flashraid_model::metrics::trend::SAMPLES_BEYOND_QUANTILE_MIN;
 use flashraid_model::ssd::MechanismCounterTable;
 
-pub use array::{ByHealth, Controller, FailedMember, FailureReport, HedgedReads, Lost, Parity, PredictedReads, ReadPlanReport};
-pub(crate) use build::{DriveInputs, ReportInputs};
+pub use array::{
+    ControllerWaitsReport, FailedMember, FailureReport, GcAvoidingReadsReport, HedgedReads, Lost, Parity, PredictedReads,
+    ResponseTimesByHealth,
+};
+pub(crate) use build::{ReportInputs, SuperblockDriveInputs};
 pub(crate) use cache::cache;
-pub use drives::{DieTimeShares, DriveReport, FrontEndReport, HandleReport, PlacementReport, SlcReport, UpkeepReport};
+pub use drives::{
+    DieTimeShares, DriveQueuesAndBuffersReport, HandleReport, PlacementHandleBytesReport, RefreshAndWearLevellingReport, SlcReport,
+    SuperblockDriveReport,
+};
 pub use flash::{Flash, ImpliedLife, Lifetime, WearReport};
 pub use gc::{Gc, UncoordinatedCleans};
 pub(crate) use little::check_closed_loop;
-pub use marks::Mark;
+pub use marks::WarningMark;
 pub use members::Member;
 pub use schema::report_schema;
 pub use table::{FEW_SAMPLES_MARK, TableRow, TableSection, format_figure};
@@ -86,14 +92,14 @@ pub struct Report {
     pub cache: serde_json::Map<String, Value>,
     /// Waits caused by the limits of the array's controller; `None` without limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub controller: Option<Controller>,
+    pub controller: Option<ControllerWaitsReport>,
     /// Counters of the writes, reads and waits that parity costs; `None` for array levels without parity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parity: Option<Parity>,
     /// Counters of reads with `read.plan = "avoid"`. If garbage is being collected where a wanted strip lies, the array reads another
     /// copy or the rest of the stripe. `None` with other read plans.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub planned_reads: Option<ReadPlanReport>,
+    pub planned_reads: Option<GcAvoidingReadsReport>,
     /// Counters of hedged reads: if no answer has come after the time `read.after`, the array also reads another copy or the rest of the
     /// stripe. `None` unless `read.plan` is `"hedge"`, or `"predict"` with `read.then_hedge`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -137,11 +143,11 @@ pub struct Report {
     pub lost: Lost,
     /// Counters kept by drives with superblocks, summed over the drives; left out if the members have no superblocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub drive: Option<DriveReport>,
+    pub drive: Option<SuperblockDriveReport>,
     /// Counters kept by the queues, processor cores and write buffers of members without superblocks, summed over the members. Left out
     /// if the members have superblocks, or if none of `ssd.buffer`, `ssd.queues` and `ssd.firmware` is set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub front: Option<FrontEndReport>,
+    pub front: Option<DriveQueuesAndBuffersReport>,
     /// Counters of optional mechanisms that take time of the members' dies, such as read retries and background work, summed over the
     /// members. Each configured mechanism has a table of its counters. Left out if no mechanism is configured.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
@@ -195,7 +201,7 @@ impl Report {
     /// Returns the factors by which the load would have to rise until remedies (settings that reduce the effects of garbage collection)
     /// matter. Returns `None` for a closed loop, and for an array that is not lightly loaded.
     #[must_use]
-    pub fn light_load(&self) -> Option<crate::light_load::LightLoad> {
+    pub fn load_headroom(&self) -> Option<crate::load_headroom::LoadHeadroom> {
         let mean = |member: &MemberOverTime| {
             let intervals = member.utilisation.len();
             (intervals > 0).then(|| member.utilisation.iter().sum::<f64>() / intervals as f64)
@@ -206,7 +212,9 @@ impl Report {
         }
         let share = |time: TimeSpent| time.collection / time.total().max(f64::MIN_POSITIVE);
         let collection = [self.time_us.all, self.time_us.slowest_1_percent].into_iter().flatten().map(share).fold(0.0, f64::max);
-        (self.verdict.load == LoadVerdict::Stable).then(|| crate::light_load::LightLoad::from_shares(busy, busy, collection)).flatten()
+        (self.verdict.load == LoadVerdict::Stable)
+            .then(|| crate::load_headroom::LoadHeadroom::from_busy_fractions(busy, busy, collection))
+            .flatten()
     }
 
     /// Returns the report without the values that differ between two runs of the same inputs. These are times of the wall clock, speeds
@@ -257,7 +265,8 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// Requests done per second of simulated time: their number in the measured time, divided by `load_ns` of the report. `None` if
+/// Requests done per second of simulated time: their number in the measured time, divided by `load_ns` of the report. In an open loop,
+/// `load_ns` is the measured time. In a closed loop, it is the mean time for which a slot of the queue depth was in use. `None` if
 /// `load_ns` is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
@@ -580,19 +589,19 @@ pub struct TimelineReport {
     pub gc: Vec<TimelineGc>,
     /// Destages of the write cache that ran at some time in the window, from `from_ns` to `to_ns`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub destages: Vec<TimelineDestage>,
+    pub destages: Vec<TimelineMemberDestage>,
     /// Failures of members and their rebuilding, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<TimelineMark>,
     /// The slowest request that ended in the window, from `from_ns` to `to_ns`; left out if none ended there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub slowest: Option<TimelineSlowest>,
+    pub slowest: Option<TimelineSlowestRequest>,
 }
 
 /// The slowest request that ended in the window of a timeline (a stretch of simulated time), and the collection for which it waited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
-pub struct TimelineSlowest {
+pub struct TimelineSlowestRequest {
     /// Index in `requests` of the slowest request of the timeline.
     pub request: usize,
     /// Part of the slowest request's response time that was spent waiting for garbage collection, in nanoseconds.
@@ -634,7 +643,7 @@ pub enum FailureEventKind {
 /// The part of one member in a destage, on a timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
-pub struct TimelineDestage {
+pub struct TimelineMemberDestage {
     /// Number of the member to which the pages were written.
     pub member: u32,
     /// True if the destaged pages come from the write cache of this member alone. False if they come from a write cache of the whole

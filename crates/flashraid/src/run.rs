@@ -1,15 +1,15 @@
 //! One simulation, from a checked configuration to a report.
 
 use crate::check::{CheckReport, check_before_run, check_without_workload};
-use crate::config::{ScaleBy, Scenario, changed_workload_keys, workload_address_space};
+use crate::config::{ScaledDimension, Scenario, changed_workload_keys, workload_address_space};
 use crate::observer::{Observer, Phase, Progress};
-use crate::report::{self, DriveInputs, Perf, Report, ReportInputs};
+use crate::report::{self, Perf, Report, ReportInputs, SuperblockDriveInputs};
 use crate::warm_up::{self, SharedWarmUps};
 use flashraid_driver::{DriverError, RunOutcome, RunWatcher};
 use flashraid_model::array::{FailureAndRebuildState, Layout};
-use flashraid_model::events::GcInterval;
+use flashraid_model::events::VictimBlockCollection;
 use flashraid_model::metrics::{CompletedRequest, ResultsOverTime, UnmeasuredStart};
-use flashraid_model::ssd::{MemberCounters, Ssd, UpkeepParams};
+use flashraid_model::ssd::{MemberCounters, RefreshAndWearLevellingParams, Ssd};
 use flashraid_workload::units::count_with_noun;
 use flashraid_workload::{self as workload, HostLoop, Source, SourceError, catalogue};
 use std::time::Instant;
@@ -94,7 +94,7 @@ pub(crate) fn run_with(scenario: &Scenario, settings: RunSettings<'_>, observer:
     let source = match source {
         Some(source) => source,
         None => {
-            let open = if warm_ups.threads() > 1 { workload::open_workload_read_ahead } else { workload::open_workload_until };
+            let open = if warm_ups.threads() > 1 { workload::open_workload_read_ahead } else { workload::open_stoppable_workload };
             open(&scenario.workload, scenario.seed, &workload_address_space(&scenario.array), &stop)?
         }
     };
@@ -135,7 +135,7 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: RunOutcome, facts: RunFact
     let RunOutcome {
         array,
         mut metrics,
-        counters: counts,
+        measured_counters: counts,
         wear,
         unfinished_work: owed,
         pages_in_cache_at_end: cached_pages,
@@ -151,12 +151,12 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: RunOutcome, facts: RunFact
     // Places of the depth of a closed loop end one after the other. A rate refers to the time that each was in use.
     let measured_ns = measured_to_ns - metrics.measured_from_ns();
     let load_ns = match slots.filter(|_| !stopped && !skipped_all) {
-        Some(slots) => (i128::from(measured_ns) - slots.slot_ns_without_request / i128::from(slots.depth.max(1))) as u64,
+        Some(slots) => (i128::from(measured_ns) - slots.slot_idle_ns_after_last_request / i128::from(slots.depth.max(1))) as u64,
         None => measured_ns,
     };
     let totals: MemberCounters = counts.members.iter().copied().sum();
     metrics.lengthen_intervals(array.members().iter().map(Ssd::utilisation_interval_ns).max().unwrap_or(0));
-    let measured = metrics.finish(measured_to_ns, load_ns);
+    let measured = metrics.into_results(measured_to_ns, load_ns);
     let ResultsOverTime { interval_ns, points } = &measured.over_time;
     let usage: Vec<_> = array.members().iter().map(|ssd| ssd.utilisation_over_time(*interval_ns, points.len(), measured_to_ns)).collect();
     let failures = array.counters(end_ns).failures;
@@ -176,7 +176,7 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: RunOutcome, facts: RunFact
         member_capacity_bytes: scenario.array.ssd.exported_pages() * u64::from(g.page_bytes),
         array_capacity_bytes: workload_address_space(&scenario.array).capacity_bytes,
         blocks_per_member: u64::from(g.dies) * u64::from(g.blocks_per_die()),
-        start_free_blocks: scenario.array.ssd.gc.start_threshold_free_blocks,
+        gc_start_free_blocks: scenario.array.ssd.gc.start_threshold_free_blocks,
         pages_per_block: g.pages_per_block,
         levels_wear: scenario.array.ssd.levels_wear(),
         endurance_cycles: Some(scenario.endurance_erases),
@@ -191,9 +191,9 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: RunOutcome, facts: RunFact
         requests_lost,
         page_bytes: g.page_bytes,
         layout: array.shape().layout,
-        drive: (!counts.superblocks.is_empty()).then(|| drive_inputs(scenario)),
+        superblock_drive: (!counts.superblocks.is_empty()).then(|| drive_inputs(scenario)),
         mechanisms: scenario.array.ssd.mechanisms.clone(),
-        has_queues: scenario.array.ssd.front_end.is_some_and(|front| front.queues.is_some()),
+        drives_without_superblocks_have_queues: scenario.array.ssd.front_end.is_some_and(|front| front.queues.is_some()),
         cache_report: cache.map_or_else(Default::default, |counters| {
             let (page_bytes, room_pages) = (u64::from(g.page_bytes), array.shape().cache_capacity_pages.unwrap_or(0));
             report::cache(scenario.config.cache.policy.name(), &counters, room_pages, page_bytes, measured.end_ns - measured.from_ns)
@@ -230,33 +230,33 @@ fn too_many_failed(layout: &Layout, failures: &[FailureAndRebuildState], until_n
 }
 
 /// Returns the facts about drives with superblocks that the report needs.
-fn drive_inputs(scenario: &Scenario) -> DriveInputs {
+fn drive_inputs(scenario: &Scenario) -> SuperblockDriveInputs {
     let ssd = &scenario.array.ssd;
     let superblock = ssd.superblock.as_ref();
     let (pages_per_mapping_unit, rain) =
         superblock.map_or((1, false), |superblock| (superblock.pages_per_mapping_unit, superblock.has_parity_superpages));
     let has_queues = superblock.is_some_and(|superblock| superblock.submission_queues.is_some());
-    let has_upkeep = superblock.is_some_and(|superblock| superblock.upkeep != UpkeepParams::default());
+    let has_refresh_or_wear_levelling = superblock.is_some_and(|superblock| superblock.upkeep != RefreshAndWearLevellingParams::default());
     let has_slc = superblock.is_some_and(|superblock| superblock.slc.is_some());
     let written = &scenario.config.ssd;
     let placement = superblock.filter(|_| written.placement_handles.is_some()).map(|superblock| superblock.placement_handles);
     // Rows are whole numbers, and some are always left.
     let scale = match written.scale_by {
-        ScaleBy::Space => written.geometry.pages / ssd.geometry.pages_per_block,
-        ScaleBy::Width => written.scale,
+        ScaledDimension::Space => written.geometry.pages / ssd.geometry.pages_per_block,
+        ScaledDimension::Width => written.scale,
     };
     let (dies, page_bytes) = (ssd.geometry.dies, ssd.geometry.page_bytes);
-    DriveInputs {
+    SuperblockDriveInputs {
         pages_per_mapping_unit,
         dies,
         rain,
         placement,
         has_slc,
-        has_upkeep,
+        has_refresh_or_wear_levelling,
         page_bytes,
-        has_queues,
+        has_submission_queues: has_queues,
         scaled_down_by: scale,
-        scaled_dimension: written.scale_by,
+        scaled_down_dimension: written.scale_by,
     }
 }
 
@@ -288,10 +288,10 @@ fn workload_note(scenario: &Scenario) -> Option<String> {
     Some(if named.is_stand_in {
         format!(
             "{} is a stand-in with the published statistics ({}), not the trace itself: {}",
-            named.name, named.statistics_source, named.note
+            named.name, named.statistics_source, named.added_assumptions
         )
     } else {
-        format!("{} ({}): {}", named.name, named.statistics_source, named.note)
+        format!("{} ({}): {}", named.name, named.statistics_source, named.added_assumptions)
     })
 }
 
@@ -315,7 +315,7 @@ impl RunWatcher for RunWatch<'_> {
         self.observer.request_completed(request);
     }
 
-    fn victim_cleaned(&mut self, clean: &GcInterval) {
+    fn victim_cleaned(&mut self, clean: &VictimBlockCollection) {
         self.observer.victim_cleaned(clean);
     }
 

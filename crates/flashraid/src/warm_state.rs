@@ -48,7 +48,7 @@ fn fingerprint(params: &ArrayParams) -> String {
 pub fn save_warm_state(path: &Path, params: &ArrayParams, array: &Array) -> Result<(), RunError> {
     let write = || -> io::Result<()> {
         let file = ReplacementFile::create_temporary(path)?;
-        write_states(&mut file.open_temporary()?, &fingerprint(params), array.members().iter())?;
+        write_states(&mut file.temporary_file_handle()?, &fingerprint(params), array.members().iter())?;
         file.replace_target()
     };
     write().map_err(|error| RunError::Io(format!("`ssd.warm_up.save`: can't write {}: {error}", path.display())))
@@ -142,7 +142,7 @@ pub(crate) fn read_state(input: &mut impl Read, member: &mut Ssd) -> Result<(), 
     let mut number = |input: &mut dyn Read| input.read_exact(&mut word).map(|()| u64::from_le_bytes(word));
     let cut_off = |error: io::Error| error.to_string();
     let (length, expected) = (number(input).map_err(cut_off)?, number(input).map_err(cut_off)?);
-    let most = member.mapping().state_bytes_max();
+    let most = member.mapping().saved_state_bytes_max();
     if length > most {
         return Err(format!("a member of {length} bytes, at most {most} are right"));
     }
@@ -158,7 +158,7 @@ pub(crate) fn read_state(input: &mut impl Read, member: &mut Ssd) -> Result<(), 
 mod tests {
     use super::*;
     use crate::config;
-    use flashraid_model::array::ArraySetup;
+    use flashraid_model::array::ArrayExecutionOptions;
 
     /// Changes the contents of a file, and fits the checksum. In an earlier version, two of 400 such files caused a panic, and three were
     /// loaded inconsistent.
@@ -167,7 +167,7 @@ mod tests {
         let text =
             "array.members = 2\nssd.geometry = { dies = 2, planes = 2, blocks = 32, pages = 16, reserved = 0.3 }\nssd.gc.start = 0.1";
         let scenario = config::scenario_from_toml("test.toml", text, &[], None).unwrap();
-        let array = || Array::new(&scenario.array, scenario.seed, ArraySetup::default());
+        let array = || Array::new(&scenario.array, scenario.seed, ArrayExecutionOptions::default());
         let mut state = {
             let mut warm = array();
             let member = &mut warm.untimed_access().members()[0];

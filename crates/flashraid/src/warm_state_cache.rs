@@ -4,7 +4,7 @@
 //! The name of a file depends only on the settings that determine its state. Arrays of other sizes, schemes and timings can therefore share
 //! it. If a file is damaged or does not fit, the warm-up is computed instead.
 
-use crate::files::{ReplacementFile, is_abandoned_if_last_changed, is_temporary_name};
+use crate::files::{ReplacementFile, is_abandoned_temporary_file, is_temporary_name};
 use crate::warm_claim::{self, ClaimOutcome};
 use crate::warm_state;
 use flashraid_model::ssd::Ssd;
@@ -30,7 +30,7 @@ pub struct WarmStateCache {
 
 /// The saved state of one member after its warm-up, which is a file in the folder of the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CachedWarmState {
+pub struct CachedMemberWarmState {
     /// Path of the file that holds the state.
     pub path: PathBuf,
     /// Number of bytes in the file that holds the state.
@@ -45,7 +45,7 @@ pub struct CachedWarmState {
 /// Text that separates the words of a description from the settings.
 pub(crate) const AFTER_WORDS: &str = " | ";
 
-impl CachedWarmState {
+impl CachedMemberWarmState {
     /// Returns the first part of the description, which says in words what the state is. The rest lists all settings.
     pub fn readable_description(&self) -> &str {
         self.description.split(AFTER_WORDS).next().unwrap_or_default()
@@ -92,15 +92,20 @@ impl WarmStateCache {
     ///
     /// # Errors
     /// Returns an error if the folder exists and cannot be read.
-    pub fn list_states(&self) -> io::Result<Vec<CachedWarmState>> {
-        let mut states: Vec<CachedWarmState> = self
+    pub fn list_states(&self) -> io::Result<Vec<CachedMemberWarmState>> {
+        let mut states: Vec<CachedMemberWarmState> = self
             .files(|name| name.starts_with(NAME.0) && name.ends_with(NAME.1))?
             .into_iter()
             .map(|(path, bytes, used)| {
                 let of = File::open(&path)
                     .map_err(|error| error.to_string())
                     .and_then(|file| warm_state::read_header(&mut BufReader::new(file)));
-                CachedWarmState { description: of.unwrap_or_else(|problem| format!("not usable: {problem}")), path, bytes, last_used: used }
+                CachedMemberWarmState {
+                    description: of.unwrap_or_else(|problem| format!("not usable: {problem}")),
+                    path,
+                    bytes,
+                    last_used: used,
+                }
             })
             .collect();
         states.sort_by(|a, b| b.last_used.cmp(&a.last_used).then_with(|| a.path.cmp(&b.path)));
@@ -155,7 +160,7 @@ impl WarmStateCache {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{} is no regular file", path.display())));
         }
         let file = ReplacementFile::create_temporary(&path)?;
-        warm_state::write_states(&mut file.open_temporary()?, key, std::iter::once(member))?;
+        warm_state::write_states(&mut file.temporary_file_handle()?, key, std::iter::once(member))?;
         // A state that a crash of the machine damages is made again.
         file.replace_target_without_sync()
     }
@@ -168,7 +173,7 @@ impl WarmStateCache {
         for (path, bytes, used) in files {
             let is_temporary = path.extension().is_some_and(|end| end != "state");
             kept_bytes += bytes;
-            if (is_temporary && is_abandoned_if_last_changed(used)) || (!is_temporary && kept_bytes > self.limit_bytes) {
+            if (is_temporary && is_abandoned_temporary_file(used)) || (!is_temporary && kept_bytes > self.limit_bytes) {
                 kept_bytes -= bytes;
                 // Another process may have removed the file, too.
                 let _ = fs::remove_file(path);

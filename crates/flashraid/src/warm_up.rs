@@ -10,7 +10,7 @@ use crate::warm_claim::{Claim, ClaimOutcome};
 use crate::warm_state;
 use crate::warm_state_cache::{self, WarmStateCache};
 use flashraid_driver::overwrite_untimed;
-use flashraid_model::array::{Array, ArrayParams, ArraySetup, WarmUp, WarmUpPattern};
+use flashraid_model::array::{Array, ArrayExecutionOptions, ArrayParams, WarmUp, WarmUpPattern};
 use flashraid_model::flash::Geometry;
 use flashraid_model::space::Mapping;
 use flashraid_model::ssd::Ssd;
@@ -65,7 +65,7 @@ impl SharedWarmUps {
 
     /// Returns a store for the states after the warm-ups of `scenarios`, which any number of runs can share. The first run that needs a
     /// state computes it, and later runs with the same warm-up copy it. States are kept until the returned value is dropped.
-    pub fn for_repeated_runs<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>) -> Self {
+    pub fn for_any_number_of_runs<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>) -> Self {
         let shared = scenarios.into_iter().map(|scenario| (warm_up_key(scenario), Shared { runs_left: usize::MAX, ..Shared::default() }));
         Self { shared: Mutex::new(shared.collect()), ..Self::default() }
     }
@@ -88,7 +88,7 @@ impl SharedWarmUps {
 
     /// Returns true if a run with this key may begin without waiting: its warm state exists, or no other run is computing it. In the second
     /// case, the caller's run must compute it, and later calls return false until the state exists.
-    pub fn claim_warm_up(&self, key: &str) -> bool {
+    pub fn claim_unless_in_progress(&self, key: &str) -> bool {
         let mut shared = lock(&self.shared);
         let Some(shared) = shared.get_mut(key) else { return true };
         let is_made = shared.state.try_lock().map(|state| state.is_some());
@@ -141,8 +141,8 @@ pub fn warm_up_key(scenario: &Scenario) -> String {
     let members = scenario.array.members;
     let spares = scenario.array.spares_and_state();
     let workload = match scenario.warm_up.pattern {
-        WarmUpPattern::Random | WarmUpPattern::SteadyState => None,
-        WarmUpPattern::Workload => Some(scenario.workload.without_arrival_times()),
+        WarmUpPattern::Random | WarmUpPattern::SteadyStateWithoutWrites => None,
+        WarmUpPattern::Workload => Some(scenario.workload.without_times_and_priorities()),
     };
     format!("{members} members, spares {spares:?}, {}, {workload:?}", key_of_members(scenario))
 }
@@ -168,7 +168,7 @@ fn key_of_members(scenario: &Scenario) -> String {
     } = params;
     let WarmUp { overwrites_per_page: overwrites, pattern } = scenario.warm_up;
     let array = match pattern {
-        WarmUpPattern::Random | WarmUpPattern::SteadyState => None,
+        WarmUpPattern::Random | WarmUpPattern::SteadyStateWithoutWrites => None,
         WarmUpPattern::Workload => {
             // A warm spare has the contents of the member that it will replace (rule 66).
             let replaced: Vec<u32> =
@@ -188,14 +188,14 @@ fn key_of_members(scenario: &Scenario) -> String {
 /// Returns the keys under which the members' states are kept.
 fn keys_of_kept(scenario: &Scenario, members: usize, go_on: GoOn<'_>) -> Result<Vec<String>, RunError> {
     let content = match scenario.warm_up.pattern {
-        WarmUpPattern::Random | WarmUpPattern::SteadyState => String::new(),
-        WarmUpPattern::Workload => format!(", {}", content_of(&scenario.workload.without_arrival_times(), go_on)?),
+        WarmUpPattern::Random | WarmUpPattern::SteadyStateWithoutWrites => String::new(),
+        WarmUpPattern::Workload => format!(", {}", content_of(&scenario.workload.without_times_and_priorities(), go_on)?),
     };
     let common = key_of_members(scenario) + &content;
     let Geometry { dies, planes, blocks_per_plane, pages_per_block, .. } = scenario.array.ssd.geometry;
     let WarmUp { overwrites_per_page: overwrites, pattern } = scenario.warm_up;
     let device = format!("{dies} dies of {planes} × {blocks_per_plane} blocks of {pages_per_block} pages");
-    let written = if pattern == WarmUpPattern::SteadyState { "steady".to_owned() } else { format!("{overwrites} overwrites") };
+    let written = if pattern == WarmUpPattern::SteadyStateWithoutWrites { "steady".to_owned() } else { format!("{overwrites} overwrites") };
     let words = |member| format!("SSD {member}: {device}, {written}, seed {}", scenario.seed);
     Ok((0..members).map(|member| format!("{}{}{common}", words(member), warm_state_cache::AFTER_WORDS)).collect())
 }
@@ -218,11 +218,11 @@ pub fn warmed_up_array(scenario: &Scenario, shared: &SharedWarmUps, observer: &m
         let progress = Progress { phase: Phase::WarmUp, fraction_done: Some(fraction), requests_sent: 0, simulated_time_ns: 0 };
         if observer.progress(&progress) { Ok(()) } else { Err(RunError::Interrupted) }
     };
-    let setup = ArraySetup {
-        threads_max: shared.threads(),
+    let setup = ArrayExecutionOptions {
+        worker_threads_max: shared.threads(),
         records_utilisation: true,
         record_destages: scenario.metrics.timeline_window.is_some(),
-        ..ArraySetup::default()
+        ..ArrayExecutionOptions::default()
     };
     let filled = setup.new_array_unless_stopped(&scenario.array, scenario.seed, &mut || go_on(0.0).is_ok());
     let mut array = filled.ok_or(RunError::Interrupted)?;
@@ -256,7 +256,8 @@ fn kept<'a>(scenario: &Scenario, shared: &'a SharedWarmUps, array: &mut Array, g
     let members = array.untimed_access().members_to_warm_up().len();
     let pages = scenario.array.ssd.exported_pages() as f64 * members as f64;
     // A steady state is made in one pass, so that each page is written once.
-    let passes = if scenario.warm_up.pattern == WarmUpPattern::SteadyState { 1.0 } else { scenario.warm_up.overwrites_per_page };
+    let passes =
+        if scenario.warm_up.pattern == WarmUpPattern::SteadyStateWithoutWrites { 1.0 } else { scenario.warm_up.overwrites_per_page };
     if passes * pages < warm_state_cache::WRITES_MIN {
         return Ok(None);
     }
@@ -275,7 +276,7 @@ impl Kept<'_> {
         go_on: GoOn<'_>,
     ) -> Result<(), RunError> {
         let loaded = match scenario.warm_up.pattern {
-            WarmUpPattern::Random | WarmUpPattern::SteadyState => {
+            WarmUpPattern::Random | WarmUpPattern::SteadyStateWithoutWrites => {
                 let loaded = AtomicUsize::new(0);
                 let members: Vec<_> = array.untimed_access().members_to_warm_up().iter_mut().zip(&self.keys).collect();
                 threads::for_each(members, threads, go_on, |(member, key), go_on| {
@@ -418,7 +419,7 @@ fn fill(scenario: &Scenario, member: &mut Ssd) {
 /// Warms up one member. Returns false if `go_on` stopped it.
 fn warm_up_member(scenario: &Scenario, member: &mut Ssd, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
     match scenario.warm_up.pattern {
-        WarmUpPattern::SteadyState => member.make_steady_while(scenario.seed, go_on),
+        WarmUpPattern::SteadyStateWithoutWrites => member.make_steady_while(scenario.seed, go_on),
         _ => member.warm_up_while(scenario.warm_up.overwrites_per_page, scenario.seed, go_on),
     }
 }
@@ -430,17 +431,17 @@ fn warm_up_member(scenario: &Scenario, member: &mut Ssd, go_on: &mut dyn FnMut(f
 fn warm_up(array: &mut Array, scenario: &Scenario, threads: usize, stop: &Stop, go_on: GoOn<'_>) -> Result<(), RunError> {
     let (params, seed, overwrites) = (&scenario.array, scenario.seed, scenario.warm_up.overwrites_per_page);
     match scenario.warm_up.pattern {
-        WarmUpPattern::Random | WarmUpPattern::SteadyState => {
+        WarmUpPattern::Random | WarmUpPattern::SteadyStateWithoutWrites => {
             let members = array.untimed_access().members_to_warm_up().iter_mut().collect();
             threads::for_each(members, threads, go_on, |member: &mut Ssd, go_on| {
                 warm_up_member(scenario, member, go_on);
             })
         }
         WarmUpPattern::Workload => {
-            let untimed = scenario.workload.without_arrival_times();
+            let untimed = scenario.workload.without_times_and_priorities();
             // The seed differs from the run's, so that the run does not repeat the writes of the warm-up.
             let open = |pass: u64| {
-                workload::open_workload_until(
+                workload::open_stoppable_workload(
                     &untimed,
                     flashraid_model::rng::mix_bits(seed ^ (pass + 1)),
                     &workload_address_space(params),
@@ -450,7 +451,7 @@ fn warm_up(array: &mut Array, scenario: &Scenario, threads: usize, stop: &Stop, 
             // A trace has the same requests in each pass, with any seed.
             let is_trace = matches!(untimed.source, SourceSpec::Trace(_));
             overwrite_by_workload(array, &workload_address_space(params), overwrites, is_trace, open, go_on)?;
-            array.untimed_access().members_to_warm_up().iter_mut().for_each(Ssd::end_warm_up);
+            array.untimed_access().members_to_warm_up().iter_mut().for_each(Ssd::end_warm_up_and_close_blocks);
             Ok(())
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use flashraid::warm_state_cache::{CachedWarmState, WarmStateCache};
+use flashraid::warm_state_cache::{CachedMemberWarmState, WarmStateCache};
 use serde_json::json;
 
 use crate::args::CacheCommand;
@@ -30,7 +30,7 @@ pub fn run(command: Option<&CacheCommand>) -> Outcome {
     }
 }
 
-fn list(cache: &WarmStateCache, states: &[CachedWarmState]) -> String {
+fn list(cache: &WarmStateCache, states: &[CachedMemberWarmState]) -> String {
     let all: u64 = states.iter().map(|state| state.bytes).sum();
     let mut sheet = Sheet::new("Kept warm states", &["file", "size", "last used", "state of"]);
     sheet.label_columns = 4;
@@ -44,8 +44,8 @@ fn list(cache: &WarmStateCache, states: &[CachedWarmState]) -> String {
     format!("{table}{}: {} of at most {}\n", cache.folder().display(), bytes(all as f64), bytes(cache.limit_bytes() as f64))
 }
 
-fn document(cache: &WarmStateCache, states: &[CachedWarmState]) -> serde_json::Value {
-    let state = |state: &CachedWarmState| json!({ "path": state.path.display().to_string(), "bytes": state.bytes, "age_s": age_s(state.last_used), "of": state.description });
+fn document(cache: &WarmStateCache, states: &[CachedMemberWarmState]) -> serde_json::Value {
+    let state = |state: &CachedMemberWarmState| json!({ "path": state.path.display().to_string(), "bytes": state.bytes, "age_s": age_s(state.last_used), "of": state.description });
     json!({
         "folder": cache.folder().display().to_string(),
         "bytes": states.iter().map(|state| state.bytes).sum::<u64>(),

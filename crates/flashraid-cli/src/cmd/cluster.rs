@@ -7,7 +7,7 @@ use std::{env, fs};
 
 use flashraid::Stop;
 use flashraid::config::Scenario;
-use flashraid::duration::{self, DurationEstimates};
+use flashraid::duration::{self, WallClockEstimator};
 use flashraid::memory;
 use flashraid::study::{MachineResources, StudyPlan};
 use flashraid_report::number::count_with_noun;
@@ -87,8 +87,8 @@ impl Parts {
             let scenarios = plan.scenarios();
             let of = |part: &[usize]| part.iter().map(|&index| scenarios[index]).collect::<Vec<&Scenario>>();
             let needed = members.iter().map(|part| memory::peak_memory_needed_bytes(of(part), jobs)).max().unwrap_or(0);
-            let resources = MachineResources { simulations_at_once: jobs, threads: 1, warm_state_cache: None };
-            let seconds = DurationEstimates::default().estimate_all(&of(largest), &resources, &Stop::stop_when(interrupt::requested));
+            let resources = MachineResources { simulations_at_once: jobs, threads_per_simulation: 1, warm_state_cache: None };
+            let seconds = WallClockEstimator::default().estimate_all(&of(largest), &resources, &Stop::stop_when(interrupt::requested));
             ((needed as f64 * MEMORY_FACTOR).max(MEMORY_LEAST), seconds.run.map(|run| seconds.warm_up + run))
         };
         // What is done in the folder tells how long a simulation takes on this machine.

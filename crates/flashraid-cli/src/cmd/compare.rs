@@ -31,7 +31,7 @@ pub fn run(arguments: &CompareArgs) -> Outcome {
     let is_for_others = arguments.slurm.is_some() || arguments.parallel;
     let resources = if is_for_others {
         // Other machines have the memory, or have not.
-        MachineResources { simulations_at_once: 1, threads: 1, warm_state_cache: None }
+        MachineResources { simulations_at_once: 1, threads_per_simulation: 1, warm_state_cache: None }
     } else {
         resources(arguments.machine, &plan.scenarios(), arguments.jobs)?
     };

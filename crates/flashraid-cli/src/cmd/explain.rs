@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use flashraid::config;
-use flashraid::documented_names::{self, DocumentedName, DocumentedNameKind};
+use flashraid::documented_names::{self, DocumentedNameKind, NameDocumentation};
 use flashraid_report::figures;
 use flashraid_report::text::wrap;
 
@@ -37,7 +37,7 @@ fn unknown(name: &str, likely: &[&str]) -> String {
     format!("there is no key or figure \"{name}\"; {hint}")
 }
 
-fn shown(found: &[&DocumentedName]) -> String {
+fn shown(found: &[&NameDocumentation]) -> String {
     let mut text = String::new();
     for documented in found.iter().take(WHOLE_MAX) {
         if !text.is_empty() {
@@ -52,7 +52,7 @@ fn shown(found: &[&DocumentedName]) -> String {
 }
 
 /// Everything about one name.
-fn whole(documented: &DocumentedName) -> String {
+fn whole(documented: &NameDocumentation) -> String {
     let width = columns();
     let kind = match documented.kind {
         DocumentedNameKind::ReportFigure => "a figure of a report",
@@ -61,14 +61,14 @@ fn whole(documented: &DocumentedName) -> String {
     let mut text = format!("{}, {kind}\n", documented.name);
     let mut line = |line: &str| text += &(wrap(line, width, "  ") + "\n");
     documented.explanation_lines().lines().for_each(&mut line);
-    let parts: Vec<&DocumentedName> = documented.names_directly_below().collect();
+    let parts: Vec<&NameDocumentation> = documented.names_directly_below().collect();
     if documented.kind == DocumentedNameKind::ConfigurationKey {
         // What a table is made of stands below.
         let facts = reference::of_key(&config::config_schema(), documented.schema);
         facts.iter().filter(|fact| *fact != "value: table").for_each(|fact| line(fact));
     }
     for part in parts {
-        line(&format!("  {}: {}", part.name, part.text));
+        line(&format!("  {}: {}", part.name, part.documentation));
     }
     text
 }

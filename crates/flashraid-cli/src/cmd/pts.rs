@@ -39,7 +39,7 @@ pub fn run(arguments: &PtsArgs) -> Outcome {
     let board = Board::new(1, arguments.machine.quiet);
     let (requests, watch) = rounds(&setup, &scenario);
     let mut watcher = Watcher { board: &board, watch, rounds_max: setup.rounds_max };
-    let result = simulation.threads(resources.threads).source(requests).observe(&mut watcher).run();
+    let result = simulation.threads(resources.threads_per_simulation).source(requests).observe(&mut watcher).run();
     board.clear();
     result?;
     let tested = watcher.watch.outcome(&setup, &scenario);

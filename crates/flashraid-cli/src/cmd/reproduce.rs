@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use flashraid::Stop;
 use flashraid::config::{self, Scenario};
-use flashraid::duration::DurationEstimates;
+use flashraid::duration::WallClockEstimator;
 use flashraid::file_hashes::InputFileHashes;
 use flashraid::study::{MachineResources, ReportStore, Setting, StudySimulation, default_workers, run_all};
 use flashraid_experiments::ledger::{self, Origin};
@@ -154,7 +154,7 @@ pub fn shown(document: &Value, tables: bool) -> String {
 fn list(arguments: &ReproduceArgs) -> Outcome {
     let figures = figures();
     let size = if arguments.quick { Size::Quick } else { Size::Full };
-    let mut estimates = DurationEstimates::default();
+    let mut estimates = WallClockEstimator::default();
     let seconds: Vec<f64> = figures.iter().map(|figure| seconds(figure, size, arguments, &mut estimates)).collect::<Outcome<_>>()?;
     match arguments.json {
         true => json::print(&reproduction::list_document(&figures, &seconds)),
@@ -163,7 +163,7 @@ fn list(arguments: &ReproduceArgs) -> Outcome {
 }
 
 /// Estimates the seconds that the simulations of a figure take. The extra ones for claims that disagree are left out, and those of traces.
-fn seconds(figure: &Figure, size: Size, arguments: &ReproduceArgs, estimates: &mut DurationEstimates) -> Outcome<f64> {
+fn seconds(figure: &Figure, size: Size, arguments: &ReproduceArgs, estimates: &mut WallClockEstimator) -> Outcome<f64> {
     let scenario = |point: &Point| {
         let scenario = config::scenario_from_toml(&point.name, point.text, &point.settings(size, &[]), Some(arguments.seed));
         Ok((scenario.map_err(|problems| scenario::refuse(&problems))?, arguments.seeds.unwrap_or(point.seeds(size))))
@@ -171,7 +171,7 @@ fn seconds(figure: &Figure, size: Size, arguments: &ReproduceArgs, estimates: &m
     let points = figure.points.iter().filter(|point| point.trace.is_none()).map(scenario).collect::<Outcome<Vec<(Scenario, u64)>>>()?;
     let resources = MachineResources {
         simulations_at_once: arguments.jobs.map_or_else(default_workers, usize::from),
-        threads: 1,
+        threads_per_simulation: 1,
         warm_state_cache: None,
     };
     let of_seed = |seed: u64| {

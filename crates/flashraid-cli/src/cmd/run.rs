@@ -51,8 +51,14 @@ pub fn run(arguments: &RunArgs) -> Outcome {
     let resources = resources(arguments.machine, &[&scenario], None)?;
     interrupt::stop_at_next_step()?;
     let checked = simulation.check_until(&Stop::stop_when(interrupt::requested))?;
-    machine::announce_seconds(checked.seconds.map(|seconds| seconds.on_threads(resources.threads)), 1, &resources, arguments.machine.quiet);
-    simulation = simulation.with_check_report(checked).threads(resources.threads).warm_state_cache(resources.warm_state_cache);
+    machine::announce_seconds(
+        checked.seconds.map(|seconds| seconds.with_warm_up_threads(resources.threads_per_simulation)),
+        1,
+        &resources,
+        arguments.machine.quiet,
+    );
+    simulation =
+        simulation.with_check_report(checked).threads(resources.threads_per_simulation).warm_state_cache(resources.warm_state_cache);
     let config = json::document(&scenario.config)?;
     let out = arguments.out.as_deref().map(|out| OutFolder::claim(out, Some(arguments.force))).transpose()?;
     let mut requests = out.as_ref().map(|out| RequestFiles::begin(out.path(), &Metadata::of(&config))).transpose()?;

@@ -4,17 +4,18 @@
 //! loop, arrivals do not depend on completions either. Many requests can therefore be taken at once and served die by die, with the same
 //! result. The tables of one die then stay in the processor's cache.
 
-use super::PageRequest;
+use super::RequestInPages;
 use super::members::{Continuation, Members};
 use super::volume::Volume;
 use crate::TimeNs;
-use crate::events::{GcInterval, TimeParts};
+use crate::events::{TimeParts, VictimBlockCollection};
 use crate::ids::{DieId, Lpn, MemberSet};
 use crate::request::OpKind;
-use crate::ssd::{CpuPrefetchHint, Served, Ssd};
+use crate::ssd::{Served, SimulatorPrefetchTarget, Ssd};
 
 /// Lookahead distances of the two stages of prefetching: first the page of a die, then the memory that this page points to.
-const HINTS: [(CpuPrefetchHint, usize); 2] = [(CpuPrefetchHint::MapEntry, 16), (CpuPrefetchHint::BlockTables, 8)];
+const HINTS: [(SimulatorPrefetchTarget, usize); 2] =
+    [(SimulatorPrefetchTarget::MappingTableEntry, 16), (SimulatorPrefetchTarget::BlockRecord, 8)];
 
 /// A page operation of the batch that has not been served. Its arrival time and its kind are those of its request.
 #[derive(Debug, Clone, Copy)]
@@ -72,7 +73,7 @@ impl Ahead {
     /// Adds a request to the batch. Call [`Ahead::serve_taken_requests`] before anything else happens to the array. Arrivals must be in
     /// order, and may lie after events that have not happened yet.
     #[inline]
-    pub(super) fn take_request(&mut self, volume: &mut Volume, now: TimeNs, request: &PageRequest) {
+    pub(super) fn take_request(&mut self, volume: &mut Volume, now: TimeNs, request: &RequestInPages) {
         let Volume { layout, read_plan, members, .. } = volume;
         let dies = members.ssds[0].dies();
         let completion = members.open_completion(Continuation::Host(request.tag)).into_completion_number();
@@ -148,7 +149,7 @@ impl Ahead {
             serve(ssds, first_member, dies, operations, requests, &mut cleans, |_, _, _, served| all_served.push(served));
             (cleans, all_served)
         };
-        let results: Vec<(Vec<GcInterval>, Vec<Served>)> = std::thread::scope(|scope| {
+        let results: Vec<(Vec<VictimBlockCollection>, Vec<Served>)> = std::thread::scope(|scope| {
             let mut tasks = tasks.into_iter();
             let own = tasks.next();
             // If the system refuses another thread, this one does the work.
@@ -191,7 +192,7 @@ fn serve(
     dies: u32,
     operations: &[Taken],
     requests: &[TakenRequest],
-    cleans: &mut Vec<GcInterval>,
+    cleans: &mut Vec<VictimBlockCollection>,
     mut tell: impl FnMut(&Ssd, u32, &Taken, Served),
 ) {
     // Operations of one member follow each other. Hints end with the member, so that no operation needs a division.

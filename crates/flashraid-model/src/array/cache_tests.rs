@@ -3,11 +3,16 @@
 use super::events::done_requests;
 use super::*;
 use crate::cache::CacheCounters;
-use crate::cache::{CacheLevels, CacheParams, CapacityUnit, IwcCache, IwcSyncCache, LawcCache, StowCache, WowCache};
-use crate::coordination::{CollectionRequestTiming, CoordinationParams, ForcedWork, MESSAGE_KINDS, SchemePolicy, tiny as schemes};
+use crate::cache::{
+    CacheParams, CachesUsed, CapacityUnit, IndependentMemberCaches, LayoutAwareWriteCache, MemberCachesDestagingTogether, StowCache,
+    WowCache,
+};
+use crate::coordination::{
+    CoordinationParams, ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS, SchemePolicy, tiny as schemes,
+};
 use crate::ids::MemberSet;
 use crate::ssd::tiny::{self, READ_NS, WRITE_NS};
-use crate::ssd::{PipeliningMode, Preemption};
+use crate::ssd::{HostOverlapWithMoves, Preemption};
 use proptest::prelude::*;
 
 /// Returns members of two dies, each with five used blocks of four pages and `spare_blocks` free ones.
@@ -29,14 +34,14 @@ fn params(level: RaidLevel, members: u32, unit: u32, spare_blocks: u32, cache: C
     }
 }
 
-fn cache(levels: CacheLevels, group_pages: u32, member_pages: u32) -> CacheParams {
+fn cache(levels: CachesUsed, group_pages: u32, member_pages: u32) -> CacheParams {
     CacheParams {
-        levels,
+        caches_used: levels,
         write_group_cache_capacity_pages: group_pages,
         member_cache_pages: member_pages,
         capacity_unit: CapacityUnit::Pages,
         destage_start_fill: 0.0,
-        destage_full_speed_fill: 0.0,
+        full_speed_destage_fill_fraction: 0.0,
         destages_in_flight_max: 1,
         joint_destage_wait_max_ns: 1500,
         nvm_page_read_ns: 2,
@@ -44,7 +49,7 @@ fn cache(levels: CacheLevels, group_pages: u32, member_pages: u32) -> CacheParam
     }
 }
 
-const IWC: CacheLevels = IwcCache::LEVELS;
+const IWC: CachesUsed = IndependentMemberCaches::CACHES_USED;
 
 struct Outcome {
     done: Vec<RequestDone>,
@@ -56,8 +61,8 @@ struct Outcome {
 }
 
 fn run(params: &ArrayParams, asked: &[(TimeNs, u64, u32, bool)]) -> Outcome {
-    let mut array = Array::new(params, 1, ArraySetup::default());
-    let mut events: Vec<Event> = Vec::new();
+    let mut array = Array::new(params, 1, ArrayExecutionOptions::default());
+    let mut events: Vec<ArrayEvent> = Vec::new();
     let mut now = 0;
     for (tag, &(at, first_page, pages, write)) in asked.iter().enumerate() {
         while let Some(event) = array.next_time().filter(|&event| event < at) {
@@ -66,7 +71,7 @@ fn run(params: &ArrayParams, asked: &[(TimeNs, u64, u32, bool)]) -> Outcome {
         array
             .submit(
                 at,
-                &PageRequest {
+                &RequestInPages {
                     tag: tag as u64,
                     first_page,
                     pages,
@@ -74,7 +79,7 @@ fn run(params: &ArrayParams, asked: &[(TimeNs, u64, u32, bool)]) -> Outcome {
                     fua: false,
                     high_priority: false,
                     stream: 0,
-                    stays_on_one_member: false,
+                    bypasses_striping: false,
                 },
             )
             .unwrap();
@@ -84,7 +89,7 @@ fn run(params: &ArrayParams, asked: &[(TimeNs, u64, u32, bool)]) -> Outcome {
     while let Some(event) = array.next_time() {
         if done_requests(&events).len() == asked.len() && !is_over {
             is_over = true;
-            array.reach_milestone(event, Milestone::LastRequestDone, &mut events);
+            array.announce_milestone(event, RunMilestone::LastRequestDone, &mut events);
             continue;
         }
         assert!(event >= now, "time goes on");
@@ -113,7 +118,7 @@ fn ends(outcome: &Outcome) -> Vec<TimeNs> {
 #[test]
 fn a_cached_write_is_done_when_the_memory_has_it_and_a_read_hits_until_it_is_destaged() {
     let got = run(
-        &params(RaidLevel::Raid0, 2, 1, 300, cache(WowCache::LEVELS, 8, 0)),
+        &params(RaidLevel::Raid0, 2, 1, 300, cache(WowCache::CACHES_USED, 8, 0)),
         &[(0, 0, 2, true), (30, 0, 3, false), (1000, 0, 2, false)],
     );
     // The pages are written until 20, read until 24, and on flash at 232. The first read finds two of its three pages until 34.
@@ -126,7 +131,7 @@ fn a_cached_write_is_done_when_the_memory_has_it_and_a_read_hits_until_it_is_des
 fn destaged_groups_keep_parity_once_and_strips_have_it_in_advance() {
     // A stripe has three data pages and P on the last member. Two writes go to it, behind a first one that keeps the cache busy.
     let asked = [(0, 9, 3, true), (0, 0, 2, true), (0, 1, 2, true)];
-    let wow = run(&params(RaidLevel::Raid4, 4, 1, 300, cache(WowCache::LEVELS, 16, 0)), &asked);
+    let wow = run(&params(RaidLevel::Raid4, 4, 1, 300, cache(WowCache::CACHES_USED, 16, 0)), &asked);
     assert_eq!(wow.pages, [(0, 2); 4], "two full stripes");
     let iwc = run(&params(RaidLevel::Raid4, 4, 1, 300, cache(IWC, 0, 4)), &asked);
     assert_eq!(iwc.pages, [(0, 2), (0, 2), (1, 2), (0, 2)], "LAWC Fig. 4: one read, and four writes");
@@ -140,10 +145,10 @@ fn destaged_groups_keep_parity_once_and_strips_have_it_in_advance() {
 #[test]
 fn a_trim_drops_dirty_pages_and_trims_the_members() {
     let run = |level, members, parts, group, member, trim: (u64, u32)| {
-        let cache = CacheParams { destage_start_fill: 0.9, destage_full_speed_fill: 1.0, ..cache(parts, group, member) };
-        let mut array = Array::new(&params(level, members, 1, 300, cache), 1, ArraySetup::default());
+        let cache = CacheParams { destage_start_fill: 0.9, full_speed_destage_fill_fraction: 1.0, ..cache(parts, group, member) };
+        let mut array = Array::new(&params(level, members, 1, 300, cache), 1, ArrayExecutionOptions::default());
         let mut events = Vec::new();
-        let op = |tag, kind, first_page, pages| PageRequest {
+        let op = |tag, kind, first_page, pages| RequestInPages {
             tag,
             first_page,
             pages,
@@ -151,7 +156,7 @@ fn a_trim_drops_dirty_pages_and_trims_the_members() {
             fua: false,
             high_priority: false,
             stream: 0,
-            stays_on_one_member: false,
+            bypasses_striping: false,
         };
         for (at, request) in [(0, op(0, OpKind::Write, 0, 2)), (1000, op(1, OpKind::Trim, trim.0, trim.1))] {
             array.advance(at, &mut events);
@@ -166,53 +171,61 @@ fn a_trim_drops_dirty_pages_and_trims_the_members() {
         assert_eq!((done_requests(&events).len(), counters.destages.entries), (2, 0));
         (counters.pages_trimmed, trimmed)
     };
-    assert_eq!(run(RaidLevel::Raid0, 2, WowCache::LEVELS, 16, 0, (1, 2)), (1, vec![1, 1]));
+    assert_eq!(run(RaidLevel::Raid0, 2, WowCache::CACHES_USED, 16, 0, (1, 2)), (1, vec![1, 1]));
     assert_eq!(run(RaidLevel::Raid1, 2, IWC, 0, 16, (1, 1)), (2, vec![1, 1]));
     // With parity, only whole stripes are trimmed: two columns and P of stripe 0. A group cache also drops half a stripe.
     assert_eq!(run(RaidLevel::Raid5, 3, IWC, 0, 16, (0, 3)), (3, vec![1, 1, 1]));
     assert_eq!(run(RaidLevel::Raid5, 3, IWC, 0, 16, (1, 1)), (0, vec![0, 0, 0]));
-    assert_eq!(run(RaidLevel::Raid5, 3, WowCache::LEVELS, 16, 0, (1, 1)), (1, vec![0, 0, 0]));
+    assert_eq!(run(RaidLevel::Raid5, 3, WowCache::CACHES_USED, 16, 0, (1, 1)), (1, vec![0, 0, 0]));
 }
 
 #[test]
 fn destages_are_recorded_on_the_members_that_get_them() {
     let failures = vec![FailureParams { member: 1, at_ns: 500 }];
-    let with_parity = ArrayParams { failures, ..params(RaidLevel::Raid4, 4, 1, 300, cache(WowCache::LEVELS, 16, 0)) };
+    let with_parity = ArrayParams { failures, ..params(RaidLevel::Raid4, 4, 1, 300, cache(WowCache::CACHES_USED, 16, 0)) };
     let members = |params: &ArrayParams| {
-        let setup = ArraySetup { record_destages: true, ..ArraySetup::default() };
+        let setup = ArrayExecutionOptions { record_destages: true, ..ArrayExecutionOptions::default() };
         let mut array = Array::new(params, 1, setup);
         let mut events = Vec::new();
         for (tag, at) in [(0, 0), (1, 1000)] {
             let kind = OpKind::Write;
-            let request =
-                PageRequest { tag, first_page: 0, pages: 3, kind, fua: false, high_priority: false, stream: 0, stays_on_one_member: false };
+            let request = RequestInPages {
+                tag,
+                first_page: 0,
+                pages: 3,
+                kind,
+                fua: false,
+                high_priority: false,
+                stream: 0,
+                bypasses_striping: false,
+            };
             array.submit(at, &request).unwrap();
             array.advance(at + 999, &mut events);
         }
         assert!(!array.volume.members.keeps_ends(), "what is told is forgotten");
-        assert!(events.is_sorted_by_key(Event::order_key));
+        assert!(events.is_sorted_by_key(ArrayEvent::order_key));
         events
             .iter()
-            .filter_map(|event| if let Event::DestageEnded(destage) = event { Some(destage.member) } else { None })
+            .filter_map(|event| if let ArrayEvent::DestageEnded(destage) = event { Some(destage.member) } else { None })
             .collect::<Vec<u32>>()
     };
     assert_eq!(members(&with_parity), [0, 1, 2, 0, 2]);
     // Without parity each operation of a member ends for the destage itself.
-    assert_eq!(members(&params(RaidLevel::Raid0, 3, 1, 300, cache(WowCache::LEVELS, 16, 0))), [0, 1, 2, 0, 1, 2]);
+    assert_eq!(members(&params(RaidLevel::Raid0, 3, 1, 300, cache(WowCache::CACHES_USED, 16, 0))), [0, 1, 2, 0, 1, 2]);
 }
 
 fn policies() -> impl Strategy<Value = CacheParams> {
     let sizes = prop_oneof![
-        (1..40_u32).prop_map(|pages| cache(WowCache::LEVELS, pages, 0)),
-        (1..40_u32).prop_map(|pages| cache(StowCache::LEVELS, pages, 0)),
+        (1..40_u32).prop_map(|pages| cache(WowCache::CACHES_USED, pages, 0)),
+        (1..40_u32).prop_map(|pages| cache(StowCache::CACHES_USED, pages, 0)),
         (1..9_u32).prop_map(|pages| cache(IWC, 0, pages)),
-        (1..9_u32).prop_map(|pages| cache(IwcSyncCache::LEVELS, 0, pages)),
-        (1..9_u32, 1..6_u32).prop_map(|(first_level, pages)| cache(LawcCache::LEVELS, first_level, pages)),
+        (1..9_u32).prop_map(|pages| cache(MemberCachesDestagingTogether::CACHES_USED, 0, pages)),
+        (1..9_u32, 1..6_u32).prop_map(|(first_level, pages)| cache(LayoutAwareWriteCache::CACHES_USED, first_level, pages)),
     ];
     let thresholds = prop_oneof![3 => Just((0.0, 0.0)), 1 => Just((0.3, 0.8))];
     (sizes, thresholds, 1..3_u32).prop_map(|(cache, (low, high), in_flight)| CacheParams {
         destage_start_fill: low,
-        destage_full_speed_fill: high,
+        full_speed_destage_fill_fraction: high,
         destages_in_flight_max: in_flight,
         ..cache
     })
@@ -233,9 +246,9 @@ fn levels() -> impl Strategy<Value = (RaidLevel, u32)> {
 fn coordination(scheme: SchemePolicy, members: u32) -> CoordinationParams {
     CoordinationParams {
         scheme,
-        forced_work: ForcedWork::OneVictim,
+        forced_collection_amount: ForcedCollectionAmount::OneVictimPerDie,
         soft_threshold_free_blocks: 2,
-        collection_request_timing: CollectionRequestTiming::AtStartThreshold,
+        joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
         request_to_cycle_delay_ns: 0,
         begins_cycles_when_idle: false,
         all_dies_of_forced_member_collect: true,
@@ -264,12 +277,12 @@ proptest! {
         let mut params = params(level, members, unit, spare_blocks, cache);
         params.coordination = scheme.map(|scheme| coordination(scheme, members));
         params.ssd.gc.preemption = preempts.then_some(Preemption {
-            poll_duration_ns: 3, hard_limit_to_start_ratio: 0.5, pipeline: PipeliningMode::Off, serves_requests_from_move_register: true, moves_requested_pages_first: false, suspension: None,
+            poll_duration_ns: 3, write_blocking_limit_to_start_ratio: 0.5, host_overlap_with_moves: HostOverlapWithMoves::NoOverlap, serves_page_being_moved_from_register: true, moves_host_requested_pages_first: false, suspension: None,
         });
         if level.survives_a_failure() {
             params.failures = (0..members).rev().zip(fails).map(|(member, at_ns)| FailureParams { member, at_ns }).collect();
             params.rebuild = rebuild.map(|(delay_ns, in_flight)| {
-                RebuildParams { start_delay_ns: delay_ns, strip_interval_min_ns: 300, strips_in_flight_max: in_flight, spares: 2, spare_state: InitialSpareState::Fresh, continues_after_last_request: true }
+                RebuildParams { start_delay_ns: delay_ns, strip_interval_min_ns: 300, strips_in_flight_max: in_flight, spares: 2, spare_state: InitialSpareState::FilledNotWarmedUp, continues_after_last_request: true }
             });
         }
         let exported = params.layout().exported_pages();

@@ -1,13 +1,13 @@
 //! The write cache inside the array. Commands of the cache become page operations, and the ends of these become events of the cache (rule
 //! 85).
 
-use super::PageRequest;
+use super::RequestInPages;
 use super::coordination::Coordination;
 use super::members::{Access, Completion, Continuation, Issued, Members};
 use super::volume::Volume;
 use crate::TimeNs;
 use crate::cache::{ArrayExtent, Cache, Command, Commands, Destage, HostRequestDone, Token};
-use crate::events::DestageInterval;
+use crate::events::MemberDestage;
 use crate::placement::Layout;
 use crate::request::OpKind;
 
@@ -40,16 +40,16 @@ impl TieBreaks {
     }
 }
 
-fn pages_of(extent: &ArrayExtent, kind: OpKind) -> PageRequest {
+fn pages_of(extent: &ArrayExtent, kind: OpKind) -> RequestInPages {
     let ArrayExtent { first_page, pages } = *extent;
-    PageRequest { tag: 0, first_page, pages, kind, fua: false, high_priority: false, stream: 0, stays_on_one_member: false }
+    RequestInPages { tag: 0, first_page, pages, kind, fua: false, high_priority: false, stream: 0, bypasses_striping: false }
 }
 
 /// Record of the destages in progress, for a timeline.
 #[derive(Debug, Clone, Default)]
 pub(super) struct DestageRecord {
-    under_way: Vec<(Destage, DestageInterval)>,
-    pub(crate) finished_destages: Vec<DestageInterval>,
+    under_way: Vec<(Destage, MemberDestage)>,
+    pub(crate) finished_destages: Vec<MemberDestage>,
 }
 
 impl Caching {
@@ -175,7 +175,7 @@ impl DestageRecord {
                     Some((_, interval)) => interval.pages += pages,
                     None => {
                         let own_cache = destage.cache > 0;
-                        let interval = DestageInterval {
+                        let interval = MemberDestage {
                             member,
                             from_member_cache: own_cache,
                             stripe,
@@ -195,7 +195,7 @@ impl DestageRecord {
         for (of, interval) in &mut self.under_way {
             if *of == destage {
                 let own = ends.iter().filter(|(member, _)| *member == interval.member).map(|&(_, at)| at).max();
-                self.finished_destages.push(DestageInterval { ended_ns: own.unwrap_or(now), last_member_done_ns: now, ..*interval });
+                self.finished_destages.push(MemberDestage { ended_ns: own.unwrap_or(now), last_member_done_ns: now, ..*interval });
             }
         }
         self.under_way.retain(|(of, _)| *of != destage);

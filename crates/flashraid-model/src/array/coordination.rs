@@ -2,7 +2,7 @@
 
 use crate::TimeNs;
 use crate::coordination::{
-    CollectionRequestTiming, Controller, ControllerAction, CoordinatedArray, CoordinationParams, Mail, Mailbox, MemberEvent, Notice,
+    Controller, ControllerAction, CoordinatedArray, CoordinationParams, JointCollectionRequestTiming, Mail, Mailbox, MemberEvent, Notice,
     ToMember,
 };
 
@@ -47,7 +47,7 @@ impl Coordination {
             mailbox: Mailbox::new(params),
             actions: Vec::new(),
             page_allowances_to_count: Vec::new(),
-            uses_soft_notification: params.collection_request_timing == CollectionRequestTiming::AtSoftThreshold,
+            uses_soft_notification: params.joint_collection_request_timing == JointCollectionRequestTiming::AtSoftThreshold,
             has_turns: params.scheme.turn_settings(&array.pools).is_some(),
         }
     }

@@ -6,7 +6,7 @@ use crate::request::OpKind;
 counts! {
     /// Counters of parity, stripe locks, lost pages, trims and rebuilding, from the start of the run (without the warm-up of the
     /// members). Pages are counted when their operations are issued (rule 57).
-    pub struct StripeCounters {
+    pub struct ParityAndRebuildCounters {
         /// Writes of one stripe that read nothing before, because they bring all data for the new parity.
         full_stripe_writes,
         /// Writes of one stripe that first read the rest of its data to compute the parity.
@@ -40,7 +40,7 @@ counts! {
     }
 }
 
-impl StripeCounters {
+impl ParityAndRebuildCounters {
     pub(super) fn count_write(&mut self, kind: ParityMethod) {
         *match kind {
             ParityMethod::FullStripe => &mut self.full_stripe_writes,
@@ -55,7 +55,7 @@ counts! {
     /// Counters of the read plan `avoid`: the array asks the members where they are collecting garbage, and reads elsewhere. A *part*
     /// is what one read asks for in one stripe. With mirrors, it is what the read asks for in one strip (consecutive pages on one
     /// member).
-    pub struct ReadPlanCounters {
+    pub struct GcAvoidingReadCounters {
         /// Parts of reads that met no collection: none of the strips that they wanted was collecting.
         stripe_reads_without_collection,
         /// Parts of reads that met collection in exactly one strip of their stripe or, with mirrors, in one copy.
@@ -79,7 +79,7 @@ counts! {
     }
 }
 
-impl ReadPlanCounters {
+impl GcAvoidingReadCounters {
     /// Counts a part of a read that met collection in `busy` strips or, with mirrors, in `busy` copies.
     pub(super) fn count_part(&mut self, busy: usize) {
         *match busy {
@@ -145,7 +145,7 @@ counts! {
 
 counts! {
     /// Number of host requests that move no data: trims and flushes.
-    pub struct HostCounters {
+    pub struct TrimAndFlushCounters {
         /// Number of host trims.
         trims,
         /// Number of host flushes.
@@ -153,7 +153,7 @@ counts! {
     }
 }
 
-impl HostCounters {
+impl TrimAndFlushCounters {
     #[inline]
     pub(super) fn count(&mut self, kind: OpKind) {
         match kind {

@@ -1,12 +1,12 @@
 //! All counters of an array: their values at a moment, and the difference between two moments.
 
 use super::{
-    Array, FailureAndRebuildState, HedgeCounters, HostCounters, HostPortCounters, ReadPlanCounters, SlowMemberCounters,
-    SlowReadPredictionCounters, StripeCounters,
+    Array, ControllerLimitWaitCounters, FailureAndRebuildState, GcAvoidingReadCounters, HedgeCounters, ParityAndRebuildCounters,
+    SlowMemberCounters, SlowReadPredictionCounters, TrimAndFlushCounters,
 };
 use crate::TimeNs;
 use crate::cache::CacheCounters;
-use crate::coordination::{self, TurnCounters, UncoordinatedCleans};
+use crate::coordination::{self, OutOfTurnCollectionCounters, UncoordinatedCleans};
 use crate::ssd::{FrontEndCounters, MechanismCounters, MemberCounters, Ssd, SuperblockCounters};
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub struct ArrayCounters {
     pub superblocks: Vec<SuperblockCounters>,
     /// Counters of the queues, processor cores and buffers before the dies, one set for each member in order of its number. The list is
     /// empty if the members do not model them.
-    pub front_end_counters: Vec<FrontEndCounters>,
+    pub drive_front_end_counters: Vec<FrontEndCounters>,
     /// Counters of the optional mechanisms inside a drive (read retries and background work), one set for each member in order of its
     /// number.
     pub mechanism_counters: Vec<MechanismCounters>,
@@ -31,17 +31,17 @@ pub struct ArrayCounters {
     pub uncoordinated_cleans: Option<UncoordinatedCleans>,
     /// Collections that began outside their member's turn to collect or lasted beyond it; `None` if there are no turns. A turn is the
     /// time in which one member may collect, and the others only if they run short of free blocks.
-    pub collection_turns: Option<TurnCounters>,
+    pub collections_outside_turns: Option<OutOfTurnCollectionCounters>,
     /// Numbers of trims and of flushes that the host sent, as two separate counts.
-    pub host: HostCounters,
+    pub trims_and_flushes: TrimAndFlushCounters,
     /// Waits of host requests because of the array controller's limits on requests in progress and on bandwidth; `None` without limits.
-    pub host_port: Option<HostPortCounters>,
+    pub controller_limit_waits: Option<ControllerLimitWaitCounters>,
     /// Counters of parity, stripe locks (with which operations on one stripe wait for each other), lost pages and rebuilding. `None` if
     /// the array has no parity, no failing members, and no read plan that chooses where to read.
-    pub stripes: Option<StripeCounters>,
+    pub parity_and_rebuild: Option<ParityAndRebuildCounters>,
     /// Counters of the read plan `avoid`, which avoids members that are collecting; `None` with another plan. A read plan chooses the
     /// members from which a read is served.
-    pub collection_avoidance_counters: Option<ReadPlanCounters>,
+    pub collection_avoidance_counters: Option<GcAvoidingReadCounters>,
     /// Counters of reads that took long, so that their data were also read elsewhere (hedging). Elsewhere is another copy or, with
     /// parity, the rest of the stripe. `None` if the read plan does not hedge.
     pub hedged: Option<HedgeCounters>,
@@ -69,14 +69,14 @@ impl ArrayCounters {
         Self {
             members: members.into_iter().collect(),
             superblocks: vec![SuperblockCounters::default(); drives],
-            front_end_counters: vec![FrontEndCounters::default(); drives],
+            drive_front_end_counters: vec![FrontEndCounters::default(); drives],
             mechanism_counters: Vec::new(),
             messages_sent_by_kind: None,
             uncoordinated_cleans: None,
-            collection_turns: None,
-            host: HostCounters::default(),
-            host_port: None,
-            stripes: None,
+            collections_outside_turns: None,
+            trims_and_flushes: TrimAndFlushCounters::default(),
+            controller_limit_waits: None,
+            parity_and_rebuild: None,
             collection_avoidance_counters: None,
             hedged: None,
             read_predictions: None,
@@ -93,16 +93,18 @@ impl ArrayCounters {
         Self {
             members: each(&self.members, &earlier.members, MemberCounters::since),
             superblocks: each(&self.superblocks, &earlier.superblocks, SuperblockCounters::since),
-            front_end_counters: each(&self.front_end_counters, &earlier.front_end_counters, FrontEndCounters::since),
+            drive_front_end_counters: each(&self.drive_front_end_counters, &earlier.drive_front_end_counters, FrontEndCounters::since),
             mechanism_counters: each(&self.mechanism_counters, &earlier.mechanism_counters, MechanismCounters::since),
             messages_sent_by_kind: both(self.messages_sent_by_kind, earlier.messages_sent_by_kind, |now, then| {
                 std::array::from_fn(|kind| now[kind] - then[kind])
             }),
             uncoordinated_cleans: both(self.uncoordinated_cleans, earlier.uncoordinated_cleans, |now, then| now.since(&then)),
-            collection_turns: both(self.collection_turns, earlier.collection_turns, |now, then| now.since(&then)),
-            host: self.host.since(&earlier.host),
-            host_port: both(self.host_port, earlier.host_port, |now, then| now.since(&then)),
-            stripes: both(self.stripes, earlier.stripes, |now, then| now.since(&then)),
+            collections_outside_turns: both(self.collections_outside_turns, earlier.collections_outside_turns, |now, then| {
+                now.since(&then)
+            }),
+            trims_and_flushes: self.trims_and_flushes.since(&earlier.trims_and_flushes),
+            controller_limit_waits: both(self.controller_limit_waits, earlier.controller_limit_waits, |now, then| now.since(&then)),
+            parity_and_rebuild: both(self.parity_and_rebuild, earlier.parity_and_rebuild, |now, then| now.since(&then)),
             collection_avoidance_counters: both(self.collection_avoidance_counters, earlier.collection_avoidance_counters, |now, then| {
                 now.since(&then)
             }),
@@ -129,8 +131,8 @@ impl ArrayCounters {
 
 impl Array {
     /// Returns the counts until `now`. Members may put off simulating work on which no request depends, and such work is not counted
-    /// yet. To include it, first call [`Array::reach_milestone`] with
-    /// [`Milestone::BeforeReadingArrayCounters`](super::Milestone::BeforeReadingArrayCounters).
+    /// yet. To include it, first call [`Array::announce_milestone`] with
+    /// [`RunMilestone::BeforeReadingArrayCounters`](super::RunMilestone::BeforeReadingArrayCounters).
     pub fn counters(&self, now: TimeNs) -> ArrayCounters {
         let Self { port, caching, volume, coordination, host, .. } = self;
         let ssds = &volume.members.ssds;
@@ -139,17 +141,17 @@ impl Array {
         ArrayCounters {
             members,
             superblocks: drives.into_iter().flatten().collect(),
-            front_end_counters: ssds.iter().filter_map(Ssd::front_end_counters).copied().collect(),
+            drive_front_end_counters: ssds.iter().filter_map(Ssd::front_end_counters).copied().collect(),
             mechanism_counters: ssds.iter().map(Ssd::mechanism_counters).collect(),
             messages_sent_by_kind: coordination.as_ref().map(|coordination| coordination.mailbox.sent()),
             uncoordinated_cleans: asks_softly.map(|coordination| coordination.controller.uncoordinated_cleans()),
-            collection_turns: coordination
+            collections_outside_turns: coordination
                 .as_ref()
                 .filter(|coordination| coordination.has_turns)
                 .map(|_| ssds.iter().map(Ssd::turn_counters).sum()),
-            host: *host,
-            host_port: port.as_ref().map(|port| port.counters_at(now)),
-            stripes: volume.stripes.as_ref().map(|stripes| stripes.counters),
+            trims_and_flushes: *host,
+            controller_limit_waits: port.as_ref().map(|port| port.counters_at(now)),
+            parity_and_rebuild: volume.stripes.as_ref().map(|stripes| stripes.counters),
             collection_avoidance_counters: volume.stripes.as_ref().and_then(|stripes| stripes.plan_counters()),
             hedged: volume.stripes.as_ref().and_then(|stripes| stripes.hedge_counters()),
             read_predictions: volume.stripes.as_ref().and_then(|stripes| stripes.prediction_counters()),

@@ -3,15 +3,15 @@
 use super::Health;
 use super::caching::Caching;
 use crate::TimeNs;
-use crate::events::{DestageInterval, GcInterval, Slab, TimeParts};
+use crate::events::{MemberDestage, Slab, TimeParts, VictimBlockCollection};
 use crate::ssd;
-pub use crate::ssd::UnitsProgrammed;
+pub use crate::ssd::MappingUnitsProgrammed;
 use std::collections::VecDeque;
 
 /// A request that is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestDone {
-    /// Tag of the request: the number that the caller chose when submitting it ([`PageRequest::tag`](super::PageRequest::tag)).
+    /// Tag of the request: the number that the caller chose when submitting it ([`RequestInPages::tag`](super::RequestInPages::tag)).
     pub tag: u64,
     /// Time at which the last page of the request was done, in nanoseconds.
     pub at: TimeNs,
@@ -25,16 +25,16 @@ pub struct RequestDone {
 
 /// An event that the array reports to its caller, such as the end of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event {
+pub enum ArrayEvent {
     /// A request is done.
     RequestDone(RequestDone),
     /// The collection of one victim block has ended: its valid pages are moved, and it is erased.
-    VictimCollectionEnded(GcInterval),
+    VictimCollectionEnded(VictimBlockCollection),
     /// A destage of the write cache has ended. There is one event for each member that got pages, only with
-    /// [`super::ArraySetup::record_destages`].
-    DestageEnded(DestageInterval),
+    /// [`super::ArrayExecutionOptions::record_destages`].
+    DestageEnded(MemberDestage),
     /// A drive with superblocks has programmed units, the pieces of data that its mapping places (one page or several).
-    SuperblockUnitsProgrammed(UnitsProgrammed),
+    SuperblockUnitsProgrammed(MappingUnitsProgrammed),
     /// A member has failed, or its rebuilding has begun or ended. Requests that arrive later are counted under the new health.
     HealthChanged {
         /// Time of the change, in nanoseconds.
@@ -44,7 +44,7 @@ pub enum Event {
     },
 }
 
-impl Event {
+impl ArrayEvent {
     /// Returns the time at which the event is reported.
     #[inline]
     pub fn time(&self) -> TimeNs {
@@ -78,9 +78,9 @@ impl Event {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Outbox {
     /// Ends of requests that were computed before simulated time reached them, in order of time.
-    pub(crate) requests_held_back: Vec<Event>,
+    pub(crate) requests_held_back: Vec<ArrayEvent>,
     /// Cleans whose ends are known in advance (a clean is the collection of one victim block).
-    cleans: Slab<GcInterval>,
+    cleans: Slab<VictimBlockCollection>,
     /// End times of the cleans with their indices in `cleans`, in order of time. Large batches have thousands of them, so entries are
     /// small.
     ends: VecDeque<(TimeNs, u32)>,
@@ -97,7 +97,7 @@ impl Outbox {
         told: &mut ssd::Outbox,
         caching: Option<&mut Caching>,
         begin: usize,
-        events: &mut Vec<Event>,
+        events: &mut Vec<ArrayEvent>,
     ) {
         // Requests alone are in order already, and most calls find nothing else.
         let is_empty = told.collections.is_empty() && told.programmed.is_empty() && self.health_changes.is_empty() && caching.is_none();
@@ -112,7 +112,7 @@ impl Outbox {
         told: &mut ssd::Outbox,
         caching: Option<&mut Caching>,
         begin: usize,
-        events: &mut Vec<Event>,
+        events: &mut Vec<ArrayEvent>,
     ) {
         match told.collections.len() {
             0 => {}
@@ -133,32 +133,32 @@ impl Outbox {
         }
         let destages = events.len();
         if let Some(record) = caching.and_then(|caching| caching.destage_record.as_mut()) {
-            events.extend(record.finished_destages.drain(..).map(Event::DestageEnded));
+            events.extend(record.finished_destages.drain(..).map(ArrayEvent::DestageEnded));
         }
         let programs = events.len();
-        events.extend(told.programmed.drain(..).map(Event::SuperblockUnitsProgrammed));
+        events.extend(told.programmed.drain(..).map(ArrayEvent::SuperblockUnitsProgrammed));
         let changes = events.len();
-        events.extend(self.health_changes.drain(..).map(|(at, health)| Event::HealthChanged { at, health }));
+        events.extend(self.health_changes.drain(..).map(|(at, health)| ArrayEvent::HealthChanged { at, health }));
         let kinds = [begin..requests, requests..destages, destages..programs, programs..changes, changes..events.len()];
         if kinds.iter().filter(|kind| !kind.is_empty()).count() > 1 {
-            events[begin..].sort_by_key(Event::order_key);
+            events[begin..].sort_by_key(ArrayEvent::order_key);
         }
     }
 
-    /// Appends the cleans that end by `until` (a clean is the collection of one victim block), in the order of [`Event::order_key`].
-    fn report_cleans(&mut self, until: TimeNs, events: &mut Vec<Event>) {
+    /// Appends the cleans that end by `until` (a clean is the collection of one victim block), in the order of [`ArrayEvent::order_key`].
+    fn report_cleans(&mut self, until: TimeNs, events: &mut Vec<ArrayEvent>) {
         let mut begin = events.len();
         while let Some(&(end, number)) = self.ends.front()
             && end <= until
         {
             self.ends.pop_front();
             if events.get(begin).is_some_and(|event| event.time() != end) {
-                events[begin..].sort_by_key(Event::order_key);
+                events[begin..].sort_by_key(ArrayEvent::order_key);
                 begin = events.len();
             }
-            events.push(Event::VictimCollectionEnded(self.cleans.remove(number)));
+            events.push(ArrayEvent::VictimCollectionEnded(self.cleans.remove(number)));
         }
-        events[begin..].sort_by_key(Event::order_key);
+        events[begin..].sort_by_key(ArrayEvent::order_key);
     }
 
     /// Returns the earliest start of a clean that has not been reported (a clean is the collection of one victim block).
@@ -169,6 +169,6 @@ impl Outbox {
 
 /// Returns the requests among the events.
 #[cfg(test)]
-pub(super) fn done_requests(events: &[Event]) -> Vec<RequestDone> {
-    events.iter().filter_map(|event| if let Event::RequestDone(done) = event { Some(*done) } else { None }).collect()
+pub(super) fn done_requests(events: &[ArrayEvent]) -> Vec<RequestDone> {
+    events.iter().filter_map(|event| if let ArrayEvent::RequestDone(done) = event { Some(*done) } else { None }).collect()
 }

@@ -8,13 +8,13 @@
 use super::{HostPortParams, RequestDone};
 use crate::TimeNs;
 use crate::events::Slab;
-use crate::placement::PageRequest;
+use crate::placement::RequestInPages;
 use crate::request::OpKind;
 use std::collections::{BTreeMap, VecDeque};
 
 counts! {
     /// Counters of requests that waited because of the controller's limits on requests in progress and on bandwidth.
-    pub struct HostPortCounters {
+    pub struct ControllerLimitWaitCounters {
         /// Number of requests that waited because the allowed number of others was in progress.
         waits,
         /// Total time that requests waited because the allowed number of others was in progress, in nanoseconds.
@@ -27,7 +27,7 @@ counts! {
 /// A request from its arrival to its end.
 #[derive(Debug, Clone, Copy)]
 struct HostRequest {
-    request: PageRequest,
+    request: RequestInPages,
     /// Position in the order of arrival.
     sequence: u64,
     arrival_ns: TimeNs,
@@ -43,7 +43,7 @@ struct HostRequest {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum PortStep {
     /// The array must start this request. The request carries a tag that the host port has given to it, instead of the host's tag.
-    RequestEntersArray(PageRequest),
+    RequestEntersArray(RequestInPages),
     /// A request is done. Its tag is again the one that the host gave to it, instead of the one that the host port gave to it.
     Done(RequestDone),
     /// Nothing outside the port changes.
@@ -65,7 +65,7 @@ pub(super) struct HostPort {
     read: BTreeMap<u64, u32>,
     /// Time at which a request or a transfer last ended. Requests that wait may continue at that time.
     ended_ns: TimeNs,
-    pub(crate) counters: HostPortCounters,
+    pub(crate) counters: ControllerLimitWaitCounters,
 }
 
 impl HostPort {
@@ -80,14 +80,14 @@ impl HostPort {
             passing: VecDeque::new(),
             read: BTreeMap::new(),
             ended_ns: 0,
-            counters: HostPortCounters::default(),
+            counters: ControllerLimitWaitCounters::default(),
         }
     }
 
     /// Returns the counters at `now`. Transfers follow one another without gaps.
-    pub(crate) fn counters_at(&self, now: TimeNs) -> HostPortCounters {
+    pub(crate) fn counters_at(&self, now: TimeNs) -> ControllerLimitWaitCounters {
         let ahead_ns = self.passing.back().map_or(0, |&(end, _)| end.saturating_sub(now));
-        HostPortCounters { busy_ns: self.counters.busy_ns - ahead_ns, ..self.counters }
+        ControllerLimitWaitCounters { busy_ns: self.counters.busy_ns - ahead_ns, ..self.counters }
     }
 
     fn has_turn(&self) -> bool {
@@ -95,7 +95,7 @@ impl HostPort {
     }
 
     /// Accepts an arriving request. Returns it if the array must start it at once.
-    pub(super) fn request_arrives(&mut self, now: TimeNs, request: &PageRequest) -> Option<PageRequest> {
+    pub(super) fn request_arrives(&mut self, now: TimeNs, request: &RequestInPages) -> Option<RequestInPages> {
         let id = self.requests.insert(HostRequest {
             request: *request,
             sequence: self.arrived,
@@ -113,7 +113,7 @@ impl HostPort {
     }
 
     /// Lets a request begin whose turn has come. Returns it if the array must start it at once.
-    fn begin_turn(&mut self, now: TimeNs, id: u32) -> Option<PageRequest> {
+    fn begin_turn(&mut self, now: TimeNs, id: u32) -> Option<RequestInPages> {
         self.in_work += 1;
         let HostRequest { request, arrival_ns, ref mut turn_ns, .. } = self.requests[id];
         *turn_ns = now;
@@ -125,7 +125,7 @@ impl HostPort {
             self.ask_to_pass(now, id);
             return None;
         }
-        Some(PageRequest { tag: u64::from(id), ..request })
+        Some(RequestInPages { tag: u64::from(id), ..request })
     }
 
     fn ask_to_pass(&mut self, now: TimeNs, id: u32) {
@@ -173,7 +173,7 @@ impl HostPort {
         {
             self.passing.pop_front();
             let HostRequest { request, read, .. } = self.requests[id];
-            let Some(done) = read else { return PortStep::RequestEntersArray(PageRequest { tag: u64::from(id), ..request }) };
+            let Some(done) = read else { return PortStep::RequestEntersArray(RequestInPages { tag: u64::from(id), ..request }) };
             self.ended_ns = now;
             return PortStep::Done(self.leaves(id, RequestDone { at: now, ..done }));
         }

@@ -9,7 +9,7 @@ use crate::events::Slab;
 use crate::events::TimeParts;
 use crate::ids::MemberSet;
 use crate::request::OpKind;
-use crate::ssd::{OpEnd, Outbox, PageOp, Ssd, SsdWake};
+use crate::ssd::{LogicalPageOp, OpEnd, Outbox, Ssd, SsdWake};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -149,7 +149,7 @@ pub(super) struct Access {
     pub(crate) kind: OpKind,
     pub(crate) fua: bool,
     pub(crate) high_priority: bool,
-    /// Source of the operation; see [`PageOp::workload_stream`].
+    /// Source of the operation; see [`LogicalPageOp::workload_stream`].
     pub(crate) source: u8,
     /// True if all other events of this nanosecond have happened; see [`Ssd::submit`].
     pub(crate) moment_is_over: bool,
@@ -367,7 +367,7 @@ impl Members {
         {
             pages_given.count(now, member);
         }
-        let op = PageOp {
+        let op = LogicalPageOp {
             logical_page: page,
             kind,
             fua: writes && fua,
@@ -380,7 +380,7 @@ impl Members {
 
     /// Returns the group of operations with the number `completion` (see [`Completion`]) if all operations of the group have ended by
     /// `now`. Otherwise, it returns `None`.
-    pub fn completion_if_ended(&self, completion: u32, now: TimeNs) -> Option<&Completion> {
+    pub fn operation_group_if_ended(&self, completion: u32, now: TimeNs) -> Option<&Completion> {
         Some(&self.completions[completion]).filter(|completion| completion.remaining == 0 && completion.last_end <= now)
     }
 

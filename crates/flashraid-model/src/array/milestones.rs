@@ -1,14 +1,14 @@
 //! Milestones: moments of a run that the array must know.
 
 use super::members::Members;
-use super::{Array, Event};
+use super::{Array, ArrayEvent};
 use crate::TimeNs;
 use crate::ssd::Ssd;
 
 /// A moment of a run of which the caller must tell the array, such as the beginning or the end of the measured time. Each variant says
 /// what the array does then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Milestone {
+pub enum RunMilestone {
     /// Counters are about to be read. Members may have put off simulating some of their work, because no request depended on it. They
     /// simulate it now, so that the counters include it. Collections that have ended in this work are reported by the next call of
     /// [`Array::advance`].
@@ -27,14 +27,14 @@ pub enum Milestone {
     RunEnds,
 }
 
-/// Times that the array returns when the caller tells it of a milestone of the run ([`Array::reach_milestone`]). A milestone is a
-/// moment such as the end of the measured time. The first of the two times says which collections the array has reported. The second
-/// time says how long the members will be busy.
+/// Two times that the array returns when the caller tells it of a milestone of the run ([`Array::announce_milestone`]). A milestone is a
+/// moment such as the end of the measured time. The array has reported all collections that started before the first time. The second time
+/// is the latest end of an operation that the members have received, as far as it is known in advance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MilestoneReached {
+pub struct MilestoneTimes {
     /// Time up to which the caller knows the starts of all collections. Each collection that started before this time has been reported
     /// as an event.
-    pub collection_starts_reported_until: TimeNs,
+    pub all_collection_starts_reported_until: TimeNs,
     /// Time at which the last of all operations that members have received will end, in so far as it is known in advance. It is 0 if
     /// members know the end of an operation only when it happens.
     pub latest_scheduled_operation_end: TimeNs,
@@ -42,32 +42,32 @@ pub struct MilestoneReached {
 
 impl Array {
     /// Tells the array that the run has reached `milestone` at time `now`. A milestone is a moment such as the beginning or end of the
-    /// measured time. [`Milestone`] says what the array then does. At the end of the run, the array appends the last events to
+    /// measured time. [`RunMilestone`] says what the array then does. At the end of the run, the array appends the last events to
     /// `events`.
-    pub fn reach_milestone(&mut self, now: TimeNs, milestone: Milestone, events: &mut Vec<Event>) -> MilestoneReached {
+    pub fn announce_milestone(&mut self, now: TimeNs, milestone: RunMilestone, events: &mut Vec<ArrayEvent>) -> MilestoneTimes {
         match milestone {
-            Milestone::BeforeReadingArrayCounters => self.catch_up(now),
-            Milestone::MeasuringBegins => {
+            RunMilestone::BeforeReadingArrayCounters => self.catch_up(now),
+            RunMilestone::MeasuringBegins => {
                 self.catch_up(now);
                 self.volume.members.ssds.iter_mut().for_each(|ssd| ssd.measure_usage_from(now));
                 if let Some(caching) = &mut self.caching {
                     caching.cache.restart_maximum(now);
                 }
             }
-            Milestone::MeasuringEnds => {
+            RunMilestone::MeasuringEnds => {
                 let issued = self.volume.members.act_on_each_member(|member, out| member.catch_up_through(now, out));
                 self.drain(issued);
                 self.volume.members.ssds.iter_mut().for_each(|ssd| ssd.measure_usage_until(now));
             }
-            Milestone::LastRequestDone => self.requests_end(now),
-            Milestone::RunEnds => {
+            RunMilestone::LastRequestDone => self.requests_end(now),
+            RunMilestone::RunEnds => {
                 events.append(&mut self.outbox.requests_held_back);
                 let begin = events.len();
                 self.outbox.release_events(TimeNs::MAX, &mut self.volume.members.reports, self.caching.as_deref_mut(), begin, events);
             }
         }
-        MilestoneReached {
-            collection_starts_reported_until: self.collections_known_until(now),
+        MilestoneTimes {
+            all_collection_starts_reported_until: self.collections_known_until(now),
             latest_scheduled_operation_end: self.busy_until(),
         }
     }
@@ -84,7 +84,7 @@ impl Array {
         if let Some(coordination) = &mut self.coordination {
             coordination.controller.end_checks();
         }
-        let issued = self.volume.members.act_on_each_member(|member, out| member.end_idle_collection(now, out));
+        let issued = self.volume.members.act_on_each_member(|member, out| member.forbid_new_idle_collection(now, out));
         self.drain(issued);
         let Members { ssds, agenda, .. } = &mut self.volume.members;
         agenda.retain_wakes(|member, wake| ssds[member as usize].needs_wake_up(wake));

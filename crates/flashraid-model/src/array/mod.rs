@@ -3,8 +3,8 @@
 //! Four methods drive it: [`Array::submit`] and, for many requests at once, [`Array::submit_many`]; [`Array::next_time`]; and
 //! [`Array::advance`], which returns all events. The caller passes the time.
 //!
-//! A [`ArraySetup`] and a [`ArrayShape`] describe it. Before the first request, [`Array::untimed_access`] warms its members up.
-//! [`Array::reach_milestone`] announces the few moments of a run that it must know.
+//! A [`ArrayExecutionOptions`] and a [`ArrayShape`] describe it. Before the first request, [`Array::untimed_access`] warms its members up.
+//! [`Array::announce_milestone`] announces the few moments of a run that it must know.
 //!
 //! [`Array::counters`] returns all counts, [`Array::members`] the members, and [`Array::prefetch_into_cpu_cache`] hints at coming requests.
 //! No other methods are called from outside the model.
@@ -40,26 +40,26 @@ use crate::TimeNs;
 use crate::cache::Cache;
 use crate::coordination::{CoordinatedArray, CoordinationParams};
 use crate::ids::MemberId;
-pub use crate::placement::{Extent, Layout, PageRequest, RaidLevel};
+pub use crate::placement::{Extent, Layout, RaidLevel, RequestInPages};
 use crate::request::OpKind;
-use crate::ssd::{CpuPrefetchHint, SimulationShortcuts, Ssd};
+use crate::ssd::{SimulationShortcuts, SimulatorPrefetchTarget, Ssd};
 use ahead::Ahead;
 use caching::{Caching, DestageRecord};
 use coordination::Coordination;
-pub use counters::{HedgeCounters, HostCounters, ReadPlanCounters, SlowReadPredictionCounters, StripeCounters};
+pub use counters::{GcAvoidingReadCounters, HedgeCounters, ParityAndRebuildCounters, SlowReadPredictionCounters, TrimAndFlushCounters};
 pub use counts::ArrayCounters;
 use events::Outbox;
-pub use events::{Event, RequestDone, UnitsProgrammed};
+pub use events::{ArrayEvent, MappingUnitsProgrammed, RequestDone};
 pub use failure::{FailureAndRebuildState, Health};
+pub use host_port::ControllerLimitWaitCounters;
 use host_port::HostPort;
-pub use host_port::HostPortCounters;
 use members::{Access, Continuation, Issued, Members, PageAllowances};
-pub use milestones::{Milestone, MilestoneReached};
-pub use offered_load::OfferedLoad;
+pub use milestones::{MilestoneTimes, RunMilestone};
+pub use offered_load::MemberLoadCalculator;
 pub use params::*;
 pub use read_plan::ReadPlan;
 pub use requests::{SubmitError, page_request_of};
-pub use setup::{ArraySetup, ArrayShape};
+pub use setup::{ArrayExecutionOptions, ArrayShape};
 use slow::SlowMembers;
 pub use slow::{SlowMemberCounters, SlowMemberParams, StallParams};
 use stripes::Stripes;
@@ -92,20 +92,20 @@ pub struct Array {
     outbox: Outbox,
     /// The health of the array that was last reported as an event.
     health: Health,
-    host: HostCounters,
+    host: TrimAndFlushCounters,
 }
 
 impl Array {
     /// Returns an array of filled members. If failed members are to be rebuilt, the array also has spares, numbered after the last
     /// member. `seed` selects all random streams, such as those of policies that choose victim blocks at random. Use
-    /// [`ArraySetup::new_array_unless_stopped`] if filling must be interruptible.
-    pub fn new(params: &ArrayParams, seed: u64, setup: ArraySetup) -> Self {
+    /// [`ArrayExecutionOptions::new_array_unless_stopped`] if filling must be interruptible.
+    pub fn new(params: &ArrayParams, seed: u64, setup: ArrayExecutionOptions) -> Self {
         Self::make(params, seed, setup, &mut || true).expect("nobody says no")
     }
 
-    fn make(params: &ArrayParams, seed: u64, setup: ArraySetup, go_on: &mut dyn FnMut() -> bool) -> Option<Self> {
-        let ArraySetup {
-            threads_max: threads,
+    fn make(params: &ArrayParams, seed: u64, setup: ArrayExecutionOptions, go_on: &mut dyn FnMut() -> bool) -> Option<Self> {
+        let ArrayExecutionOptions {
+            worker_threads_max: threads,
             operations_per_worker_thread_min: operations_per_thread,
             records_utilisation: record_usage,
             record_destages,
@@ -113,7 +113,7 @@ impl Array {
         } = setup;
         if params.plans_reads() || !params.slow.is_empty() {
             // The state of a member that takes shortcuts is not the state at this moment, and its answers are known before they are late.
-            shortcuts = SimulationShortcuts { computes_ends_on_arrival: false, ends_waits_without_events: false };
+            shortcuts = SimulationShortcuts { computes_ends_on_arrival: false, skips_operation_end_events: false };
         }
         let member = |number| Ssd::new(&params.ssd, seed, MemberId(number), params.coordination.is_some(), shortcuts);
         let (spares, _) = params.spares_and_state();
@@ -153,7 +153,7 @@ impl Array {
             start_threshold_free_blocks: pools.start_threshold_free_blocks,
             cache_capacity_pages: caching.as_ref().map(|caching| caching.cache.room_pages()),
             member_failures_configured: !params.failures.is_empty(),
-            computes_requests_before_arrival: is_plain && first.is_immediate(),
+            can_simulate_future_requests: is_plain && first.is_immediate(),
         };
         let array = CoordinatedArray {
             pools,
@@ -180,7 +180,7 @@ impl Array {
             last_arrival_ns: 0,
             outbox: Outbox::default(),
             health: Health::Normal,
-            host: HostCounters::default(),
+            host: TrimAndFlushCounters::default(),
         })
     }
 
@@ -195,7 +195,7 @@ impl Array {
         &self.volume.members.ssds
     }
 
-    /// Starts an operation that arrives now. An [`Event::RequestDone`] reports its end.
+    /// Starts an operation that arrives now. An [`ArrayEvent::RequestDone`] reports its end.
     ///
     /// # Errors
     /// Returns an error, and changes nothing, if the operation has no pages or reaches beyond the array.
@@ -203,7 +203,7 @@ impl Array {
     /// # Panics
     /// Panics if time has gone back.
     #[inline]
-    pub fn submit(&mut self, now: TimeNs, request: &PageRequest) -> Result<(), SubmitError> {
+    pub fn submit(&mut self, now: TimeNs, request: &RequestInPages) -> Result<(), SubmitError> {
         self.check(request)?;
         assert!(now.saturating_add(1) >= self.advanced_before && now >= self.last_arrival_ns, "time does not go back");
         self.last_arrival_ns = now;
@@ -228,12 +228,12 @@ impl Array {
     /// Starts operations that arrive now and later, in order of time. The result is the same as if each were submitted at its time.
     ///
     /// All operations are served together, which is faster, if the array knows the end of a request as soon as the request arrives
-    /// ([`ArrayShape::computes_requests_before_arrival`]).
+    /// ([`ArrayShape::can_simulate_future_requests`]).
     ///
     /// # Errors
     /// Returns an error like [`Array::submit`]. The operations before the refused one have been taken.
-    pub fn submit_many(&mut self, operations: &[(TimeNs, PageRequest)]) -> Result<(), SubmitError> {
-        if self.shape.computes_requests_before_arrival {
+    pub fn submit_many(&mut self, operations: &[(TimeNs, RequestInPages)]) -> Result<(), SubmitError> {
+        if self.shape.can_simulate_future_requests {
             let checked = operations.iter().try_for_each(|(at, request)| {
                 self.check(request)?;
                 assert!(at.saturating_add(1) >= self.advanced_before && *at >= self.last_arrival_ns, "time does not go back");
@@ -255,13 +255,13 @@ impl Array {
             self.submit(*at, request)
         });
         // Some collections become known late.
-        held.sort_by_key(Event::order_key);
+        held.sort_by_key(ArrayEvent::order_key);
         self.outbox.requests_held_back = held;
         taken
     }
 
     #[inline]
-    fn check(&self, request: &PageRequest) -> Result<(), SubmitError> {
+    fn check(&self, request: &RequestInPages) -> Result<(), SubmitError> {
         let exported_pages = self.volume.layout.exported_pages();
         if request.pages == 0 && matches!(request.kind, OpKind::Read | OpKind::Write) {
             return Err(SubmitError::EmptyRequest);
@@ -274,7 +274,7 @@ impl Array {
 
     /// Starts a request that has passed the host port.
     #[inline]
-    fn begin(&mut self, now: TimeNs, request: &PageRequest, moment_is_over: bool) -> Issued {
+    fn begin(&mut self, now: TimeNs, request: &RequestInPages, moment_is_over: bool) -> Issued {
         if request.pages > 0
             && let Some(caching) = &mut self.caching
         {
@@ -284,12 +284,12 @@ impl Array {
         if self.counts_operations() {
             self.operation_begins(now);
         }
-        let PageRequest { kind, fua, high_priority, stream: source, .. } = *request;
+        let RequestInPages { kind, fua, high_priority, stream: source, .. } = *request;
         let access = Access { now, kind, fua, high_priority, source, moment_is_over };
         let continuation = Continuation::Host(request.tag);
         if request.pages > 0 {
             let layout = self.volume.layout;
-            self.volume.issue(&access, layout.extents(request), request.stays_on_one_member, continuation)
+            self.volume.issue(&access, layout.extents(request), request.bypasses_striping, continuation)
         } else if kind == OpKind::Flush && self.volume.members.ssds[0].takes_flushes() {
             // The data in the members' write buffers may be lost until a flush (rule 208).
             self.volume.issue_everywhere(&access, continuation)
@@ -322,7 +322,7 @@ impl Array {
     /// Loads data of the simulator into the cache of the computer's processor, because `request` comes soon and will need them. `hint`
     /// says which data: map entries, or records about flash blocks. The results of the simulation stay the same.
     #[inline]
-    pub fn prefetch_into_cpu_cache(&self, hint: CpuPrefetchHint, request: &PageRequest) {
+    pub fn prefetch_into_cpu_cache(&self, hint: SimulatorPrefetchTarget, request: &RequestInPages) {
         for extent in self.volume.layout.extents(request) {
             for page in extent.first_page..extent.first_page + extent.pages {
                 self.volume.members.ssds[extent.first_member as usize].prefetch(hint, page);
@@ -338,12 +338,12 @@ impl Array {
         Some(next.map_or(held.time(), |at| at.min(held.time())))
     }
 
-    /// Runs the simulation until `until`, and appends its events in the order of [`Event::order_key`].
+    /// Runs the simulation until `until`, and appends its events in the order of [`ArrayEvent::order_key`].
     ///
     /// A collection that delays a request is reported by the call that reaches the collection's end. Other collections may be reported by
-    /// a later call, at the latest by the one for [`Milestone::BeforeReadingArrayCounters`].
+    /// a later call, at the latest by the one for [`RunMilestone::BeforeReadingArrayCounters`].
     #[inline]
-    pub fn advance(&mut self, until: TimeNs, events: &mut Vec<Event>) {
+    pub fn advance(&mut self, until: TimeNs, events: &mut Vec<ArrayEvent>) {
         let begin = events.len();
         if !self.outbox.requests_held_back.is_empty() {
             let due = self.outbox.requests_held_back.partition_point(|event| event.time() <= until);
@@ -354,7 +354,7 @@ impl Array {
 
     /// Runs the simulation until `until`. From index `begin` on, `events` are in order before and after.
     #[inline]
-    fn run(&mut self, until: TimeNs, begin: usize, events: &mut Vec<Event>) {
+    fn run(&mut self, until: TimeNs, begin: usize, events: &mut Vec<ArrayEvent>) {
         self.run_parts(until, events);
         let Self { outbox, volume, caching, .. } = self;
         outbox.release_events(until, &mut volume.members.reports, caching.as_deref_mut(), begin, events);

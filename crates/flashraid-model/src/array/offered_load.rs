@@ -4,19 +4,19 @@ use super::ArrayParams;
 use super::read_plan::ReadPlan;
 use super::stripe_pages::{StripePages, plan_write};
 use super::stripes::next_sub_request;
-use crate::placement::{Layout, PageRequest, StripRoles};
+use crate::placement::{Layout, RequestInPages, StripRoles};
 
 /// Computes the load that requests offer to the members: the pages that each member must read and write for a request, parity included.
 /// The time that this takes is not considered.
 #[derive(Debug, Clone)]
-pub struct OfferedLoad {
+pub struct MemberLoadCalculator {
     layout: Layout,
     read_plan: ReadPlan,
     pages: StripePages,
     reads: StripePages,
 }
 
-impl OfferedLoad {
+impl MemberLoadCalculator {
     /// Returns a calculator of the pages that requests make the members read and write, for an array with these parameters.
     pub fn new(params: &ArrayParams) -> Self {
         let layout = params.layout();
@@ -27,13 +27,13 @@ impl OfferedLoad {
     /// Calls `visit` once for each strip of which `request` reads or writes pages. A parity strip has a call of its own, and so has
     /// each copy of a strip. The arguments of `visit` are the number of the member, and the numbers of pages of the strip that are
     /// read and written there.
-    pub fn visit_member_pages(&mut self, request: &PageRequest, mut visit: impl FnMut(u32, u32, u32)) {
+    pub fn visit_strip_reads_and_writes(&mut self, request: &RequestInPages, mut visit: impl FnMut(u32, u32, u32)) {
         let shape = self.layout.stripe_shape();
         let mut extents = self.layout.extents(request).peekable();
         while extents.peek().is_some() {
             self.pages.clear();
             self.reads.clear();
-            let stripe = next_sub_request(&self.layout, &mut extents, request.stays_on_one_member, &mut self.pages);
+            let stripe = next_sub_request(&self.layout, &mut extents, request.bypasses_striping, &mut self.pages);
             if request.is_write() && shape.parity_strips > 0 {
                 plan_write(shape, StripRoles::default(), &mut self.pages, &mut self.reads);
             } else if !request.is_write() {

@@ -70,13 +70,13 @@ pub struct ReadPlanParams {
 pub struct SlowReadPredictionParams {
     /// Waiting time above which a read counts as slow, in nanoseconds. It is the time for which the read waits before it begins. The
     /// read plan predicts for each read if it will be slow.
-    pub slow_threshold_ns: u64,
+    pub slow_wait_threshold_ns: u64,
     /// Probability that a slow read is predicted to be fast.
     pub false_accept: f64,
     /// Probability that a fast read is predicted to be slow.
     pub false_reject: f64,
     /// Time that a prediction takes before each read, in nanoseconds.
-    pub cost_ns: u64,
+    pub delay_per_read_ns: u64,
     /// True if the data of a read are also read elsewhere when the read takes long, whatever was predicted for it. Elsewhere is another
     /// copy or, with parity, the rest of the stripe.
     pub also_hedges: bool,
@@ -84,7 +84,7 @@ pub struct SlowReadPredictionParams {
 
 impl Default for SlowReadPredictionParams {
     fn default() -> Self {
-        Self { slow_threshold_ns: 1_000_000, false_accept: 0.05, false_reject: 0.05, cost_ns: 5000, also_hedges: false }
+        Self { slow_wait_threshold_ns: 1_000_000, false_accept: 0.05, false_reject: 0.05, delay_per_read_ns: 5000, also_hedges: false }
     }
 }
 
@@ -181,7 +181,7 @@ pub enum InitialSpareState {
     /// Filled with data and warmed up like a member: in the state that many overwrites leave.
     WarmedUpByOverwrites,
     /// Filled with data like a member, but not warmed up: no overwrites have changed the state that filling leaves.
-    Fresh,
+    FilledNotWarmedUp,
 }
 
 impl ArrayParams {
@@ -195,7 +195,7 @@ impl ArrayParams {
     /// that are collecting, hedges (also reads late data elsewhere), or predicts slow reads. The level has parity or copies, so that
     /// there is another way to the data.
     pub fn plans_reads(&self) -> bool {
-        (self.read_plan.considers_member_state() || self.read_plan.hedges() || self.read_plan.predicts_slow_reads())
+        (self.read_plan.considers_collecting_members() || self.read_plan.hedges() || self.read_plan.predicts_slow_reads())
             && (self.level.parity_strips() > 0 || self.layout().copies_of_each_page() > 1)
     }
 
@@ -245,5 +245,5 @@ pub enum WarmUpPattern {
     /// Overwrites the addresses that the workload itself writes.
     Workload,
     /// Makes no overwrites. Members with superblocks are put directly into the state in which uniform random writes would leave them.
-    SteadyState,
+    SteadyStateWithoutWrites,
 }

@@ -5,7 +5,7 @@ use super::coordination::{Coordination, MemberAction};
 use super::failure::Step;
 use super::host_port::PortStep;
 use super::members::{Completion, Continuation, Deferred, Issued, MembersStep};
-use super::{Array, Event, Health, RequestDone};
+use super::{Array, ArrayEvent, Health, RequestDone};
 use crate::TimeNs;
 use crate::cache::HostRequestDone;
 use crate::events::TimeParts;
@@ -63,7 +63,7 @@ impl Array {
 
     /// Lets the parts act until `until`.
     #[inline]
-    pub(super) fn run_parts(&mut self, until: TimeNs, events: &mut Vec<Event>) {
+    pub(super) fn run_parts(&mut self, until: TimeNs, events: &mut Vec<ArrayEvent>) {
         while let Some((now, part)) = self.next_part()
             && now <= until
         {
@@ -78,11 +78,11 @@ impl Array {
     }
 
     #[inline]
-    fn members_step(&mut self, now: TimeNs, events: &mut Vec<Event>) {
+    fn members_step(&mut self, now: TimeNs, events: &mut Vec<ArrayEvent>) {
         match self.volume.members.step(now) {
             MembersStep::MemberWorked(issued) => self.drain(issued),
             MembersStep::HostRequestCompleted(completion) if self.has_members_only => {
-                events.push(Event::RequestDone(self.volume.members.finish_request(completion, now)));
+                events.push(ArrayEvent::RequestDone(self.volume.members.finish_request(completion, now)));
             }
             MembersStep::HostRequestCompleted(completion) => {
                 if self.counts_operations() {
@@ -95,7 +95,7 @@ impl Array {
     }
 
     /// Performs the next step of a part that is due now. The members are stepped elsewhere.
-    fn step(&mut self, now: TimeNs, part: Part, events: &mut Vec<Event>) -> Issued {
+    fn step(&mut self, now: TimeNs, part: Part, events: &mut Vec<ArrayEvent>) -> Issued {
         match part {
             Part::Members => unreachable!("they have a step of their own"),
             Part::FollowUps => match self.volume.members.pop_deferred(now).expect("something follows now") {
@@ -129,7 +129,7 @@ impl Array {
     }
 
     /// Ends an array operation on which other work depends.
-    fn operation_is_over(&mut self, now: TimeNs, completion: &Completion, events: &mut Vec<Event>) -> Issued {
+    fn operation_is_over(&mut self, now: TimeNs, completion: &Completion, events: &mut Vec<ArrayEvent>) -> Issued {
         match completion.continuation {
             Continuation::StripeOperationPhaseEnded { operation, replaces_refused_read: after_refusal, .. } => {
                 let rebuilt = self.volume.phase_ended(now, operation, after_refusal, completion);
@@ -157,7 +157,7 @@ impl Array {
     }
 
     /// Performs the commands that the cache gave after an event, and ends the host request `done`.
-    fn cache_goes_on(&mut self, now: TimeNs, done: Option<HostRequestDone>, events: &mut Vec<Event>) -> Issued {
+    fn cache_goes_on(&mut self, now: TimeNs, done: Option<HostRequestDone>, events: &mut Vec<ArrayEvent>) -> Issued {
         if let Some(host) = done {
             let cache_ns = now - host.arrival_ns - host.read_time.total_ns() + host.read_time.cache_ns;
             let parts = TimeParts { cache_ns, ..host.read_time };
@@ -203,7 +203,7 @@ impl Array {
         let issued = match coordination.step(now) {
             Some((member, MemberAction::Receive(message))) => members.act_on_member(member, |ssd, out| ssd.receive(now, message, out)),
             Some((member, MemberAction::AskController)) => {
-                members.act_on_member(member, |ssd, out| ssd.request_collection_if_due(now, out))
+                members.act_on_member(member, |ssd, out| ssd.ask_controller_to_collect_if_due(now, out))
             }
             Some((member, MemberAction::BeginTurn(until, end))) => {
                 members.act_on_member(member, |ssd, out| ssd.turn_begins(now, until, end, out))
@@ -229,9 +229,9 @@ impl Array {
 
     /// Ends a request that the array has finished.
     #[inline]
-    fn request_ends(&mut self, done: RequestDone, events: &mut Vec<Event>) {
+    fn request_ends(&mut self, done: RequestDone, events: &mut Vec<ArrayEvent>) {
         match &mut self.port {
-            None => events.push(Event::RequestDone(done)),
+            None => events.push(ArrayEvent::RequestDone(done)),
             Some(port) => {
                 if let Some(done) = port.request_ended(done) {
                     self.request_leaves(done, events);
@@ -241,11 +241,11 @@ impl Array {
     }
 
     /// Reports the end of a request to the host.
-    fn request_leaves(&mut self, done: RequestDone, events: &mut Vec<Event>) {
+    fn request_leaves(&mut self, done: RequestDone, events: &mut Vec<ArrayEvent>) {
         if self.caching.is_none() {
             self.operation_ends(done.at);
         }
-        events.push(Event::RequestDone(done));
+        events.push(ArrayEvent::RequestDone(done));
     }
 
     /// Processes all reports of the members: messages to the controller, and ends of operations.

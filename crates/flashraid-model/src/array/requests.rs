@@ -1,13 +1,13 @@
 //! Requests of a host as pages of the array, and errors for requests that the array refuses.
 
-use super::PageRequest;
+use super::RequestInPages;
 use crate::request::{OpKind, Request};
 
 /// Converts a byte range into pages. Reads and writes touch every page that they overlap, and trims only the pages that they cover wholly.
 ///
 /// Returns `None` if the request is empty or reaches beyond `exported_pages`.
 #[inline]
-pub fn page_request_of(request: &Request, page_bytes: u64, exported_pages: u64) -> Option<PageRequest> {
+pub fn page_request_of(request: &Request, page_bytes: u64, exported_pages: u64) -> Option<RequestInPages> {
     let end_bytes = request.offset_bytes.checked_add(request.length_bytes)?;
     // Pages are powers of two nearly always, and divisions take as long as dozens of other instructions.
     let page_at = |bytes: u64| match page_bytes.is_power_of_two() {
@@ -27,7 +27,7 @@ pub fn page_request_of(request: &Request, page_bytes: u64, exported_pages: u64) 
     if is_empty || page_after(end_bytes) > exported_pages {
         return None;
     }
-    Some(PageRequest {
+    Some(RequestInPages {
         tag: 0,
         first_page,
         pages: u32::try_from(end_page - first_page).ok()?,
@@ -35,7 +35,7 @@ pub fn page_request_of(request: &Request, page_bytes: u64, exported_pages: u64) 
         fua: request.fua && request.kind == OpKind::Write,
         high_priority: request.high_priority,
         stream: request.stream,
-        stays_on_one_member: request.stays_on_one_member,
+        bypasses_striping: request.bypasses_striping,
     })
 }
 

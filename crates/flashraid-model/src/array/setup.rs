@@ -5,27 +5,27 @@ use crate::ssd::SimulationShortcuts;
 
 /// Settings that change how the array is computed and recorded, but not its results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ArraySetup {
+pub struct ArrayExecutionOptions {
     /// Maximum number of threads that simulate a batch of requests ([`Array::submit_many`]), at least 1. Each thread works for some of
     /// the members. An array uses several threads only if it knows the ends of requests in advance
-    /// ([`ArrayShape::computes_requests_before_arrival`]).
-    pub threads_max: usize,
+    /// ([`ArrayShape::can_simulate_future_requests`]).
+    pub worker_threads_max: usize,
     /// Minimum number of page operations that are worth a thread of their own, when the members serve a batch of requests in parallel. With
     /// `None`, the program chooses the number.
     pub operations_per_worker_thread_min: Option<usize>,
     /// True to record over time how busy each member is ([`Ssd::utilisation_over_time`](crate::ssd::Ssd::utilisation_over_time)).
     pub records_utilisation: bool,
-    /// True to report each destage of the write cache as an [`Event::DestageEnded`](super::Event::DestageEnded), once for each member that
-    /// gets pages.
+    /// True to report each destage of the write cache as an [`ArrayEvent::DestageEnded`](super::ArrayEvent::DestageEnded), once for each
+    /// member that gets pages.
     pub record_destages: bool,
     /// Faster ways of computing that the simulator may use. The results stay the same.
     pub shortcuts: SimulationShortcuts,
 }
 
-impl Default for ArraySetup {
+impl Default for ArrayExecutionOptions {
     fn default() -> Self {
         Self {
-            threads_max: 1,
+            worker_threads_max: 1,
             operations_per_worker_thread_min: None,
             records_utilisation: false,
             record_destages: false,
@@ -34,7 +34,7 @@ impl Default for ArraySetup {
     }
 }
 
-impl ArraySetup {
+impl ArrayExecutionOptions {
     /// Creates an array as [`Array::new`] does, unless `go_on` returns false. It is called before each member, because large members take a
     /// while to fill.
     pub fn new_array_unless_stopped(self, params: &ArrayParams, seed: u64, go_on: &mut dyn FnMut() -> bool) -> Option<Array> {
@@ -63,5 +63,5 @@ pub struct ArrayShape {
     pub member_failures_configured: bool,
     /// True if the array can tell the end of a request as soon as the request arrives. Requests with fixed arrival times may then be
     /// simulated in a batch, before simulated time reaches their arrival.
-    pub computes_requests_before_arrival: bool,
+    pub can_simulate_future_requests: bool,
 }

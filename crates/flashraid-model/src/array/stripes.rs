@@ -13,13 +13,14 @@ use super::locks::{CollectionWait, LockGrant, StripeLocks};
 use super::members::{Access, Completion, Continuation, Members};
 use super::stripe_pages::{ParityMethod, StripePages, plan_read, plan_rebuild, plan_write};
 use super::{
-    ArrayParams, FailureAndRebuildState, Health, HedgeCounters, ReadPlan, ReadPlanCounters, SlowReadPredictionCounters, StripeCounters,
+    ArrayParams, FailureAndRebuildState, GcAvoidingReadCounters, Health, HedgeCounters, ParityAndRebuildCounters, ReadPlan,
+    SlowReadPredictionCounters,
 };
 use crate::TimeNs;
 use crate::cache::MemberExtent;
 use crate::events::TimeParts;
 use crate::ids::MemberSet;
-use crate::placement::{Extent, Layout, PageRequest, StripRoles};
+use crate::placement::{Extent, Layout, RequestInPages, StripRoles};
 use crate::request::OpKind;
 use hedged::Hedged;
 use planned::{ReadPlanning, RefusedReads};
@@ -147,7 +148,7 @@ pub(super) struct Stripes {
     /// State of a read plan that avoids members that are collecting, also reads elsewhere if a read takes long (hedging), or predicts
     /// slow reads. `None` with another plan.
     planning: Option<Box<ReadPlanning>>,
-    pub(crate) counters: StripeCounters,
+    pub(crate) counters: ParityAndRebuildCounters,
 }
 
 impl Stripes {
@@ -167,7 +168,7 @@ impl Stripes {
             created: 0,
             reads: StripePages::empty(layout.stripe_shape().strips_per_stripe(), layout.strip_pages()),
             planning,
-            counters: StripeCounters::default(),
+            counters: ParityAndRebuildCounters::default(),
         })
     }
 
@@ -192,7 +193,7 @@ impl Stripes {
 
     /// Returns the counters of the read plan `avoid`, such as the number of parts of reads that met collection; `None` with another
     /// plan. A read plan chooses the members from which a read is served.
-    pub(super) fn plan_counters(&self) -> Option<ReadPlanCounters> {
+    pub(super) fn plan_counters(&self) -> Option<GcAvoidingReadCounters> {
         self.planning.as_ref().filter(|planning| planning.hedging.is_none()).map(|planning| planning.counters)
     }
 
@@ -308,13 +309,13 @@ impl Stripes {
 
     /// Calls `write` with member, page and source for every page that `request` overwrites during the warm-up (rule 66). Pages of a member
     /// that will fail also go to its warm spare.
-    pub(super) fn overwrite_untimed(&mut self, request: &PageRequest, copied_to: &[(u32, u32)], write: &mut impl FnMut(u32, u32, u8)) {
+    pub(super) fn overwrite_untimed(&mut self, request: &RequestInPages, copied_to: &[(u32, u32)], write: &mut impl FnMut(u32, u32, u8)) {
         let layout = self.route.layout;
         let mut extents = layout.extents(request).peekable();
         while extents.peek().is_some() {
             let id = self.new_operation(0, false, None);
             let pages = &mut self.operations[id as usize].pages;
-            let stripe = next_sub_request(&layout, &mut extents, request.stays_on_one_member, pages);
+            let stripe = next_sub_request(&layout, &mut extents, request.bypasses_striping, pages);
             if layout.stripe_shape().parity_strips > 0 {
                 plan_write(layout.stripe_shape(), StripRoles::default(), pages, &mut self.reads);
             }

@@ -1,7 +1,7 @@
 //! Changes to the members before the first request, which take no simulated time. The warm-up uses them.
 
 use super::volume::Volume;
-use super::{Array, PageRequest};
+use super::{Array, RequestInPages};
 use crate::ssd::Ssd;
 
 /// Access to the members of an array before its first request, to change them without simulated time.
@@ -38,7 +38,7 @@ impl<'a> UntimedAccess<'a> {
 
     /// Performs the page writes of `requests` without simulated time, for a warm-up with the workload's own addresses. Pass many requests
     /// at once: that is faster, because members are written one after another and die by die.
-    pub fn overwrite(self, requests: &[PageRequest]) {
+    pub fn overwrite(self, requests: &[RequestInPages]) {
         self.0.overwrite_untimed(requests);
     }
 }

@@ -3,7 +3,7 @@
 use super::failure::Step;
 use super::members::{Access, Completion, Continuation, Issued, Members};
 use super::stripes::Stripes;
-use super::{PageRequest, ReadPlan};
+use super::{ReadPlan, RequestInPages};
 use crate::TimeNs;
 use crate::cache::MemberExtent;
 use crate::events::TimeParts;
@@ -166,7 +166,7 @@ impl Volume {
     }
 
     /// Performs page writes without simulated time. The members are written one after another, and die by die.
-    pub(super) fn overwrite_untimed(&mut self, requests: &[PageRequest]) {
+    pub(super) fn overwrite_untimed(&mut self, requests: &[RequestInPages]) {
         let mut pages_of_members = vec![Vec::new(); self.members.ssds.len()];
         let mut write = |member: u32, page: u32, source: u8| pages_of_members[member as usize].push((page, source));
         if let Some(stripes) = &mut self.stripes {

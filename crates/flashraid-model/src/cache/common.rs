@@ -8,7 +8,7 @@ use crate::TimeNs;
 use crate::events::Slab;
 use crate::events::TimeParts;
 use crate::ids::MemberSet;
-use crate::placement::{Layout, PageRequest};
+use crate::placement::{Layout, RequestInPages};
 
 /// Source of a page that enters a cache (rule 72).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub(super) struct Host {
 
 impl Host {
     /// Returns a request that arrives now and that the memory finishes at `end`.
-    pub(super) fn new(now: TimeNs, request: &PageRequest, end: TimeNs) -> Self {
+    pub(super) fn new(now: TimeNs, request: &RequestInPages, end: TimeNs) -> Self {
         let (tag, source, read_time) = (request.tag, request.stream, TimeParts::default());
         Self {
             tag,
@@ -105,7 +105,7 @@ impl Common {
 
     /// Returns the strips of a request, in order of address.
     #[inline]
-    pub(super) fn strips(layout: Layout, request: &PageRequest) -> impl Iterator<Item = Strip> + use<> {
+    pub(super) fn strips(layout: Layout, request: &RequestInPages) -> impl Iterator<Item = Strip> + use<> {
         layout.extents(request).map(move |extent| {
             let stripe = u64::from(extent.first_page / layout.strip_pages());
             let column = layout.strip_index_of_member(stripe, extent.first_member);

@@ -9,7 +9,7 @@ use super::sub_requests::{Owner, SubRequests};
 use super::sync::SyncedDestaging;
 use crate::TimeNs;
 use crate::ids::MemberSet;
-use crate::placement::{LostStrips, PageRequest, StripRoles};
+use crate::placement::{LostStrips, RequestInPages, StripRoles};
 use std::collections::VecDeque;
 
 /// Consecutive pages of a sub-request that wait for room in a member cache.
@@ -82,7 +82,7 @@ impl MemberCaches {
     }
 
     /// Splits a host write into one sub-request for each stripe, and starts them.
-    pub(super) fn write(&mut self, now: TimeNs, common: &mut Common, host: u32, writer: Writer, request: &PageRequest) {
+    pub(super) fn write(&mut self, now: TimeNs, common: &mut Common, host: u32, writer: Writer, request: &RequestInPages) {
         let strip_pages = common.layout.strip_pages();
         // The count starts at one more until all have started, so that the write does not end before.
         common.hosts[host].sub_requests = 1;
@@ -304,7 +304,7 @@ impl MemberCaches {
 
     /// Drops the pages of a trim and admits pages that wait for their room. With parity, only whole stripes are dropped, together with
     /// their parity.
-    pub(super) fn trim(&mut self, now: TimeNs, common: &mut Common, request: &PageRequest) {
+    pub(super) fn trim(&mut self, now: TimeNs, common: &mut Common, request: &RequestInPages) {
         let layout = common.layout;
         let (strip_pages, shape) = (layout.strip_pages(), layout.stripe_shape());
         let mut dropped = vec![0; self.stores.len()];

@@ -3,7 +3,7 @@
 use super::CapacityUnit;
 use super::common::Common;
 use super::wow::GroupCache;
-use crate::placement::PageRequest;
+use crate::placement::RequestInPages;
 
 /// Path that a host write takes under `lawc`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(super) enum Route {
 }
 
 impl Route {
-    pub(super) fn of(first_level: &GroupCache, common: &Common, request: &PageRequest) -> Self {
+    pub(super) fn of(first_level: &GroupCache, common: &Common, request: &RequestInPages) -> Self {
         let strip_pages = common.layout.strip_pages();
         let pages = || {
             Common::strips(common.layout, request)
@@ -32,8 +32,8 @@ impl Route {
             let fits = match store.room() {
                 // A write that fits even if none of its pages were in the cache needs no closer look.
                 CapacityUnit::Pages => request.pages <= free || pages().filter(is_new).take(free as usize + 1).count() <= free as usize,
-                CapacityUnit::PagesOfWholeWrites => free > 0 || !pages().any(|page| is_new(&page)),
-                CapacityUnit::Entries => {
+                CapacityUnit::PagesAdmittingWholeWrites => free > 0 || !pages().any(|page| is_new(&page)),
+                CapacityUnit::DirtyStripesOrStrips => {
                     let mut new: Vec<u64> = pages().map(|(stripe, ..)| stripe).filter(|&stripe| !store.has_entry(stripe)).collect();
                     new.dedup();
                     new.len() <= free as usize

@@ -35,14 +35,14 @@ use crate::TimeNs;
 use crate::counts::Maximum;
 use crate::events::TimeParts;
 use crate::ids::MemberSet;
-use crate::placement::{Layout, PageRequest};
+use crate::placement::{Layout, RequestInPages};
 use crate::request::OpKind;
 pub(crate) use commands::*;
 use common::{Common, Host};
 use independent::MemberCaches;
 use lawc::Route;
 use nvm::Nvm;
-pub use parts::{CacheLevels, MemberCacheSettings, WriteGroupCacheSettings};
+pub use parts::{CachesUsed, MemberCacheSettings, WriteGroupCacheSettings};
 pub use policy::*;
 use sequential::Streams;
 pub use stats::*;
@@ -55,7 +55,7 @@ use wow::GroupCache;
 pub struct CacheParams {
     /// Caches that the cache policy uses: a cache of write groups, a cache for each member, or both. A write group is all dirty pages
     /// of one stripe.
-    pub levels: CacheLevels,
+    pub caches_used: CachesUsed,
     /// Number of pages that fit into the cache of write groups; 0 if there is no such cache. A write group is all dirty pages of one
     /// stripe.
     pub write_group_cache_capacity_pages: u32,
@@ -66,7 +66,7 @@ pub struct CacheParams {
     /// Fill level, as a share from 0 to 1, above which destaging begins.
     pub destage_start_fill: f64,
     /// Fill level, as a share from 0 to 1, from which destaging runs at full speed.
-    pub destage_full_speed_fill: f64,
+    pub full_speed_destage_fill_fraction: f64,
     /// Number of destages that each cache may have in progress at a time, 1 to 1024.
     pub destages_in_flight_max: u32,
     /// Maximum time that a member cache with something to destage waits for the other member caches, in nanoseconds. All destage
@@ -87,9 +87,9 @@ pub enum CapacityUnit {
     Pages,
     /// Counts pages. If there is room for one page, all pages of a write in the same stripe are admitted together, even beyond the
     /// capacity. (In a member's cache, it is the strip instead of the stripe.)
-    PagesOfWholeWrites,
+    PagesAdmittingWholeWrites,
     /// Counts the stripes with dirty pages, regardless of the number of pages. (In a member's cache, it counts strips.)
-    Entries,
+    DirtyStripesOrStrips,
 }
 
 impl CacheParams {
@@ -137,11 +137,11 @@ impl Cache {
     /// Returns an empty cache in front of an array of `members` members.
     pub(crate) fn new(params: &CacheParams, layout: Layout, members: u32) -> Self {
         let stripe_pages = layout.data_strips_per_stripe() * layout.strip_pages();
-        let group = params.levels.group_cache.map(|part| {
+        let group = params.caches_used.group_cache.map(|part| {
             let store = Store::new(params.write_group_cache_capacity_pages, stripe_pages, params);
             if part.has_separate_ring_for_sequential_writes { store.with_sequential_ring() } else { store }
         });
-        let members_caches = params.levels.member_caches.map(|part| {
+        let members_caches = params.caches_used.member_caches.map(|part| {
             let stores = (0..members).map(|_| Store::new(params.member_cache_pages, layout.strip_pages(), params)).collect();
             MemberCaches::new(
                 stores,
@@ -157,14 +157,14 @@ impl Cache {
             room_pages: params.total_pages(members),
             flushing: false,
             group_changed: false,
-            paced: params.destage_start_fill > 0.0 || params.destage_full_speed_fill > 0.0,
+            paced: params.destage_start_fill > 0.0 || params.full_speed_destage_fill_fraction > 0.0,
             next_step: TimeNs::MAX,
         }
     }
 
     /// Starts a host request. [`Cache::done`] or [`Cache::wake`] reports its end.
     #[inline]
-    pub(crate) fn submit(&mut self, now: TimeNs, request: &PageRequest) {
+    pub(crate) fn submit(&mut self, now: TimeNs, request: &RequestInPages) {
         match request.kind {
             OpKind::Write => self.write(now, request),
             OpKind::Trim => self.trim(now, request),
@@ -172,7 +172,7 @@ impl Cache {
         }
     }
 
-    fn read(&mut self, now: TimeNs, request: &PageRequest) {
+    fn read(&mut self, now: TimeNs, request: &RequestInPages) {
         let common = &mut self.common;
         let from = common.commands.array_extents.len();
         let mut hits = 0;
@@ -200,7 +200,7 @@ impl Cache {
         }
     }
 
-    fn write(&mut self, now: TimeNs, request: &PageRequest) {
+    fn write(&mut self, now: TimeNs, request: &RequestInPages) {
         let common = &mut self.common;
         let sequential = self.streams.continues(request.first_page, end_page(&common.layout, request));
         let writer = common.writer(sequential, false, true);
@@ -225,7 +225,7 @@ impl Cache {
     }
 
     /// Drops the dirty pages that a trim covers, and passes the trim to the array (rule 112).
-    fn trim(&mut self, now: TimeNs, request: &PageRequest) {
+    fn trim(&mut self, now: TimeNs, request: &RequestInPages) {
         let Self { common, group, members, .. } = self;
         let from = common.commands.array_extents.len();
         for strip in Common::strips(common.layout, request) {
@@ -510,8 +510,8 @@ impl Cache {
 }
 
 /// Returns the number of the array page that follows the last page of a request.
-fn end_page(layout: &Layout, request: &PageRequest) -> u64 {
-    if !request.stays_on_one_member {
+fn end_page(layout: &Layout, request: &RequestInPages) -> u64 {
+    if !request.bypasses_striping {
         return request.first_page + u64::from(request.pages);
     }
     let last = Common::strips(*layout, request).last();

@@ -3,7 +3,7 @@
 /// Caches that a write cache consists of, with their settings: a cache of write groups, a cache for each member, both, or none. A write
 /// group is all dirty pages of one stripe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CacheLevels {
+pub struct CachesUsed {
     /// Settings of the cache of write groups; `None` without such a cache. A write group is all dirty pages of one stripe, which are
     /// destaged together. The cache stands before the caches of the members if there are any, otherwise before the array.
     pub group_cache: Option<WriteGroupCacheSettings>,
@@ -28,15 +28,15 @@ pub struct MemberCacheSettings {
     pub member_caches_destage_together: bool,
 }
 
-impl CacheLevels {
+impl CachesUsed {
     /// Returns true if there is no cache at all.
-    pub fn is_empty(&self) -> bool {
+    pub fn has_no_cache(&self) -> bool {
         self.group_cache.is_none() && self.member_caches.is_none()
     }
 
     /// Returns true if there is a first level: a cache of write groups in front of the caches of the members. A write group is all
     /// dirty pages of one stripe.
-    pub fn has_first_level(&self) -> bool {
+    pub fn has_write_group_cache(&self) -> bool {
         self.group_cache.is_some() && self.member_caches.is_some()
     }
 

@@ -7,7 +7,7 @@ use crate::counts::Maximum;
 counts! {
     /// Number of pages that writes put into a cache, in three groups. The group depends on what the cache already held: the same page,
     /// only other pages of its stripe, or no page of its stripe.
-    pub struct PageAdmissions {
+    pub struct CachePageAdmissions {
         /// Pages that replaced an earlier version in the cache.
         replaced_pages,
         /// Pages that were not in the cache, although other pages of their stripe were. (In the cache of a member, the strip counts instead
@@ -18,7 +18,7 @@ counts! {
     }
 }
 
-impl PageAdmissions {
+impl CachePageAdmissions {
     #[inline]
     pub(super) fn count(&mut self, admission: Admission) {
         match admission {
@@ -59,12 +59,14 @@ counts! {
         /// Number of pages of host reads that were found in a cache.
         read_pages_hit,
         /// Pages of host writes that entered a cache. A page that later goes on to a cache of the next level is not counted again.
-        host_admissions: PageAdmissions,
-        /// Pages that the cache of write groups passed on to the member caches, and pages of parity.
-        member_cache_admissions: PageAdmissions,
+        host_admissions: CachePageAdmissions,
+        /// Pages that the first-level cache passed on to the member caches, and pages of parity that belong to them. (The first-level
+        /// cache holds write groups, which are all dirty pages of one stripe.)
+        member_cache_admissions: CachePageAdmissions,
         /// Host writes of which a page waited for room.
         writes_that_waited_for_room,
-        /// Time from the first page that waited until the last page was admitted, in nanoseconds, summed over all waits.
+        /// Time for which writes waited because the cache was full, in nanoseconds, summed over all waits. A wait begins when a page of a
+        /// write finds no room. It ends when the last page of the write is admitted.
         writes_waiting_for_room_ns: u128,
         /// Host writes that went to the member caches directly, because the first level (the cache of write groups in front of them) had
         /// no room.
@@ -79,9 +81,10 @@ counts! {
         /// Pages read because parity needed them.
         pages_read_for_parity,
         /// Parity pages that member caches have destaged. Parity that a cache of write groups computes at a destage counts in
-        /// [`StripeCounters`](crate::array::StripeCounters).
+        /// [`ParityAndRebuildCounters`](crate::array::ParityAndRebuildCounters).
         parity_pages_destaged,
-        /// Destages from the cache of write groups into the member caches.
+        /// Destages from the first-level cache into the member caches. The first-level cache holds write groups, which are all dirty pages
+        /// of one stripe.
         first_level_destages: DestageCounters,
         /// Destages from caches to the members.
         destages: DestageCounters,

@@ -83,7 +83,7 @@ impl Store {
         Self {
             room_pages,
             low_pages: portion(params.destage_start_fill),
-            high_pages: portion(params.destage_full_speed_fill),
+            high_pages: portion(params.full_speed_destage_fill_fraction),
             used_pages: 0,
             room: params.capacity_unit,
             given_last: (0, 0),
@@ -114,7 +114,7 @@ impl Store {
 
     /// Returns the capacity in use, in pages or entries.
     fn used(&self) -> u32 {
-        if self.room == CapacityUnit::Entries { (self.entries.len() - self.unused.len()) as u32 } else { self.used_pages }
+        if self.room == CapacityUnit::DirtyStripesOrStrips { (self.entries.len() - self.unused.len()) as u32 } else { self.used_pages }
     }
 
     /// Returns the free capacity, in pages or entries.
@@ -165,7 +165,7 @@ impl Store {
     /// Admits a page, or returns `None` if there is no room.
     #[inline]
     pub(super) fn admit(&mut self, number: u64, offset: u32, writer: &Writer) -> Option<Admission> {
-        let follows = self.room == CapacityUnit::PagesOfWholeWrites && self.given_last == (writer.id, number);
+        let follows = self.room == CapacityUnit::PagesAdmittingWholeWrites && self.given_last == (writer.id, number);
         let finds_room = self.free() > 0 || follows;
         let Some(found) = self.find(number) else {
             if !finds_room {
@@ -175,7 +175,7 @@ impl Store {
             self.make_entry(number, offset, writer);
             return Some(Admission::NewEntry);
         };
-        let finds_room = finds_room || self.room == CapacityUnit::Entries;
+        let finds_room = finds_room || self.room == CapacityUnit::DirtyStripesOrStrips;
         let entry = &mut self.entries[found as usize];
         let is_other = entry.writer != writer.id;
         let admission = match entry.pages.binary_search(&offset) {

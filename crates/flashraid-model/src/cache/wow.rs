@@ -6,7 +6,7 @@ use super::common::{Common, Writer};
 use super::pages::PageBag;
 use super::store::Store;
 use crate::TimeNs;
-use crate::placement::PageRequest;
+use crate::placement::RequestInPages;
 use std::collections::VecDeque;
 
 /// A host write that waits for room.
@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 struct Waiting {
     host: u32,
     writer: Writer,
-    request: PageRequest,
+    request: RequestInPages,
     /// Number of its pages that have been admitted.
     admitted: u32,
 }
@@ -48,7 +48,7 @@ impl GroupCache {
     }
 
     /// Admits a host write, or as much of it as there is room for.
-    pub(super) fn write(&mut self, now: TimeNs, common: &mut Common, host: u32, writer: Writer, request: &PageRequest) {
+    pub(super) fn write(&mut self, now: TimeNs, common: &mut Common, host: u32, writer: Writer, request: &RequestInPages) {
         let admitted = if self.queue.is_empty() { self.admit(now, common, host, &writer, request, 0) } else { 0 };
         if admitted == request.pages {
             common.host_write_is_admitted(now, host);
@@ -75,7 +75,7 @@ impl GroupCache {
 
     /// Admits the pages of a write from index `from` on, while there is room. Returns how many of its pages have been admitted in all.
     #[inline]
-    fn admit(&mut self, now: TimeNs, common: &mut Common, host: u32, writer: &Writer, request: &PageRequest, from: u32) -> u32 {
+    fn admit(&mut self, now: TimeNs, common: &mut Common, host: u32, writer: &Writer, request: &RequestInPages, from: u32) -> u32 {
         let strip_pages = common.layout.strip_pages();
         let mut passed = 0;
         for strip in Common::strips(common.layout, request) {
@@ -91,7 +91,7 @@ impl GroupCache {
     }
 
     /// Removes the pages that a trim covers, and admits waiting pages into their room.
-    pub(super) fn trim(&mut self, now: TimeNs, common: &mut Common, request: &PageRequest) {
+    pub(super) fn trim(&mut self, now: TimeNs, common: &mut Common, request: &RequestInPages) {
         let strip_pages = common.layout.strip_pages();
         let mut dropped = 0;
         for strip in Common::strips(common.layout, request) {
@@ -129,11 +129,11 @@ impl GroupCache {
 }
 
 /// Calls `act` with each page of a request from index `from` on.
-fn for_each_page(common: &Common, request: &PageRequest, from: u32, act: impl FnMut(u64)) {
+fn for_each_page(common: &Common, request: &RequestInPages, from: u32, act: impl FnMut(u64)) {
     for_each_page_between(common, request, from, request.pages, act);
 }
 
-fn for_each_page_between(common: &Common, request: &PageRequest, from: u32, to: u32, mut act: impl FnMut(u64)) {
+fn for_each_page_between(common: &Common, request: &RequestInPages, from: u32, to: u32, mut act: impl FnMut(u64)) {
     let mut index = 0;
     for strip in Common::strips(common.layout, request) {
         for row in strip.row..strip.row + strip.pages {

@@ -1,6 +1,8 @@
 //! State that all coordination schemes share: the members, the cycle in progress or about to begin, and the load (rules 44 and 120).
 
-use super::{CollectionNeed, CollectionRequestTiming, ControllerAction, CoordinationParams, ForcedWork, ToController, ToMember};
+use super::{
+    CollectionUrgency, ControllerAction, CoordinationParams, ForcedCollectionAmount, JointCollectionRequestTiming, ToController, ToMember,
+};
 use crate::TimeNs;
 use crate::ids::MemberSet;
 use std::collections::BTreeMap;
@@ -18,21 +20,21 @@ struct Asking {
 #[derive(Debug, Clone)]
 pub(crate) struct Cycle {
     /// Work that a cycle normally tells members to do.
-    usual_work: ForcedWork,
+    usual_work: ForcedCollectionAmount,
     delay_ns: u64,
-    notify: CollectionRequestTiming,
+    notify: JointCollectionRequestTiming,
     at_idle: bool,
     ggc_aware: MemberSet,
     /// Members that were forced to collect and have not finished.
     collecting: MemberSet,
     /// Work that the forced members were told to do.
-    work: ForcedWork,
+    work: ForcedCollectionAmount,
     /// True if members have asked for a cycle that has not begun yet. It is never true with soft notification.
     pending: bool,
     /// Members with an unanswered soft request.
     asking: BTreeMap<u32, Asking>,
     /// Number of times that each member has been forced or allowed to collect.
-    times_forced: Vec<u32>,
+    collection_orders_received: Vec<u32>,
     /// Members that will take part in the next cycle.
     registered: MemberSet,
     /// Members that have failed.
@@ -45,16 +47,16 @@ pub(crate) struct Cycle {
 impl Cycle {
     pub(super) fn new(params: &CoordinationParams) -> Self {
         Self {
-            usual_work: params.forced_work,
+            usual_work: params.forced_collection_amount,
             delay_ns: params.request_to_cycle_delay_ns,
-            notify: params.collection_request_timing,
+            notify: params.joint_collection_request_timing,
             at_idle: params.begins_cycles_when_idle,
             ggc_aware: params.coordinated_members,
             collecting: MemberSet::NONE,
-            work: params.forced_work,
+            work: params.forced_collection_amount,
             pending: false,
             asking: BTreeMap::new(),
-            times_forced: Vec::new(),
+            collection_orders_received: Vec::new(),
             registered: MemberSet::NONE,
             lost: MemberSet::NONE,
             outstanding: 0,
@@ -84,12 +86,12 @@ impl Cycle {
     }
 
     /// Returns the work that members are usually told to do.
-    pub(crate) fn usual_work(&self) -> ForcedWork {
+    pub(crate) fn usual_work(&self) -> ForcedCollectionAmount {
         self.usual_work
     }
 
     /// Returns how much each member must collect in this cycle before it may stop.
-    pub(crate) fn work(&self) -> ForcedWork {
+    pub(crate) fn work(&self) -> ForcedCollectionAmount {
         self.work
     }
 
@@ -118,8 +120,8 @@ impl Cycle {
     pub(crate) fn receive(&mut self, now: TimeNs, from: u32, message: ToController) {
         match message {
             ToController::GcRequest(need) => match self.notify {
-                CollectionRequestTiming::AtStartThreshold => self.note_request(now, from),
-                CollectionRequestTiming::AtSoftThreshold => self.note_soft_request(now, from, need),
+                JointCollectionRequestTiming::AtStartThreshold => self.note_request(now, from),
+                JointCollectionRequestTiming::AtSoftThreshold => self.note_soft_request(now, from, need),
             },
             ToController::RegisterForCycle => self.registered.insert(from),
             ToController::GcState(_) | ToController::AskGc { .. } | ToController::CollectionWithoutPermissionEnds => {}
@@ -143,8 +145,8 @@ impl Cycle {
     }
 
     /// Remembers a soft request, unless the member has been forced since it sent the request.
-    fn note_soft_request(&mut self, now: TimeNs, member: u32, need: CollectionNeed) {
-        if need.times_forced != self.times_forced(member) {
+    fn note_soft_request(&mut self, now: TimeNs, member: u32, need: CollectionUrgency) {
+        if need.collection_orders_received != self.collection_orders_received(member) {
             return;
         }
         self.registered.insert(member);
@@ -181,11 +183,11 @@ impl Cycle {
 
     /// Returns true if the cycle that [`ControllerAction::BeginCycleAt`] announced may begin now.
     pub(super) fn may_begin(&self, now: TimeNs) -> bool {
-        self.notify == CollectionRequestTiming::AtStartThreshold || self.is_cycle_due(now)
+        self.notify == JointCollectionRequestTiming::AtStartThreshold || self.is_cycle_due(now)
     }
 
-    fn times_forced(&self, member: u32) -> u32 {
-        self.times_forced.get(member as usize).copied().unwrap_or(0)
+    fn collection_orders_received(&self, member: u32) -> u32 {
+        self.collection_orders_received.get(member as usize).copied().unwrap_or(0)
     }
 
     /// Ends collection in idle time for good, because the workload is over.
@@ -206,7 +208,7 @@ impl Cycle {
     }
 
     /// Forces these members to do the given work instead of the usual one.
-    pub(crate) fn force_with_work(&mut self, members: MemberSet, work: ForcedWork) {
+    pub(crate) fn force_with_work(&mut self, members: MemberSet, work: ForcedCollectionAmount) {
         assert!(self.collecting.is_empty(), "cycles don't overlap");
         let members = members.without(self.lost);
         self.collecting = members;
@@ -234,9 +236,9 @@ impl Cycle {
         for member in members.iter() {
             self.actions.push(ControllerAction::Message(member, message));
             if matches!(message, ToMember::ForceCollection(_) | ToMember::Grant(_)) {
-                let length = self.times_forced.len().max(member as usize + 1);
-                self.times_forced.resize(length, 0);
-                self.times_forced[member as usize] += 1;
+                let length = self.collection_orders_received.len().max(member as usize + 1);
+                self.collection_orders_received.resize(length, 0);
+                self.collection_orders_received[member as usize] += 1;
                 self.asking.remove(&member);
             }
         }

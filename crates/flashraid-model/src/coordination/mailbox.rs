@@ -152,7 +152,7 @@ pub fn message_counts_by_name(later: [u64; MESSAGE_KINDS], earlier: [u64; MESSAG
 #[cfg(test)]
 mod tests {
     use super::Mail;
-    use crate::coordination::{CollectionNeed, ForcedWork, MemberState, ToController, ToMember};
+    use crate::coordination::{CollectionUrgency, ForcedCollectionAmount, MemberState, ToController, ToMember};
 
     /// Mail that arrives at one nanosecond is taken in the order of its kinds (rule 42).
     #[test]
@@ -163,11 +163,11 @@ mod tests {
             Mail::ToController(0, ToController::GcDone),
             Mail::ToController(0, ToController::RegisterForCycle),
             Mail::ToController(0, ToController::GcState(state)),
-            Mail::ToController(0, ToController::GcRequest(CollectionNeed::AT_LIMIT)),
+            Mail::ToController(0, ToController::GcRequest(CollectionUrgency::AT_LIMIT)),
             Mail::ToController(0, ToController::AskGc { least_free_blocks: 1 }),
             Mail::BeginCycle,
-            Mail::ToMember(0, ToMember::ForceCollection(ForcedWork::OneVictim)),
-            Mail::ToMember(0, ToMember::Grant(ForcedWork::OneVictim)),
+            Mail::ToMember(0, ToMember::ForceCollection(ForcedCollectionAmount::OneVictimPerDie)),
+            Mail::ToMember(0, ToMember::Grant(ForcedCollectionAmount::OneVictimPerDie)),
             Mail::ToMember(0, ToMember::StopIdleCollection),
             Mail::ToMember(0, ToMember::Deny),
             Mail::ToMember(0, ToMember::ReportState),

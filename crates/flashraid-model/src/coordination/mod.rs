@@ -26,7 +26,7 @@ pub(crate) use cycle::Cycle;
 pub use mailbox::message_counts_by_name;
 pub(crate) use mailbox::{Mail, Mailbox};
 pub use protocol::*;
-pub use stagger::{CollectingMembersLimit, PermissionScope};
+pub use stagger::{CollectingMembersLimit, CollectionPermissionScope};
 pub use windows::TurnEndMargin;
 
 policies! {
@@ -50,19 +50,19 @@ policies! {
     pub fn collection_takes_no_time(&self) -> bool;
     /// Returns true if the controller forces several members to collect at the same time, in cycles. A cycle lasts from the controller's
     /// order until all forced members have finished.
-    pub fn forces_in_cycles(&self) -> bool;
+    pub fn forces_members_together(&self) -> bool;
     /// Returns true if members register with the controller when a pool of blocks has come down to a given number of free blocks
     /// (T_soft). The controller then forces them to collect in the next cycle. A cycle lasts from the controller's order until all
     /// forced members have finished.
-    pub fn members_register_with_controller(&self) -> bool;
+    pub fn members_report_low_free_blocks(&self) -> bool;
     /// Returns the problems of the scheme's parameters: values that their types admit, but that are not allowed. Some limits depend on
     /// the sizes of the members' pools of blocks (of a plane or of a die).
-    pub fn problems(&self, pools: &PoolSizes) -> Vec<ParameterProblem>;
-    fn permission_request_settings(&self, pools: &PoolSizes, work: ForcedWork) -> Option<PermissionRequestSettings>;
+    pub fn problems(&self, pools: &PoolSizeAndThresholds) -> Vec<ParameterProblem>;
+    fn permission_request_settings(&self, pools: &PoolSizeAndThresholds, work: ForcedCollectionAmount) -> Option<PermissionRequestSettings>;
     /// Returns the settings with which members collect in turns; `None` if there are no turns. In a turn one member may collect, and
     /// the others only if they run short of free blocks. `pools` has the sizes of the members' pools of blocks (of a plane or of a
     /// die), on which the settings depend.
-    pub(crate) fn turn_settings(&self, pools: &PoolSizes) -> Option<TurnSettings>;
+    pub(crate) fn turn_settings(&self, pools: &PoolSizeAndThresholds) -> Option<CollectionTurnSettings>;
     fn begin(&mut self, array: &CoordinatedArray);
     fn receive(&mut self, now: TimeNs, from: u32, message: ToController, cycle: &mut Cycle);
     fn members_of_cycle(&self, cycle: &Cycle) -> MemberSet;
@@ -93,34 +93,38 @@ pub(crate) trait Scheme: Default {
 
     /// Returns true if the controller forces several members to collect at the same time, in cycles. A cycle lasts from the controller's
     /// order until all forced members have finished (rule 44 of docs/rules.md).
-    fn forces_in_cycles(&self) -> bool {
+    fn forces_members_together(&self) -> bool {
         self.has_coordinating_controller()
     }
 
     /// Returns true if members register with the controller when a pool of blocks has come down to a given number of free blocks
     /// (T_soft). The controller then forces them to collect in the next cycle. A cycle lasts from the controller's order until all
     /// forced members have finished (rule 44 of docs/rules.md).
-    fn members_register_with_controller(&self) -> bool {
+    fn members_report_low_free_blocks(&self) -> bool {
         false
     }
 
     /// Returns the problems of the scheme's parameters: values that their types admit, but that are not allowed. Some limits depend on
     /// the sizes of the members' pools of blocks (of a plane or of a die).
-    fn problems(&self, _pools: &PoolSizes) -> Vec<ParameterProblem> {
+    fn problems(&self, _pools: &PoolSizeAndThresholds) -> Vec<ParameterProblem> {
         Vec::new()
     }
 
     /// Returns the settings with which members ask the controller for permission to collect; `None` if they do not ask. `pools` has the
     /// sizes of the members' pools of blocks. `work` is the amount of garbage collection that a member does without permission while it
     /// gets few operations.
-    fn permission_request_settings(&self, _pools: &PoolSizes, _work: ForcedWork) -> Option<PermissionRequestSettings> {
+    fn permission_request_settings(
+        &self,
+        _pools: &PoolSizeAndThresholds,
+        _work: ForcedCollectionAmount,
+    ) -> Option<PermissionRequestSettings> {
         None
     }
 
     /// Returns the settings with which members collect in turns; `None` if there are no turns. In a turn one member may collect, and
     /// the others only if they run short of free blocks. `pools` has the sizes of the members' pools of blocks (of a plane or of a
     /// die), on which the settings depend.
-    fn turn_settings(&self, _pools: &PoolSizes) -> Option<TurnSettings> {
+    fn turn_settings(&self, _pools: &PoolSizeAndThresholds) -> Option<CollectionTurnSettings> {
         None
     }
 
@@ -176,7 +180,7 @@ const NEVER: TimeNs = TimeNs::MAX;
 /// Size of each pool of blocks (of a plane or of a die) of the members, in blocks, and thresholds for its free blocks. A drive with
 /// superblocks counts as one pool, whose blocks are the superblocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PoolSizes {
+pub struct PoolSizeAndThresholds {
     /// Number of blocks in a pool of blocks.
     pub blocks_per_pool: u32,
     /// Number of blocks of a pool that are free after the array was filled, including the open block.
@@ -184,8 +188,8 @@ pub struct PoolSizes {
     /// Start threshold of collection, in free blocks. Blocks of a pool (of a plane or of a die) are collected when the pool has so few
     /// free blocks, or fewer. For a drive with superblocks, it is the number of free superblocks that the drive tries to keep.
     pub start_threshold_free_blocks: u32,
-    /// Largest number of free blocks that a threshold derived by [`PoolSizes::times_start`] may have. For a drive with superblocks, it
-    /// is the largest number at which the drive still has something to do when it is told to collect. Otherwise, it equals
+    /// Largest number of free blocks that a threshold derived by [`PoolSizeAndThresholds::times_start`] may have. For a drive with
+    /// superblocks, it is the largest number at which the drive still has something to do when it is told to collect. Otherwise, it equals
     /// `reserved_blocks`.
     pub(crate) most_free_blocks: u32,
     /// Time of the longest collection of one victim block, in nanoseconds: all pages of the block but one are moved, and it is erased.
@@ -197,7 +201,7 @@ pub struct PoolSizes {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CoordinatedArray {
     /// Size of the members' pools of blocks.
-    pub(crate) pools: PoolSizes,
+    pub(crate) pools: PoolSizeAndThresholds,
     /// Number of members, without spares.
     pub(crate) members: u32,
     /// Number of copies of each page. Consecutive members hold the copies.
@@ -208,7 +212,7 @@ pub(crate) struct CoordinatedArray {
     pub(crate) seed: u64,
 }
 
-impl PoolSizes {
+impl PoolSizeAndThresholds {
     /// Returns `factor` times the number of free blocks at which collection starts, as a number of free blocks. It is rounded up, and at
     /// most the number at which members have something to do when they are told to collect.
     pub(crate) fn times_start(&self, factor: f64) -> u32 {
@@ -217,13 +221,13 @@ impl PoolSizes {
         (blocks.max(0.0) as u32).min(self.most_free_blocks)
     }
 
-    /// Returns a problem of the configuration key `key` if its value `limit`, a number of free blocks of a pool, is not allowed. The
-    /// value must lie above `start_threshold_free_blocks`, and must not exceed `reserved_blocks`. [`DEFAULT_SOFT_LIMIT`] is always
-    /// allowed, even if it exceeds `reserved_blocks`.
+    /// Returns a problem of the configuration key `key` if its value `limit`, a number of free blocks of a pool, is not allowed. The value
+    /// must lie above `start_threshold_free_blocks`, and must not exceed `reserved_blocks`. [`DEFAULT_LOW_FREE_BLOCKS_THRESHOLD`] is
+    /// always allowed, even if it exceeds `reserved_blocks`.
     pub fn limit_problem(&self, key: &'static str, limit: StopThreshold) -> Option<ParameterProblem> {
         let blocks = limit.threshold_free_blocks_for_pool(self.blocks_per_pool, self.start_threshold_free_blocks);
         let fits = blocks > self.start_threshold_free_blocks && blocks <= self.reserved_blocks;
-        (limit != DEFAULT_SOFT_LIMIT && !fits).then(|| ParameterProblem {
+        (limit != DEFAULT_LOW_FREE_BLOCKS_THRESHOLD && !fits).then(|| ParameterProblem {
             key,
             message: format!(
                 "which comes to {blocks} free blocks, but {} (one more than ssd.gc.start) to {} (the reserve) are allowed",
@@ -236,7 +240,7 @@ impl PoolSizes {
 
 /// Default for the number of free blocks at or below which a pool of blocks counts as low in free blocks. It is two more than the start
 /// threshold of collection.
-pub const DEFAULT_SOFT_LIMIT: StopThreshold = StopThreshold::AboveStart(2);
+pub const DEFAULT_LOW_FREE_BLOCKS_THRESHOLD: StopThreshold = StopThreshold::AboveStart(2);
 
 /// Returns a problem if a time does not lie between `min` and an hour.
 pub fn time_range_problem(key: &'static str, time: Duration, min: Duration) -> Option<ParameterProblem> {
@@ -256,22 +260,22 @@ pub struct CoordinationParams {
     /// Scheme that decides which members must or may collect, and when.
     pub scheme: SchemePolicy,
     /// Amount of garbage collection that a member does when the controller orders or permits it to collect. In idle time,
-    /// [`ProactiveIdle`] always uses [`ForcedWork::UntilReserveFree`] instead.
-    pub forced_work: ForcedWork,
+    /// [`ProactiveIdle`] always uses [`ForcedCollectionAmount::UntilInitialFreeBlocks`] instead.
+    pub forced_collection_amount: ForcedCollectionAmount,
     /// Number of free blocks in a pool of blocks (of a plane or of a die) at which its member registers with the controller. A registered
     /// member takes part in the next common collection (cycle). Only some schemes have registration. With
-    /// [`CollectionRequestTiming::AtSoftThreshold`], the member then also asks the controller to begin a cycle.
+    /// [`JointCollectionRequestTiming::AtSoftThreshold`], the member then also asks the controller to begin a cycle.
     pub soft_threshold_free_blocks: u32,
     /// Moment at which a member asks the controller to make members collect together. The member either has begun to collect by itself
     /// already, or asks before it has to begin.
-    pub collection_request_timing: CollectionRequestTiming,
+    pub joint_collection_request_timing: JointCollectionRequestTiming,
     /// Time from a member's request until the controller orders members to collect, in nanoseconds. With
-    /// [`CollectionRequestTiming::AtSoftThreshold`], members ask before they must collect. The order may then come earlier, for example
-    /// because a member is about to run short of free blocks.
+    /// [`JointCollectionRequestTiming::AtSoftThreshold`], members ask before they must collect. The order may then come earlier, for
+    /// example because a member is about to run short of free blocks.
     pub request_to_cycle_delay_ns: u64,
     /// True if the controller orders members to collect as soon as no host request is outstanding, once a member has asked for it. False
     /// if the controller waits even then, until `request_to_cycle_delay_ns` has passed since the request, or a member is about to run
-    /// short of free blocks. The setting has an effect only with [`CollectionRequestTiming::AtSoftThreshold`], with which members ask
+    /// short of free blocks. The setting has an effect only with [`JointCollectionRequestTiming::AtSoftThreshold`], with which members ask
     /// before they must collect (rule 120).
     pub begins_cycles_when_idle: bool,
     /// True if all dies of a member collect when the controller forces the member to. False if only dies with a low pool of blocks do:
@@ -296,26 +300,26 @@ impl CoordinationParams {
 
     /// Returns the number of free blocks of a pool (of a plane or of a die) at which its member registers with the controller. A
     /// registered member takes part in the next common collection (cycle). `None` if the scheme has no registration.
-    pub fn member_registration_threshold_free_blocks(&self) -> Option<u32> {
-        self.scheme.members_register_with_controller().then_some(self.soft_threshold_free_blocks)
+    pub fn cycle_registration_threshold_free_blocks(&self) -> Option<u32> {
+        self.scheme.members_report_low_free_blocks().then_some(self.soft_threshold_free_blocks)
     }
 
     /// Returns the settings for the messages between members and controller. They say when a member asks the controller to order or
     /// permit a collection. They also say what the member does when the controller orders or permits it. They depend on the sizes of
     /// the members' pools of blocks (of a plane or of a die).
-    pub fn member_coordination_settings(&self, pools: &PoolSizes) -> MemberCoordinationSettings {
+    pub fn member_coordination_settings(&self, pools: &PoolSizeAndThresholds) -> MemberCoordinationSettings {
         let Self {
             soft_threshold_free_blocks: t_soft_free_blocks,
-            collection_request_timing: notify,
+            joint_collection_request_timing: notify,
             all_dies_of_forced_member_collect: across_dies,
-            forced_work,
+            forced_collection_amount: forced_work,
             ..
         } = *self;
         let (permission, turn) = (self.scheme.permission_request_settings(pools, forced_work), self.scheme.turn_settings(pools));
         MemberCoordinationSettings {
             t_soft_free_blocks,
-            registers_with_controller: self.scheme.members_register_with_controller(),
-            collection_request_timing: notify,
+            registers_for_joint_collection: self.scheme.members_report_low_free_blocks(),
+            joint_collection_request_timing: notify,
             across_dies,
             permission_request_settings: permission,
             turn,
@@ -324,7 +328,7 @@ impl CoordinationParams {
 
     /// Returns true if the controller must know how many page writes each member receives (rule 120).
     pub(crate) fn counts_pages(&self) -> bool {
-        self.collection_request_timing == CollectionRequestTiming::AtSoftThreshold && self.controller_answers_member_requests
+        self.joint_collection_request_timing == JointCollectionRequestTiming::AtSoftThreshold && self.controller_answers_member_requests
     }
 }
 
@@ -429,7 +433,7 @@ impl Controller {
     }
 
     /// Begins the cycle of forced collection (from the controller's order until all forced members have finished) that members have asked
-    /// for. With [`CollectionRequestTiming::AtSoftThreshold`], it begins only if it is due.
+    /// for. With [`JointCollectionRequestTiming::AtSoftThreshold`], it begins only if it is due.
     pub(crate) fn begin_cycle(&mut self, now: TimeNs) {
         if self.cycle.may_begin(now) {
             let members = self.scheme.members_of_cycle(&self.cycle);

@@ -1,7 +1,7 @@
 //! Scheme `proactive-idle` (GGC 4.3.2): like reactive-selective. Members that have registered also collect while the array is idle (rule
 //! 46).
 
-use super::{CoordinatedArray, Cycle, ForcedWork, PoolSizes, SHORTEST_CHECK, Scheme, time_range_problem};
+use super::{CoordinatedArray, Cycle, ForcedCollectionAmount, PoolSizeAndThresholds, SHORTEST_CHECK, Scheme, time_range_problem};
 use crate::TimeNs;
 use crate::policy::ParameterProblem;
 use crate::rng::{self, RandomStream};
@@ -31,11 +31,11 @@ impl Default for ProactiveIdle {
 }
 
 impl Scheme for ProactiveIdle {
-    fn members_register_with_controller(&self) -> bool {
+    fn members_report_low_free_blocks(&self) -> bool {
         true
     }
 
-    fn problems(&self, _: &PoolSizes) -> Vec<ParameterProblem> {
+    fn problems(&self, _: &PoolSizeAndThresholds) -> Vec<ParameterProblem> {
         let check = time_range_problem("check_interval", self.check_interval, SHORTEST_CHECK);
         check.into_iter().chain(time_range_problem("idle_threshold", self.idle_threshold, Duration { ns: 0 })).collect()
     }
@@ -45,7 +45,7 @@ impl Scheme for ProactiveIdle {
     }
 
     fn request_arrives(&mut self, _: TimeNs, cycle: &mut Cycle) {
-        if cycle.work() == ForcedWork::UntilReserveFree && !cycle.collecting().is_empty() {
+        if cycle.work() == ForcedCollectionAmount::UntilInitialFreeBlocks && !cycle.collecting().is_empty() {
             cycle.stop();
         }
     }
@@ -58,7 +58,7 @@ impl Scheme for ProactiveIdle {
         self.next_check = now + self.check_interval.ns;
         let is_idle = cycle.idle_since().is_some_and(|since| now - since >= self.idle_threshold.ns);
         if is_idle && cycle.is_free() && !cycle.registered().is_empty() {
-            cycle.force_with_work(cycle.registered(), ForcedWork::UntilReserveFree);
+            cycle.force_with_work(cycle.registered(), ForcedCollectionAmount::UntilInitialFreeBlocks);
         }
     }
 

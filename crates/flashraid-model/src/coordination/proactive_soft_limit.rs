@@ -4,7 +4,8 @@
 //! first one is expected to have to collect without an order (rule 47).
 
 use super::{
-    CoordinatedArray, Cycle, DEFAULT_SOFT_LIMIT, MemberState, PoolSizes, SHORTEST_CHECK, Scheme, ToController, ToMember, time_range_problem,
+    CoordinatedArray, Cycle, DEFAULT_LOW_FREE_BLOCKS_THRESHOLD, MemberState, PoolSizeAndThresholds, SHORTEST_CHECK, Scheme, ToController,
+    ToMember, time_range_problem,
 };
 use crate::TimeNs;
 use crate::ids::MemberSet;
@@ -32,7 +33,7 @@ pub struct ProactiveSoftLimit {
     /// State of the scheme in a run: the numbers of free blocks that members have reported to the controller, which polls them
     /// regularly.
     #[serde(skip)]
-    pub polled_free_blocks: PolledFreeBlocks,
+    pub polled_free_blocks: MemberFreeBlockPolls,
 }
 
 impl Default for ProactiveSoftLimit {
@@ -40,9 +41,9 @@ impl Default for ProactiveSoftLimit {
     fn default() -> Self {
         Self {
             check_interval: Duration { ns: 10_000_000 },
-            soft_limit: DEFAULT_SOFT_LIMIT,
+            soft_limit: DEFAULT_LOW_FREE_BLOCKS_THRESHOLD,
             shallow_depth: 1,
-            polled_free_blocks: PolledFreeBlocks::default(),
+            polled_free_blocks: MemberFreeBlockPolls::default(),
         }
     }
 }
@@ -50,7 +51,7 @@ impl Default for ProactiveSoftLimit {
 /// State of the polls. Every `check_interval`, the controller asks all members for their numbers of free blocks, and keeps the last two
 /// answers of each.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct PolledFreeBlocks {
+pub struct MemberFreeBlockPolls {
     next: TimeNs,
     soft_limit_free_blocks: u32,
     /// Members that have not answered the latest poll yet.
@@ -59,7 +60,7 @@ pub struct PolledFreeBlocks {
     answers: Vec<[Option<(TimeNs, MemberState)>; 2]>,
 }
 
-impl PolledFreeBlocks {
+impl MemberFreeBlockPolls {
     /// Returns the members whose latest answer reports a pool of blocks at or below the soft limit.
     fn low(&self) -> MemberSet {
         let limit = self.soft_limit_free_blocks;
@@ -88,7 +89,7 @@ impl PolledFreeBlocks {
 }
 
 impl Scheme for ProactiveSoftLimit {
-    fn problems(&self, pools: &PoolSizes) -> Vec<ParameterProblem> {
+    fn problems(&self, pools: &PoolSizeAndThresholds) -> Vec<ParameterProblem> {
         let check = time_range_problem("check_interval", self.check_interval, SHORTEST_CHECK);
         check.into_iter().chain(pools.limit_problem("soft_limit", self.soft_limit)).collect()
     }
@@ -141,7 +142,7 @@ impl Scheme for ProactiveSoftLimit {
             check_interval: Duration { ns: 100_003 << rng::below(stream, 7) },
             soft_limit: StopThreshold::AboveStart(1 + rng::below(stream, 4) as u32),
             shallow_depth: rng::below(stream, 5) as u32,
-            polled_free_blocks: PolledFreeBlocks::default(),
+            polled_free_blocks: MemberFreeBlockPolls::default(),
         }
     }
 }

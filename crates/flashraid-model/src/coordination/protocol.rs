@@ -6,7 +6,7 @@ use crate::TimeNs;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageKind {
     /// Request of a member to collect: one of its pools of blocks has reached the start threshold of collection, or soon will. In the
-    /// scheme `stagger`, it announces collection without permission.
+    /// scheme `stagger`, the message only announces that the member collects now, because it could not wait for permission.
     GcRequest,
     /// Registration of a member for the next cycle of forced collection (from the controller's order until all forced members have
     /// finished). One of the member's pools of blocks has come down to the threshold `t_soft` for its free blocks.
@@ -39,16 +39,16 @@ pub(crate) const MESSAGE_KIND_NAMES: [&str; MESSAGE_KINDS] =
 /// Work that a member does in each of its dies when the controller forces or allows it to collect (rule 45). Settings may restrict this
 /// to dies or pools with few free blocks (rules 122 and 262).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ForcedWork {
+pub enum ForcedCollectionAmount {
     /// Collects one victim block in each die, whatever the number of free blocks.
-    OneVictim,
+    OneVictimPerDie,
     /// Collects victim blocks until each pool of blocks of the member has more free blocks than the stop threshold. A pool belongs to a
     /// plane or to a die.
     ToWatermark,
     /// Collects one victim block in each die, whatever the number of free blocks. The die then continues until each of its pools of
     /// blocks has more free blocks than the stop threshold. (See sections 4.3.1 and 5.1 of the paper GGC, and rule 118.) A pool belongs
     /// to a plane or to a die.
-    OneVictimThenWatermark,
+    OneVictimThenUntilStopThreshold,
     /// Collects one victim block in each pool of blocks of the member, whatever the number of free blocks (rule 123). A pool belongs to
     /// a plane or to a die.
     OneVictimPerPool,
@@ -57,20 +57,20 @@ pub enum ForcedWork {
     OneVictimPerPoolThenWatermark,
     /// Collects victim blocks until each pool of blocks of the member has as many free blocks as after the initial fill of the drive.
     /// The arrival of a host request ends this work earlier. A pool belongs to a plane or to a die.
-    UntilReserveFree,
+    UntilInitialFreeBlocks,
 }
 
-impl ForcedWork {
+impl ForcedCollectionAmount {
     /// Returns true if the work begins with victim blocks that are collected regardless of the number of free blocks.
     pub(crate) fn begins_with_victims(self) -> bool {
-        !matches!(self, Self::ToWatermark | Self::UntilReserveFree)
+        !matches!(self, Self::ToWatermark | Self::UntilInitialFreeBlocks)
     }
 }
 
 /// Moment at which a member asks the controller to make members collect together. The member asks either early, before it must collect,
 /// or only after it has begun to collect because its free blocks ran low.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CollectionRequestTiming {
+pub enum JointCollectionRequestTiming {
     /// The member asks the controller to make members collect together only after this member has begun to collect by itself. It had to
     /// begin because one of its pools of blocks has come down to the start threshold of collection (rule 43).
     AtStartThreshold,
@@ -82,10 +82,10 @@ pub enum CollectionRequestTiming {
 /// Urgency of a member's request to the controller to order a collection (rule 119). It says how many page writes the member can still
 /// take, and if it must collect already.
 ///
-/// With [`CollectionRequestTiming::AtStartThreshold`], the member asks only after it has begun to collect. Then `at_limit` is true,
+/// With [`JointCollectionRequestTiming::AtStartThreshold`], the member asks only after it has begun to collect. Then `at_limit` is true,
 /// because a pool of blocks has come down to the start threshold of collection. All other fields are 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CollectionNeed {
+pub struct CollectionUrgency {
     /// Number of further page writes that the member can absorb before a pool of blocks may come down to the start threshold of
     /// collection.
     pub page_writes_until_gc_start: u64,
@@ -95,12 +95,12 @@ pub struct CollectionNeed {
     pub(crate) pages_given: u64,
     /// Number of orders and permissions to collect that the member had received from the controller when it sent this message. If the
     /// controller has sent more of them by now, the message is out of date, and the controller ignores it.
-    pub times_forced: u32,
+    pub collection_orders_received: u32,
 }
 
-impl CollectionNeed {
+impl CollectionUrgency {
     /// Urgency of a member that has begun to collect because it must.
-    pub(crate) const AT_LIMIT: Self = Self { page_writes_until_gc_start: 0, at_limit: true, pages_given: 0, times_forced: 0 };
+    pub(crate) const AT_LIMIT: Self = Self { page_writes_until_gc_start: 0, at_limit: true, pages_given: 0, collection_orders_received: 0 };
 }
 
 /// Settings with which a member follows the protocol of messages with the array's controller (rules 44, 119 and 122).
@@ -110,22 +110,22 @@ pub struct MemberCoordinationSettings {
     pub t_soft_free_blocks: u32,
     /// True if the member registers with the controller when one of its pools of blocks is low in free blocks. The controller then makes
     /// the member take part in the next cycle of forced collection.
-    pub registers_with_controller: bool,
+    pub registers_for_joint_collection: bool,
     /// Moment at which the member asks the controller to make members collect together. The member asks either early, before it must
     /// collect, or only after it has begun to collect because its free blocks ran low.
-    pub collection_request_timing: CollectionRequestTiming,
+    pub joint_collection_request_timing: JointCollectionRequestTiming,
     /// True if all dies collect when the controller forces the member to collect. False if only dies with a pool of blocks at or below
     /// `t_soft_free_blocks` do.
     pub across_dies: bool,
     /// Settings of a member that asks the controller for permission before it collects; `None` if the member does not ask.
     pub permission_request_settings: Option<PermissionRequestSettings>,
     /// Settings of a member that collects in its turn, a window of time in which the other members may not; `None` without turns.
-    pub turn: Option<TurnSettings>,
+    pub turn: Option<CollectionTurnSettings>,
 }
 
 /// Settings of a member that collects in its turn, a window of time in which the other members may not collect (rules 264 and 265).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TurnSettings {
+pub struct CollectionTurnSettings {
     /// Number of free blocks at or below which blocks of a pool (of a plane or of a die) are collected in the member's turn. A turn is
     /// the window of time in which only this member may collect.
     pub collect_at_free_blocks: u32,
@@ -146,7 +146,7 @@ pub struct PermissionRequestSettings {
     /// Time from the controller's denial of permission until the member asks again, in nanoseconds.
     pub(crate) retry_ns: u64,
     /// Work of collection that the member does without permission while it gets few operations.
-    pub(crate) idle_work: ForcedWork,
+    pub(crate) idle_work: ForcedCollectionAmount,
 }
 
 /// State that a member reports when the controller asks for it (rule 47).
@@ -164,7 +164,7 @@ pub(crate) enum ToController {
     /// Asks the controller to make members collect together: one of the member's pools of blocks has reached the start threshold of
     /// collection, or soon will. In the scheme `stagger`, the message asks for nothing. It says that the member begins to collect
     /// although the controller has not permitted it.
-    GcRequest(CollectionNeed),
+    GcRequest(CollectionUrgency),
     /// Registers for the next cycle of forced collection (from the controller's order until all forced members have finished). One of
     /// the member's pools of blocks has come down to the threshold `t_soft` for its free blocks.
     RegisterForCycle,
@@ -185,13 +185,14 @@ pub(crate) enum ToController {
 /// Message from the controller to a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToMember {
-    /// Orders the member to collect. Its dies do the work that the [`ForcedWork`] in this message names.
-    ForceCollection(ForcedWork),
-    /// Ends the work [`ForcedWork::UntilReserveFree`] (collection while the array is idle), because a request has arrived at the array.
+    /// Orders the member to collect. Its dies do the work that the [`ForcedCollectionAmount`] in this message names.
+    ForceCollection(ForcedCollectionAmount),
+    /// Ends the work [`ForcedCollectionAmount::UntilInitialFreeBlocks`] (collection while the array is idle), because a request has
+    /// arrived at the array.
     StopIdleCollection,
-    /// Allows the member to collect. Its dies do the work that the [`ForcedWork`] in this message names. The member answers with
-    /// `ToController::GcDone` when all dies have done it. An earlier [`ToMember::Deny`] no longer holds.
-    Grant(ForcedWork),
+    /// Allows the member to collect. Its dies do the work that the [`ForcedCollectionAmount`] in this message names. The member answers
+    /// with `ToController::GcDone` when all dies have done it. An earlier [`ToMember::Deny`] no longer holds.
+    Grant(ForcedCollectionAmount),
     /// Forbids the member to collect until the controller permits or orders it. While a pool of blocks has more free blocks than the
     /// start threshold, no collection of its blocks begins, even in idle time. At or below this threshold (the hard limit), blocks of
     /// the pool are collected in any case (rule 117 of docs/rules.md).
@@ -251,7 +252,7 @@ pub(crate) enum MemberEvent {
 
 counts! {
     /// Number of times that a member collected outside of its turn, the window of time in which only this member may collect (rule 266).
-    pub struct TurnCounters {
+    pub struct OutOfTurnCollectionCounters {
         /// Number of victim blocks whose collection began when no turn of the member allowed it. Their pool of blocks had come down to the
         /// start threshold of collection. A drive with superblocks counts periods of collection at its floor of free superblocks.
         broken_contracts,

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub struct ReactiveSelective {}
 
 impl Scheme for ReactiveSelective {
-    fn members_register_with_controller(&self) -> bool {
+    fn members_report_low_free_blocks(&self) -> bool {
         true
     }
 }

@@ -7,14 +7,15 @@
 //! artifact.
 
 use super::{
-    CoordinatedArray, Cycle, ForcedWork, NEVER, PermissionRequestSettings, PoolSizes, Scheme, ToController, ToMember, time_range_problem,
+    CoordinatedArray, Cycle, ForcedCollectionAmount, NEVER, PermissionRequestSettings, PoolSizeAndThresholds, Scheme, ToController,
+    ToMember, time_range_problem,
 };
 use crate::TimeNs;
 use crate::ids::MemberSet;
 use crate::policy::ParameterProblem;
 use crate::quantity_impls;
 use crate::rng::{self, RandomStream};
-use crate::units::{Duration, NumberRange, Quantity, UnitError};
+use crate::units::{AllowedUnitlessRange, Duration, Quantity, UnitError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +27,7 @@ pub struct Stagger {
     /// in a stripe, but at least one.
     pub together: CollectingMembersLimit,
     /// Group of members in which at most `together` members may collect at a time.
-    pub scope: PermissionScope,
+    pub scope: CollectionPermissionScope,
     /// Factor for the threshold at which a member asks the controller for permission to collect. The threshold is the start threshold
     /// of collection times this factor, rounded up to whole free blocks. The member asks when one of its pools of blocks has so few
     /// free blocks, or fewer.
@@ -53,7 +54,7 @@ impl Default for Stagger {
     fn default() -> Self {
         Self {
             together: CollectingMembersLimit::ParityStripCount,
-            scope: PermissionScope::MirrorSet,
+            scope: CollectionPermissionScope::MirrorSet,
             ask_at: 1.4,
             idle_at: 2.2,
             idle_gap: Duration { ns: 30_000_000 },
@@ -64,14 +65,14 @@ impl Default for Stagger {
     }
 }
 
-/// Number of members that may collect at a time, in each group of members that [`PermissionScope`] names.
+/// Number of members that may collect at a time, in each group of members that [`CollectionPermissionScope`] names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CollectingMembersLimit {
-    /// Lets as many members of a group collect at a time as there are parity strips in a stripe, but at least one. [`PermissionScope`]
-    /// says which members form a group: those with copies of the same pages, or all members.
+    /// Lets as many members of a group collect at a time as there are parity strips in a stripe, but at least one.
+    /// [`CollectionPermissionScope`] says which members form a group: those with copies of the same pages, or all members.
     ParityStripCount,
-    /// Lets this number of members of a group collect at a time, from 1 to 128. [`PermissionScope`] says which members form a group:
-    /// those with copies of the same pages, or all members.
+    /// Lets this number of members of a group collect at a time, from 1 to 128. [`CollectionPermissionScope`] says which members form a
+    /// group: those with copies of the same pages, or all members.
     Members(u32),
 }
 
@@ -81,7 +82,7 @@ impl Quantity for CollectingMembersLimit {
     const NAME: &'static str = "members-together";
     const ALLOWED_VALUES: &'static str = "\"parity\", or a number of members from 1 to 128";
     const PATTERN: &'static str = r"^\s*(parity|[0-9]+)\s*$";
-    const ALLOWED_NUMBERS: Option<NumberRange> = Some(NumberRange { min: 1.0, max: 128.0, only_whole_numbers: true });
+    const UNITLESS_RANGE: Option<AllowedUnitlessRange> = Some(AllowedUnitlessRange { min: 1.0, max: 128.0, only_whole_numbers: true });
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         if text.trim() == "parity" {
@@ -120,7 +121,7 @@ impl CollectingMembersLimit {
 /// Group of members in which only a few may have permission to collect at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum PermissionScope {
+pub enum CollectionPermissionScope {
     /// The members that hold copies of the same pages form a group, in which only a few may have permission to collect at a time. If no
     /// page has copies, all members of the array form a single group.
     MirrorSet,
@@ -215,11 +216,11 @@ impl CollectionPermissions {
 }
 
 impl Scheme for Stagger {
-    fn forces_in_cycles(&self) -> bool {
+    fn forces_members_together(&self) -> bool {
         false
     }
 
-    fn problems(&self, _: &PoolSizes) -> Vec<ParameterProblem> {
+    fn problems(&self, _: &PoolSizeAndThresholds) -> Vec<ParameterProblem> {
         let none = Duration { ns: 0 };
         let factor = |key, value: f64, min: f64| {
             let message = format!("but {min} to 100 is allowed");
@@ -237,7 +238,11 @@ impl Scheme for Stagger {
         .collect()
     }
 
-    fn permission_request_settings(&self, pools: &PoolSizes, work: ForcedWork) -> Option<PermissionRequestSettings> {
+    fn permission_request_settings(
+        &self,
+        pools: &PoolSizeAndThresholds,
+        work: ForcedCollectionAmount,
+    ) -> Option<PermissionRequestSettings> {
         Some(PermissionRequestSettings {
             ask_at_free_blocks: pools.times_start(self.ask_at),
             idle_free_blocks: pools.times_start(self.idle_at),
@@ -248,7 +253,7 @@ impl Scheme for Stagger {
     }
 
     fn begin(&mut self, array: &CoordinatedArray) {
-        let has_mirrors = array.copies > 1 && self.scope == PermissionScope::MirrorSet;
+        let has_mirrors = array.copies > 1 && self.scope == CollectionPermissionScope::MirrorSet;
         self.permissions = CollectionPermissions {
             scope_members: if has_mirrors { array.copies } else { u32::MAX },
             together: vec![self.together.members(array.parity_strips)],
@@ -332,7 +337,7 @@ impl Scheme for Stagger {
             } else {
                 CollectingMembersLimit::Members(1 + below(stream, 3) as u32)
             },
-            scope: if below(stream, 3) > 0 { PermissionScope::MirrorSet } else { PermissionScope::Array },
+            scope: if below(stream, 3) > 0 { CollectionPermissionScope::MirrorSet } else { CollectionPermissionScope::Array },
             ask_at: 1.0 + below(stream, 30) as f64 / 10.0,
             idle_at: below(stream, 40) as f64 / 10.0,
             // Odd times make it unlikely that timers coincide with other events.

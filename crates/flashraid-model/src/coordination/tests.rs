@@ -9,18 +9,20 @@
 
 use super::tiny as schemes;
 use super::{
-    CollectingMembersLimit, CollectionNeed, CollectionRequestTiming, Controller, ControllerAction, CoordinatedArray, CoordinationParams,
-    Cycle, ForcedWork, MESSAGE_KINDS, Mail, MemberState, MessageKind, PoolSizes, Scheme, SchemePolicy, Stagger, ToController, ToMember,
-    TurnCounters, TurnEndMargin, UncoordinatedCleans, Windows, message_counts_by_name,
+    CollectingMembersLimit, CollectionUrgency, Controller, ControllerAction, CoordinatedArray, CoordinationParams, Cycle,
+    ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS, Mail, MemberState, MessageKind, OutOfTurnCollectionCounters,
+    PoolSizeAndThresholds, Scheme, SchemePolicy, Stagger, ToController, ToMember, TurnEndMargin, UncoordinatedCleans, Windows,
+    message_counts_by_name,
 };
 use crate::TimeNs;
 use crate::array::{
-    Array, ArrayParams, ArraySetup, Event, HostKnowledgeOfCollection, Milestone, PageRequest, RaidLevel, ReadPlan, RequestDone,
+    Array, ArrayEvent, ArrayExecutionOptions, ArrayParams, HostKnowledgeOfCollection, RaidLevel, ReadPlan, RequestDone, RequestInPages,
+    RunMilestone,
 };
-use crate::events::GcInterval;
+use crate::events::VictimBlockCollection;
 use crate::ids::MemberSet;
 use crate::request::OpKind;
-use crate::ssd::{MemberCounters, PipeliningMode, Preemption, tiny};
+use crate::ssd::{HostOverlapWithMoves, MemberCounters, Preemption, tiny};
 use crate::units::{Duration, StopThreshold};
 
 const T: TimeNs = 10_000;
@@ -50,9 +52,9 @@ fn params(members: u32, dies: u32, mut coordination: CoordinationParams) -> Arra
 fn scheme(scheme: SchemePolicy) -> CoordinationParams {
     CoordinationParams {
         scheme,
-        forced_work: ForcedWork::OneVictim,
+        forced_collection_amount: ForcedCollectionAmount::OneVictimPerDie,
         soft_threshold_free_blocks: 2,
-        collection_request_timing: CollectionRequestTiming::AtStartThreshold,
+        joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
         request_to_cycle_delay_ns: 0,
         begins_cycles_when_idle: false,
         all_dies_of_forced_member_collect: true,
@@ -76,10 +78,10 @@ struct Outcome {
     log: Vec<String>,
     mail: Vec<Mail>,
     done: Vec<TimeNs>,
-    cleans: Vec<GcInterval>,
+    cleans: Vec<VictimBlockCollection>,
     counters: Vec<MemberCounters>,
     uncoordinated: Option<UncoordinatedCleans>,
-    turns: Option<TurnCounters>,
+    turns: Option<OutOfTurnCollectionCounters>,
 }
 
 fn run(params: &ArrayParams, operations: &[Op]) -> Outcome {
@@ -88,11 +90,11 @@ fn run(params: &ArrayParams, operations: &[Op]) -> Outcome {
 
 /// Runs it with additional messages that arrive at members, whatever the controller does.
 fn run_told(params: &ArrayParams, operations: &[Op], told: &[(TimeNs, u32, ToMember)]) -> Outcome {
-    let mut array = Array::new(params, 1, ArraySetup::default());
+    let mut array = Array::new(params, 1, ArrayExecutionOptions::default());
     for &(at, member, message) in told {
         array.deliver(at, member, message);
     }
-    let mut events: Vec<Event> = Vec::new();
+    let mut events: Vec<ArrayEvent> = Vec::new();
     for (tag, &(at, member, page, write)) in operations.iter().enumerate() {
         while let Some(event) = array.next_time().filter(|&event| event < at) {
             array.advance(event, &mut events);
@@ -101,7 +103,7 @@ fn run_told(params: &ArrayParams, operations: &[Op], told: &[(TimeNs, u32, ToMem
         array
             .submit(
                 at,
-                &PageRequest {
+                &RequestInPages {
                     tag: tag as u64,
                     first_page,
                     pages: 1,
@@ -109,24 +111,24 @@ fn run_told(params: &ArrayParams, operations: &[Op], told: &[(TimeNs, u32, ToMem
                     fua: false,
                     high_priority: false,
                     stream: 0,
-                    stays_on_one_member: false,
+                    bypasses_striping: false,
                 },
             )
             .unwrap();
     }
     while let Some(event) = array.next_time() {
         array.advance(event, &mut events);
-        if events.iter().filter(|event| matches!(event, Event::RequestDone(_))).count() == operations.len() {
-            array.reach_milestone(event, Milestone::LastRequestDone, &mut events);
+        if events.iter().filter(|event| matches!(event, ArrayEvent::RequestDone(_))).count() == operations.len() {
+            array.announce_milestone(event, RunMilestone::LastRequestDone, &mut events);
         }
     }
     array.verify().expect("the state is consistent");
-    array.reach_milestone(0, Milestone::RunEnds, &mut events);
-    let (mut done, mut cleans): (Vec<RequestDone>, Vec<GcInterval>) = Default::default();
+    array.announce_milestone(0, RunMilestone::RunEnds, &mut events);
+    let (mut done, mut cleans): (Vec<RequestDone>, Vec<VictimBlockCollection>) = Default::default();
     for event in events {
         match event {
-            Event::RequestDone(one) => done.push(one),
-            Event::VictimCollectionEnded(clean) => cleans.push(clean),
+            ArrayEvent::RequestDone(one) => done.push(one),
+            ArrayEvent::VictimCollectionEnded(clean) => cleans.push(clean),
             other => unreachable!("{other:?}: there is no cache, no drive with superblocks, and nothing fails"),
         }
     }
@@ -146,7 +148,7 @@ fn run_told(params: &ArrayParams, operations: &[Op], told: &[(TimeNs, u32, ToMem
         cleans,
         counters: array.members().iter().map(|member| *member.counters()).collect(),
         uncoordinated: array.counters(TimeNs::MAX).uncoordinated_cleans,
-        turns: array.counters(TimeNs::MAX).collection_turns,
+        turns: array.counters(TimeNs::MAX).collections_outside_turns,
     }
 }
 
@@ -156,7 +158,7 @@ fn one_asks() -> Vec<Op> {
 }
 
 /// Sizes of pools whose longest collection of a block takes 1660 ns, in arrays that a test builds without members.
-const POOLS: PoolSizes = PoolSizes {
+const POOLS: PoolSizeAndThresholds = PoolSizeAndThresholds {
     blocks_per_pool: 6,
     reserved_blocks: 3,
     start_threshold_free_blocks: 1,
@@ -178,7 +180,7 @@ fn inclusive_forces_all_at_once_and_a_clean_in_progress_counts() {
     ];
     assert_eq!(outcome.log, expected);
     assert_eq!(outcome.done.last(), Some(&(T + 1468)));
-    let cleans: Vec<_> = outcome.cleans.iter().map(|c| (c.member, c.start_ns, c.end_ns, c.is_forced)).collect();
+    let cleans: Vec<_> = outcome.cleans.iter().map(|c| (c.member, c.start_ns, c.end_ns, c.is_caused_by_coordination)).collect();
     assert_eq!(cleans, [(0, T, T + 1440, false), (1, T, T + 1660, true), (2, T, T + 1660, true)]);
     let collections: Vec<_> = outcome.counters.iter().map(|c| (c.collections, c.forced_collections)).collect();
     assert_eq!(collections, [(1, 0), (1, 1), (1, 1)]);
@@ -257,7 +259,7 @@ fn a_forced_member_collects_in_all_its_dies() {
 
 #[test]
 fn watermark_goes_on_until_free_blocks_exceed_stop() {
-    let watermark = CoordinationParams { forced_work: ForcedWork::ToWatermark, ..scheme(schemes::inclusive()) };
+    let watermark = CoordinationParams { forced_collection_amount: ForcedCollectionAmount::ToWatermark, ..scheme(schemes::inclusive()) };
     let operations = [worn(0), touched(1), vec![(T, 0, 11, false)]].concat();
     let outcome = run(&params(2, 1, watermark), &operations);
     // In member 0, two victims with two valid pages gain no free block beyond stop. The third has three and does.
@@ -269,7 +271,10 @@ fn watermark_goes_on_until_free_blocks_exceed_stop() {
 
 #[test]
 fn one_victim_and_then_up_to_the_watermark() {
-    let both = CoordinationParams { forced_work: ForcedWork::OneVictimThenWatermark, ..scheme(schemes::inclusive()) };
+    let both = CoordinationParams {
+        forced_collection_amount: ForcedCollectionAmount::OneVictimThenUntilStopThreshold,
+        ..scheme(schemes::inclusive())
+    };
     let operations = [worn(0), touched(1), vec![(T, 0, 11, false)]].concat();
     // Stop is one free block, so the watermark alone asks nothing of member 1, which has two.
     let with_low_stop = |coordination: &CoordinationParams| {
@@ -278,12 +283,15 @@ fn one_victim_and_then_up_to_the_watermark() {
         run_told(
             &params,
             &operations,
-            &[(T, 0, ToMember::ForceCollection(coordination.forced_work)), (T, 1, ToMember::ForceCollection(coordination.forced_work))],
+            &[
+                (T, 0, ToMember::ForceCollection(coordination.forced_collection_amount)),
+                (T, 1, ToMember::ForceCollection(coordination.forced_collection_amount)),
+            ],
         )
     };
     let erases = |outcome: &Outcome| outcome.counters.iter().map(|counters| counters.erases).collect::<Vec<_>>();
-    let watermark = with_low_stop(&CoordinationParams { forced_work: ForcedWork::ToWatermark, ..both.clone() });
-    let one = with_low_stop(&CoordinationParams { forced_work: ForcedWork::OneVictim, ..both.clone() });
+    let watermark = with_low_stop(&CoordinationParams { forced_collection_amount: ForcedCollectionAmount::ToWatermark, ..both.clone() });
+    let one = with_low_stop(&CoordinationParams { forced_collection_amount: ForcedCollectionAmount::OneVictimPerDie, ..both.clone() });
     let outcome = with_low_stop(&both);
     assert_eq!(erases(&watermark)[1], 0, "it has free blocks enough");
     assert_eq!(erases(&outcome)[1], 1, "one victim whatever the free blocks");
@@ -291,18 +299,24 @@ fn one_victim_and_then_up_to_the_watermark() {
     assert_eq!(erases(&outcome)[0], erases(&watermark)[0], "the first of those up to the watermark is the one victim");
     // In a whole cycle, both continue until their free blocks exceed stop.
     let cycle = run(&params(2, 1, both), &operations);
-    let watermark =
-        run(&params(2, 1, CoordinationParams { forced_work: ForcedWork::ToWatermark, ..scheme(schemes::inclusive()) }), &operations);
+    let watermark = run(
+        &params(2, 1, CoordinationParams { forced_collection_amount: ForcedCollectionAmount::ToWatermark, ..scheme(schemes::inclusive()) }),
+        &operations,
+    );
     assert_eq!(cycle.log, watermark.log);
 }
 
 #[test]
 fn with_one_pool_a_victim_of_each_pool_is_one_victim() {
     let operations = [worn(0), touched(1), vec![(T, 0, 11, false)]].concat();
-    let cycle = |work| run(&params(2, 1, CoordinationParams { forced_work: work, ..scheme(schemes::inclusive()) }), &operations).log;
-    assert_eq!(cycle(ForcedWork::OneVictimPerPool), cycle(ForcedWork::OneVictim));
-    assert_eq!(cycle(ForcedWork::OneVictimPerPoolThenWatermark), cycle(ForcedWork::OneVictimThenWatermark));
-    assert_ne!(cycle(ForcedWork::OneVictimPerPool), cycle(ForcedWork::OneVictimPerPoolThenWatermark));
+    let cycle =
+        |work| run(&params(2, 1, CoordinationParams { forced_collection_amount: work, ..scheme(schemes::inclusive()) }), &operations).log;
+    assert_eq!(cycle(ForcedCollectionAmount::OneVictimPerPool), cycle(ForcedCollectionAmount::OneVictimPerDie));
+    assert_eq!(
+        cycle(ForcedCollectionAmount::OneVictimPerPoolThenWatermark),
+        cycle(ForcedCollectionAmount::OneVictimThenUntilStopThreshold)
+    );
+    assert_ne!(cycle(ForcedCollectionAmount::OneVictimPerPool), cycle(ForcedCollectionAmount::OneVictimPerPoolThenWatermark));
 }
 
 #[test]
@@ -376,10 +390,10 @@ fn a_forced_clean_may_be_preempted() {
     let mut params = params(2, 1, scheme(schemes::inclusive()));
     params.ssd.gc.preemption = Some(Preemption {
         poll_duration_ns: 5,
-        hard_limit_to_start_ratio: 0.0,
-        pipeline: PipeliningMode::Off,
-        serves_requests_from_move_register: false,
-        moves_requested_pages_first: false,
+        write_blocking_limit_to_start_ratio: 0.0,
+        host_overlap_with_moves: HostOverlapWithMoves::NoOverlap,
+        serves_page_being_moved_from_register: false,
+        moves_host_requested_pages_first: false,
         suspension: None,
     });
     let operations = [worn(0), touched(1), vec![(T, 0, 11, false), (T + 300, 1, 11, false)]].concat();
@@ -389,7 +403,7 @@ fn a_forced_clean_may_be_preempted() {
     assert_eq!(outcome.done[6..], [T + 33, T + 493]);
     // There are three moves with two polls each, one poll before the erase, one read and one more poll.
     assert_eq!(outcome.log.last().map(String::as_str), Some(format!("{} GcDone 1", T + 1660 + 7 * 5 + 28 + 5).as_str()));
-    assert!(outcome.cleans.iter().any(|clean| clean.member == 1 && clean.is_forced));
+    assert!(outcome.cleans.iter().any(|clean| clean.member == 1 && clean.is_caused_by_coordination));
     assert_eq!(outcome.counters[1].preemptions, 1);
 }
 
@@ -397,7 +411,7 @@ fn a_forced_clean_may_be_preempted() {
 fn members_ask_and_tell_how_they_are() {
     let sent = |scheme_kind, operations: &[Op]| run(&params(2, 1, scheme(scheme_kind)), operations).mail;
     let asks = sent(schemes::inclusive(), &[worn(0), vec![(T, 0, 11, false)]].concat());
-    assert!(asks.contains(&Mail::ToController(0, ToController::GcRequest(CollectionNeed::AT_LIMIT))));
+    assert!(asks.contains(&Mail::ToController(0, ToController::GcRequest(CollectionUrgency::AT_LIMIT))));
     let answers = sent(schemes::soft_limit(1, 0), &worn(0));
     let tells = |member, free_blocks_min, blocks_above_start| {
         let state = MemberState { free_blocks_min, blocks_above_start };
@@ -442,9 +456,10 @@ fn a_member_that_is_denied_collects_at_its_hard_limit_only() {
     assert!(!denied.cleans.is_empty() && begun_at(&denied).iter().all(|&free_blocks| free_blocks == 1), "{:?}", begun_at(&denied));
     assert!(denied.done.last() < free.done.last(), "the read waits for the cleans at the limit only");
     // A grant ends it: the granted work is done and reported, and the next collection is free again.
-    let granted = run_told(&on_its_own(), &low(), &[(T - 1, 0, ToMember::Deny), (2 * T, 0, ToMember::Grant(ForcedWork::ToWatermark))]);
+    let granted =
+        run_told(&on_its_own(), &low(), &[(T - 1, 0, ToMember::Deny), (2 * T, 0, ToMember::Grant(ForcedCollectionAmount::ToWatermark))]);
     assert_eq!(granted.log.last().map(|line| line.ends_with("GcDone 0")), Some(true), "{:?}", granted.log);
-    assert!(granted.cleans.iter().any(|clean| clean.is_forced && clean.start_ns >= 2 * T), "{:?}", begun_at(&granted));
+    assert!(granted.cleans.iter().any(|clean| clean.is_caused_by_coordination && clean.start_ns >= 2 * T), "{:?}", begun_at(&granted));
     assert!(begun_at(&granted).iter().any(|&free_blocks| free_blocks > 1));
 }
 
@@ -459,7 +474,11 @@ fn a_member_that_is_denied_uses_no_idle_time() {
     assert!(free.cleans.iter().any(|clean| clean.free_blocks_before > 1));
     assert!(denied.cleans.iter().all(|clean| clean.free_blocks_before == 1), "{:?}", denied.log);
     // A forced collection ends the denial as well.
-    let forced = run_told(&params, &operations, &[(0, 0, ToMember::Deny), (2 * T, 0, ToMember::ForceCollection(ForcedWork::OneVictim))]);
+    let forced = run_told(
+        &params,
+        &operations,
+        &[(0, 0, ToMember::Deny), (2 * T, 0, ToMember::ForceCollection(ForcedCollectionAmount::OneVictimPerDie))],
+    );
     assert!(forced.cleans.iter().any(|clean| clean.free_blocks_before > 1));
 }
 
@@ -474,7 +493,7 @@ impl Scheme for Token {
         match message {
             ToController::GcRequest(_) if self.holder.is_none() => {
                 self.holder = Some(from);
-                cycle.send(MemberSet::single(from), ToMember::Grant(ForcedWork::OneVictim));
+                cycle.send(MemberSet::single(from), ToMember::Grant(ForcedCollectionAmount::OneVictimPerDie));
             }
             ToController::GcRequest(_) => cycle.send(MemberSet::single(from), ToMember::Deny),
             ToController::GcDone => self.holder = None,
@@ -493,11 +512,11 @@ fn a_scheme_can_grant_and_deny() {
         cycle.take_actions(&mut out);
         out
     };
-    let asks = ToController::GcRequest(CollectionNeed::AT_LIMIT);
-    assert_eq!(told(2, asks), [ControllerAction::Message(2, ToMember::Grant(ForcedWork::OneVictim))]);
+    let asks = ToController::GcRequest(CollectionUrgency::AT_LIMIT);
+    assert_eq!(told(2, asks), [ControllerAction::Message(2, ToMember::Grant(ForcedCollectionAmount::OneVictimPerDie))]);
     assert_eq!(told(0, asks), [ControllerAction::Message(0, ToMember::Deny)]);
     assert_eq!(told(2, ToController::GcDone), []);
-    assert_eq!(told(0, asks), [ControllerAction::Message(0, ToMember::Grant(ForcedWork::OneVictim))]);
+    assert_eq!(told(0, asks), [ControllerAction::Message(0, ToMember::Grant(ForcedCollectionAmount::OneVictimPerDie))]);
     // Messages that do not belong to the scheme are left to the cycle.
     assert_eq!(told(1, ToController::RegisterForCycle), []);
     assert_eq!(cycle.registered(), MemberSet::single(1));
@@ -506,15 +525,15 @@ fn a_scheme_can_grant_and_deny() {
 /// Members ask at two free blocks, which they have from the beginning. A cycle waits for `delay_ns`.
 fn soft(delay_ns: u64) -> CoordinationParams {
     CoordinationParams {
-        collection_request_timing: CollectionRequestTiming::AtSoftThreshold,
+        joint_collection_request_timing: JointCollectionRequestTiming::AtSoftThreshold,
         request_to_cycle_delay_ns: delay_ns,
         ..scheme(schemes::inclusive())
     }
 }
 
 /// Returns the state of a member that has been given so many pages and was never forced.
-fn need(pages_left: u64, at_limit: bool, pages_given: u64) -> CollectionNeed {
-    CollectionNeed { page_writes_until_gc_start: pages_left, at_limit, pages_given, times_forced: 0 }
+fn need(pages_left: u64, at_limit: bool, pages_given: u64) -> CollectionUrgency {
+    CollectionUrgency { page_writes_until_gc_start: pages_left, at_limit, pages_given, collection_orders_received: 0 }
 }
 
 /// Writes to the first die of a member, one after the other. The fifth takes the block that leaves one free.
@@ -531,11 +550,15 @@ fn a_soft_request_lets_the_controller_wait_until_the_pages_are_used_up() {
     // The open block has three pages left. The fourth write after them would leave one free block.
     assert_eq!(outcome.mail[0], Mail::ToController(0, ToController::GcRequest(need(3, false, 1))));
     // The clean begins when that write is done.
-    assert_eq!((outcome.cleans[0].start_ns, outcome.cleans[0].is_forced), (1408, true));
+    assert_eq!((outcome.cleans[0].start_ns, outcome.cleans[0].is_caused_by_coordination), (1408, true));
     assert_eq!(outcome.uncoordinated, Some(UncoordinatedCleans::default()));
     // A member that asks only at its start collects unforced when a read finds it there.
     let late = run(
-        &params(3, 1, CoordinationParams { collection_request_timing: CollectionRequestTiming::AtStartThreshold, ..soft(1_000_000) }),
+        &params(
+            3,
+            1,
+            CoordinationParams { joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold, ..soft(1_000_000) },
+        ),
         &one_by_one(0, 0),
     );
     assert!(late.log.is_empty() && late.uncoordinated.is_none());
@@ -595,7 +618,8 @@ fn a_member_that_asks_holds_out_until_its_hard_limit() {
     let unanswered = CoordinationParams { controller_answers_member_requests: false, coordinated_members: MemberSet::single(0), ..soft(0) };
     let soft = quiet(unanswered.clone());
     assert!(!soft.cleans.is_empty() && begun_at(&soft).iter().all(|&free_blocks| free_blocks == 1), "{:?}", begun_at(&soft));
-    let at_start = quiet(CoordinationParams { collection_request_timing: CollectionRequestTiming::AtStartThreshold, ..unanswered });
+    let at_start =
+        quiet(CoordinationParams { joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold, ..unanswered });
     assert!(begun_at(&at_start).contains(&2), "{:?}", begun_at(&at_start));
     // The member asks once, because the waiting writes bring it to its limit.
     assert_eq!(soft.log, ["1664 GcRequest 0"]);
@@ -639,7 +663,7 @@ fn dies_with_free_blocks_enough_take_no_part() {
         (params.ssd.geometry.blocks_per_plane, params.ssd.geometry.reserved_blocks_per_plane) = (7, 4);
         // Five writes to the first die leave it two free blocks, and one to the second leaves it three.
         let operations: Vec<Op> = [0, 2, 8, 10, 16, 1].iter().map(|&page| (0, 0, page, true)).collect();
-        let outcome = run_told(&params, &operations, &[(T, 0, ToMember::ForceCollection(ForcedWork::OneVictim))]);
+        let outcome = run_told(&params, &operations, &[(T, 0, ToMember::ForceCollection(ForcedCollectionAmount::OneVictimPerDie))]);
         let mut dies: Vec<u32> = outcome.cleans.iter().map(|clean| clean.die).collect();
         dies.sort_unstable();
         (dies, outcome.log)
@@ -655,7 +679,7 @@ fn answers_of_a_failed_member_press_nobody() {
     let state = |free_blocks_min| ToController::GcState(MemberState { free_blocks_min, blocks_above_start: free_blocks_min - 1 });
     let forced = |fails: bool| {
         let params = CoordinationParams { coordinated_members: MemberSet::first_members(2), ..scheme(schemes::soft_limit(2, 0)) };
-        let pools = PoolSizes {
+        let pools = PoolSizeAndThresholds {
             blocks_per_pool: 6,
             reserved_blocks: 3,
             start_threshold_free_blocks: 1,
@@ -675,8 +699,9 @@ fn answers_of_a_failed_member_press_nobody() {
         }
         let mut actions = Vec::new();
         controller.take_actions(&mut actions);
-        let is_forced =
-            |member: u32| actions.contains(&ControllerAction::Message(member, ToMember::ForceCollection(ForcedWork::OneVictim)));
+        let is_forced = |member: u32| {
+            actions.contains(&ControllerAction::Message(member, ToMember::ForceCollection(ForcedCollectionAmount::OneVictimPerDie)))
+        };
         [0, 1].map(is_forced)
     };
     assert_eq!(forced(false), [true, true]);
@@ -702,7 +727,7 @@ fn answers_of_the_controller_are_named_only_if_there_were_some() {
 
 #[test]
 fn a_limit_lies_above_the_start_and_within_the_reserve() {
-    let pools = PoolSizes {
+    let pools = PoolSizeAndThresholds {
         blocks_per_pool: 100,
         reserved_blocks: 15,
         start_threshold_free_blocks: 5,
@@ -737,7 +762,7 @@ fn one_copy_has_leave_and_the_other_is_denied_until_it_has_done() {
     assert!(denials.iter().all(|(_, member)| *member == grants[1].1), "{denials:?}");
     assert_eq!(denials.iter().map(|(at, _)| *at).collect::<Vec<_>>(), (0..19).map(|nth| nth * 100).collect::<Vec<_>>());
     assert_eq!(times("GcDone"), [(1868, grants[0].1.clone()), (1900 + 1660, grants[1].1.clone())]);
-    let cleans: Vec<_> = outcome.cleans.iter().map(|clean| (clean.start_ns, clean.end_ns, clean.is_forced)).collect();
+    let cleans: Vec<_> = outcome.cleans.iter().map(|clean| (clean.start_ns, clean.end_ns, clean.is_caused_by_coordination)).collect();
     assert_eq!(cleans, [(208, 1868, true), (1900, 3560, true)]);
     assert!(outcome.log.iter().all(|line| !line.contains("GcRequest")), "nobody collects unasked");
 }
@@ -858,8 +883,8 @@ fn a_member_cleans_in_its_turn() {
     let first_clean = |at: TimeNs| {
         let outcome = run(&params(4, 1, turns(100 * MS, 50 * MS)), &[(at, 1, 0, true), (700 * MS, 1, 11, false)]);
         assert!(outcome.log.is_empty(), "nobody sends anything");
-        assert_eq!(outcome.turns, Some(TurnCounters::default()));
-        outcome.cleans.first().map(|clean| (clean.start_ns, clean.end_ns, clean.is_forced))
+        assert_eq!(outcome.turns, Some(OutOfTurnCollectionCounters::default()));
+        outcome.cleans.first().map(|clean| (clean.start_ns, clean.end_ns, clean.is_caused_by_coordination))
     };
     let clean_from = |at: TimeNs| Some((at, at + 1660, false));
     assert_eq!(first_clean(30 * MS), clean_from(100 * MS));
@@ -895,7 +920,7 @@ fn a_pool_at_its_limit_breaks_the_contract() {
     // Member 0 has its turn. A read of member 1 finds its pool at the limit.
     let outcome = run(&params(2, 1, turns(100 * MS, 50 * MS)), &[worn(1), vec![(T, 1, 11, false)]].concat());
     assert_eq!(outcome.cleans.iter().map(|clean| clean.start_ns).collect::<Vec<_>>(), [T]);
-    assert_eq!(outcome.turns, Some(TurnCounters { broken_contracts: 1, overruns: 0 }));
+    assert_eq!(outcome.turns, Some(OutOfTurnCollectionCounters { broken_contracts: 1, overruns: 0 }));
 }
 
 #[test]
@@ -903,7 +928,7 @@ fn a_clean_that_lasts_longer_than_its_turn_is_counted() {
     // The clean of 1660 begins at 208 and ends after the turn, which lasts until 1000.
     let outcome = run(&params(2, 1, turns(1000, 1)), &[(0, 0, 0, true), (5000, 0, 11, false)]);
     assert_eq!(outcome.cleans[0].start_ns, 208);
-    assert_eq!(outcome.turns, Some(TurnCounters { broken_contracts: 0, overruns: 1 }));
+    assert_eq!(outcome.turns, Some(OutOfTurnCollectionCounters { broken_contracts: 0, overruns: 1 }));
 }
 
 #[test]
@@ -941,7 +966,7 @@ fn members_that_keep_to_their_turns_never_collect_together() {
         operations.push((nth * 900, member, crate::rng::below(&mut draws, 40), crate::rng::below(&mut draws, 3) > 0));
     }
     let outcome = run(&params, &operations);
-    assert_eq!(outcome.turns, Some(TurnCounters::default()));
+    assert_eq!(outcome.turns, Some(OutOfTurnCollectionCounters::default()));
     assert!(outcome.cleans.len() > 50, "{} cleans", outcome.cleans.len());
     for clean in &outcome.cleans {
         let turn = u64::from(clean.member) * 20_000;

@@ -2,12 +2,12 @@
 //!
 //! Nobody sends a message. Each member knows its turn, and so does the host.
 
-use super::{CoordinatedArray, Cycle, PoolSizes, SHORTEST_CHECK, Scheme, TurnSettings, time_range_problem};
+use super::{CollectionTurnSettings, CoordinatedArray, Cycle, PoolSizeAndThresholds, SHORTEST_CHECK, Scheme, time_range_problem};
 use crate::TimeNs;
 use crate::policy::ParameterProblem;
 use crate::quantity_impls;
 use crate::rng::{self, RandomStream};
-use crate::units::{Duration, NumberRange, Quantity, UnitError};
+use crate::units::{AllowedUnitlessRange, Duration, Quantity, UnitError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -32,12 +32,17 @@ pub struct Windows {
     pub clean_at: f64,
     /// State of the scheme `windows` in a run: which member's turn to collect comes next.
     #[serde(skip)]
-    pub turns: TurnSchedule,
+    pub turns: TurnProgress,
 }
 
 impl Default for Windows {
     fn default() -> Self {
-        Self { window: Duration { ns: 100_000_000 }, buffer: TurnEndMargin::LongestClean, clean_at: 2.0, turns: TurnSchedule::default() }
+        Self {
+            window: Duration { ns: 100_000_000 },
+            buffer: TurnEndMargin::LongestVictimCollection,
+            clean_at: 2.0,
+            turns: TurnProgress::default(),
+        }
     }
 }
 
@@ -50,7 +55,7 @@ pub enum TurnEndMargin {
     ///
     /// A drive with superblocks can stop in the middle of a collection, and does so when this part begins. An erase or a program may still
     /// be in progress then. Therefore, the part is only as long as an erase and a program there.
-    LongestClean,
+    LongestVictimCollection,
     /// Makes the last part of a turn (the window of time in which a member may collect) this long. In this part, the member begins to
     /// collect no further block.
     Time(Duration),
@@ -62,15 +67,15 @@ impl Quantity for TurnEndMargin {
     const NAME: &'static str = "turn-buffer";
     const ALLOWED_VALUES: &'static str = "\"longest-clean\", or a duration with a unit, such as \"50ms\"";
     const PATTERN: &'static str = r"^\s*(longest-clean|[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d))\s*$";
-    const ALLOWED_NUMBERS: Option<NumberRange> = None;
+    const UNITLESS_RANGE: Option<AllowedUnitlessRange> = None;
 
     fn parse(text: &str) -> Result<Self, UnitError> {
-        if text.trim() == "longest-clean" { Ok(Self::LongestClean) } else { Duration::parse(text).map(Self::Time) }
+        if text.trim() == "longest-clean" { Ok(Self::LongestVictimCollection) } else { Duration::parse(text).map(Self::Time) }
     }
 
     fn to_json(&self) -> serde_json::Value {
         match self {
-            Self::LongestClean => "longest-clean".into(),
+            Self::LongestVictimCollection => "longest-clean".into(),
             Self::Time(time) => time.to_json(),
         }
     }
@@ -78,7 +83,7 @@ impl Quantity for TurnEndMargin {
 
 /// State of the members' turns to collect: the number of the next turn, and the spares that have taken over turns of failed members.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct TurnSchedule {
+pub struct TurnProgress {
     members: u32,
     buffer_ns: u64,
     /// Number of the next turn.
@@ -91,20 +96,20 @@ impl Windows {
     /// Returns the length of the last part of each turn, in which the member does not begin to collect another block, in nanoseconds. A
     /// turn is the window of time in which this member may collect. The others collect in this time only if they run short of free
     /// blocks.
-    pub fn turn_end_margin_ns(&self, pools: &PoolSizes) -> u64 {
+    pub fn turn_end_margin_ns(&self, pools: &PoolSizeAndThresholds) -> u64 {
         match self.buffer {
-            TurnEndMargin::LongestClean => pools.longest_victim_collection_ns,
+            TurnEndMargin::LongestVictimCollection => pools.longest_victim_collection_ns,
             TurnEndMargin::Time(time) => time.ns,
         }
     }
 }
 
 impl Scheme for Windows {
-    fn forces_in_cycles(&self) -> bool {
+    fn forces_members_together(&self) -> bool {
         false
     }
 
-    fn problems(&self, pools: &PoolSizes) -> Vec<ParameterProblem> {
+    fn problems(&self, pools: &PoolSizeAndThresholds) -> Vec<ParameterProblem> {
         let mut problems: Vec<_> = time_range_problem("window", self.window, SHORTEST_CHECK).into_iter().collect();
         if !(1.0..=100.0).contains(&self.clean_at) {
             problems.push(ParameterProblem { key: "clean_at", message: "but 1 to 100 is allowed".into() });
@@ -117,13 +122,13 @@ impl Scheme for Windows {
         problems
     }
 
-    fn turn_settings(&self, pools: &PoolSizes) -> Option<TurnSettings> {
-        Some(TurnSettings { collect_at_free_blocks: pools.times_start(self.clean_at) })
+    fn turn_settings(&self, pools: &PoolSizeAndThresholds) -> Option<CollectionTurnSettings> {
+        Some(CollectionTurnSettings { collect_at_free_blocks: pools.times_start(self.clean_at) })
     }
 
     fn begin(&mut self, array: &CoordinatedArray) {
         self.turns =
-            TurnSchedule { members: array.members, buffer_ns: self.turn_end_margin_ns(&array.pools), next: 0, replaced: Vec::new() };
+            TurnProgress { members: array.members, buffer_ns: self.turn_end_margin_ns(&array.pools), next: 0, replaced: Vec::new() };
     }
 
     fn next_tick(&self) -> TimeNs {
@@ -153,7 +158,7 @@ impl Scheme for Windows {
             window: Duration { ns: window_ns },
             buffer: TurnEndMargin::Time(Duration { ns: buffer_ns }),
             clean_at: 1.0 + rng::below(stream, 30) as f64 / 10.0,
-            turns: TurnSchedule::default(),
+            turns: TurnProgress::default(),
         }
     }
 }

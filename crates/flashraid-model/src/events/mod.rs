@@ -56,7 +56,7 @@ impl TimeParts {
 /// For a drive with superblocks, this is a period in which the drive counts as collecting. Its `die`, `pool` and `pages_moved` are then
 /// 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct GcInterval {
+pub struct VictimBlockCollection {
     /// Number of the member SSD.
     pub member: u32,
     /// Number of the die in the member.
@@ -78,29 +78,29 @@ pub struct GcInterval {
     /// with superblocks, it is the least number of free superblocks between `start_ns` and `end_ns`.
     pub free_blocks_min: u32,
     /// Time from which writes to the blocked die or plane had to wait until the collection ended. From this time to
-    /// `all_requests_wait_from_ns`, only reads could be served between two steps of the collection. (This is state 2 in section III.D
+    /// `all_requests_blocked_from_ns`, only reads could be served between two steps of the collection. (This is state 2 in section III.D
     /// of the paper on preemptive collection, PGC. Before, in state 1, any request could be served there.)
     ///
     /// The time is `start_ns` without preemption. It is `end_ns` if writes never had to wait, and for drives with superblocks.
-    pub writes_wait_from_ns: TimeNs,
+    pub writes_blocked_from_ns: TimeNs,
     /// Time from which all requests to the blocked die or plane, reads included, had to wait until the collection ended. From this time
     /// on, nothing was served between two steps of the collection. (This is state 3 in section III.D of the paper on preemptive
     /// collection, PGC.)
     ///
     /// The time is `start_ns` without preemption. It is `end_ns` if reads never had to wait, and for drives with superblocks.
-    pub all_requests_wait_from_ns: TimeNs,
-    /// True if the coordination scheme caused this collection, which then counts as forced: the array's controller ordered or permitted
-    /// it.
+    pub all_requests_blocked_from_ns: TimeNs,
+    /// True if the coordination scheme caused this collection, which then counts as forced. In most cases the array's controller ordered
+    /// or permitted it.
     ///
-    /// The schemes also let members begin two kinds of such work by themselves. With `stagger`, a member to which few page operations
+    /// It is also true for two kinds of collection that members begin by themselves. With `stagger`, a member to which few page operations
     /// are sent may collect without permission (rules 261 and 262). With `windows`, a drive with superblocks collects in its turn, the
     /// window of time in which only this member may collect (rule 265).
-    pub is_forced: bool,
+    pub is_caused_by_coordination: bool,
 }
 
 /// One member's part of a destage of the write cache: its pages, and the times at which they were sent and written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DestageInterval {
+pub struct MemberDestage {
     /// Number of the member SSD.
     pub member: u32,
     /// True if the destaged pages come from a cache that belongs to this member alone. False if they come from a cache of the whole

@@ -4,6 +4,6 @@ mod channels;
 mod geometry;
 mod timing;
 
-pub use channels::{ChannelParams, DieNumbering};
+pub use channels::{ChannelAssignment, DieNumbering};
 pub use geometry::Geometry;
 pub use timing::Timing;

@@ -122,7 +122,7 @@ fn series(bytes: &[u64], interval_ns: u64) -> BandwidthSeries {
     BandwidthSeries { interval_ns, mb_s }
 }
 
-fn z_density(bytes: &[u64], moments: &Moments) -> Vec<DensityBin> {
+fn z_density(bytes: &[u64], moments: &Moments) -> Vec<BandwidthZScoreBin> {
     let (Some(mean), Some(stddev)) = (moments.mean(), moments.stddev().filter(|&stddev| stddev > 0.0)) else { return Vec::new() };
     let mut counts = [0u64; DENSITY_BINS];
     for &bytes in bytes {
@@ -131,7 +131,11 @@ fn z_density(bytes: &[u64], moments: &Moments) -> Vec<DensityBin> {
     }
     let scale = bytes.len() as f64 * DENSITY_BIN;
     let centre = |bin: usize| (bin as f64 + 0.5 - (DENSITY_BINS / 2) as f64) * DENSITY_BIN;
-    counts.iter().enumerate().map(|(bin, &count)| DensityBin { centre_z_score: centre(bin), density: count as f64 / scale }).collect()
+    counts
+        .iter()
+        .enumerate()
+        .map(|(bin, &count)| BandwidthZScoreBin { centre_z_score: centre(bin), density: count as f64 / scale })
+        .collect()
 }
 
 /// Bandwidth of a run. All values are in MB/s (10^6 bytes per second).
@@ -163,7 +167,7 @@ pub struct BandwidthSummary {
     /// the standard deviation is 0.
     ///
     /// The paper GGC shows a curve that is fitted to such a histogram in its Fig. 3.
-    pub z_score_density: Vec<DensityBin>,
+    pub z_score_density: Vec<BandwidthZScoreBin>,
 }
 
 impl BandwidthSummary {
@@ -187,7 +191,7 @@ pub struct BandwidthSeries {
 /// One bin of the histogram [`BandwidthSummary::z_score_density`]. The histogram shows the probability density of the bandwidth of an
 /// interval, in standard deviations from the mean (the z-score).
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct DensityBin {
+pub struct BandwidthZScoreBin {
     /// Centre of the bin, in standard deviations from the mean bandwidth.
     pub centre_z_score: f64,
     /// Share of all intervals whose bandwidth lies in the bin, divided by the width of the bin in standard deviations.

@@ -87,7 +87,7 @@ impl Breakdown {
         }
     }
 
-    pub(super) fn finish(&self) -> ResponseTimeByCause {
+    pub(super) fn finish(&self) -> ResponseHistogramByCause {
         let mut buckets = Vec::new();
         for (index, bucket) in self.buckets.iter().enumerate().filter(|(_, bucket)| bucket.count > 0) {
             let mut parts_ns = bucket.parts_ns.map(u128::from);
@@ -96,19 +96,19 @@ impl Breakdown {
             }
             buckets.push((bucket.count, parts_ns));
         }
-        ResponseTimeByCause { buckets }
+        ResponseHistogramByCause { buckets }
     }
 }
 
 /// Histogram of response times, with their causes. Each bucket contains the number of its requests. It also contains, for each cause,
 /// the sum of the time that these requests spent on it. From these sums, means over the slowest requests can be computed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ResponseTimeByCause {
+pub struct ResponseHistogramByCause {
     /// Number of requests in each bucket and sums of their times by cause in nanoseconds, in the order of [`CAUSE_NAMES`].
     buckets: Vec<(u64, [u128; 7])>,
 }
 
-impl ResponseTimeByCause {
+impl ResponseHistogramByCause {
     /// Returns the mean time of each cause over all requests, in nanoseconds and in the order of [`CAUSE_NAMES`]; `None` without requests.
     #[must_use]
     pub fn mean_ns_by_cause(&self) -> Option<[f64; 7]> {
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn of(requests: &[[u64; 7]]) -> ResponseTimeByCause {
+    fn of(requests: &[[u64; 7]]) -> ResponseHistogramByCause {
         let mut breakdown = Breakdown::default();
         for [queue_ns, collection_ns, parity_ns, cache_ns, transfer_ns, flash_ns, other_ns] in requests.iter().copied() {
             let time = TimeParts { collection_ns, queue_ns, parity_ns, cache_ns, transfer_ns, flash_ns, other_ns };

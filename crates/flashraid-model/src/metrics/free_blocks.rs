@@ -57,14 +57,14 @@ impl FreeBlocksRecorder {
         self.buckets[index] = self.buckets[index].merge(Bucket { min: free, max: free, sum: u64::from(free), samples: 1 });
     }
 
-    pub(super) fn points(&self) -> Vec<FreeBlocksPoint> {
+    pub(super) fn points(&self) -> Vec<FreeBlocksPeriod> {
         let relative = |free: f64| if self.start_threshold > 0 { free / f64::from(self.start_threshold) } else { free };
-        let point = |(index, bucket): (usize, &Bucket)| FreeBlocksPoint {
+        let point = |(index, bucket): (usize, &Bucket)| FreeBlocksPeriod {
             from_ns: index as u64 * self.width_ns,
             width_ns: self.width_ns,
-            min_relative_to_start_threshold: relative(f64::from(bucket.min)),
-            mean_relative_to_start_threshold: relative(bucket.sum as f64 / bucket.samples as f64),
-            max_relative_to_start_threshold: relative(f64::from(bucket.max)),
+            pool_min_relative_to_start_threshold: relative(f64::from(bucket.min)),
+            pool_mean_relative_to_start_threshold: relative(bucket.sum as f64 / bucket.samples as f64),
+            pool_max_relative_to_start_threshold: relative(f64::from(bucket.max)),
         };
         self.buckets.iter().enumerate().filter(|(_, bucket)| bucket.samples > 0).map(point).collect()
     }
@@ -76,7 +76,7 @@ impl FreeBlocksRecorder {
 ///
 /// The numbers are divided by the number of free blocks at which collection starts. If that number is 0, they are not divided.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct FreeBlocksPoint {
+pub struct FreeBlocksPeriod {
     /// Beginning of the period of time that this point of the series covers, in nanoseconds.
     pub from_ns: TimeNs,
     /// Length of the period that this point covers, in nanoseconds: 1 ms, doubled as often as needed to have at most 256 points.
@@ -84,15 +84,15 @@ pub struct FreeBlocksPoint {
     /// Least number of free blocks in a pool of blocks of the member in this point's period, relative to the threshold at which
     /// collection starts. The free blocks of a pool (of a plane or die) are counted when the collection of a block begins and when it
     /// ends.
-    pub min_relative_to_start_threshold: f64,
+    pub pool_min_relative_to_start_threshold: f64,
     /// Mean number of free blocks in a pool of blocks of the member in this point's period, relative to the threshold at which
     /// collection starts. The free blocks of a pool (of a plane or die) are counted when the collection of a block begins and when it
     /// ends.
-    pub mean_relative_to_start_threshold: f64,
+    pub pool_mean_relative_to_start_threshold: f64,
     /// Greatest number of free blocks in a pool of blocks of the member in this point's period, relative to the threshold at which
     /// collection starts. The free blocks of a pool (of a plane or die) are counted when the collection of a block begins and when it
     /// ends.
-    pub max_relative_to_start_threshold: f64,
+    pub pool_max_relative_to_start_threshold: f64,
 }
 
 #[cfg(test)]
@@ -108,19 +108,19 @@ mod tests {
         recorder.record(MS - 1, 50, 100);
         recorder.record(2 * MS, 150, 100);
         let expected = [
-            FreeBlocksPoint {
+            FreeBlocksPeriod {
                 from_ns: 0,
                 width_ns: MS,
-                min_relative_to_start_threshold: 0.5,
-                mean_relative_to_start_threshold: 0.75,
-                max_relative_to_start_threshold: 1.0,
+                pool_min_relative_to_start_threshold: 0.5,
+                pool_mean_relative_to_start_threshold: 0.75,
+                pool_max_relative_to_start_threshold: 1.0,
             },
-            FreeBlocksPoint {
+            FreeBlocksPeriod {
                 from_ns: 2 * MS,
                 width_ns: MS,
-                min_relative_to_start_threshold: 1.5,
-                mean_relative_to_start_threshold: 1.5,
-                max_relative_to_start_threshold: 1.5,
+                pool_min_relative_to_start_threshold: 1.5,
+                pool_mean_relative_to_start_threshold: 1.5,
+                pool_max_relative_to_start_threshold: 1.5,
             },
         ];
         assert_eq!(recorder.points(), expected);
@@ -132,19 +132,19 @@ mod tests {
         (0..100_000).for_each(|ms| recorder.record(ms * MS, if ms == 77_777 { 3 } else { 1000 }, 100));
         let points = recorder.points();
         assert!(points.len() <= POINTS_MAX && points.len() > POINTS_MAX / 4);
-        let lowest = points.iter().find(|point| point.min_relative_to_start_threshold < 1.0).unwrap();
+        let lowest = points.iter().find(|point| point.pool_min_relative_to_start_threshold < 1.0).unwrap();
         assert!(
-            lowest.min_relative_to_start_threshold == 0.03
+            lowest.pool_min_relative_to_start_threshold == 0.03
                 && lowest.from_ns <= 77_777 * MS
                 && 77_777 * MS < lowest.from_ns + lowest.width_ns
         );
-        assert!(points.iter().filter(|point| point.min_relative_to_start_threshold < 1.0).count() == 1);
+        assert!(points.iter().filter(|point| point.pool_min_relative_to_start_threshold < 1.0).count() == 1);
     }
 
     #[test]
     fn the_end_of_time_and_a_threshold_of_zero_are_taken() {
         let mut recorder = FreeBlocksRecorder::default();
         recorder.record(u64::MAX, 7, 0);
-        assert_eq!(recorder.points().iter().map(|point| point.mean_relative_to_start_threshold).collect::<Vec<_>>(), [7.0]);
+        assert_eq!(recorder.points().iter().map(|point| point.pool_mean_relative_to_start_threshold).collect::<Vec<_>>(), [7.0]);
     }
 }

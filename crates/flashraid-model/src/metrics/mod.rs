@@ -1,12 +1,12 @@
 //! Measurements of a run: response times, bandwidth, garbage collection over time.
 //! ```text
 //!  CompletedRequest ─▶ latency · bandwidth ─┐
-//!  GcInterval ───────▶ gc ──────────────────┼─ finish ─▶ MeasuredResults ─▶ report
+//!  collections ──────▶ gc ──────────────────┼─ into_results ─▶ MeasuredResults ─▶ report
 //!  free blocks ──────▶ free_blocks ─────────┤
 //!  both, in a window ▶ timeline ────────────┘
 //! ```
 //!
-//! [`Metrics`] records while the simulation runs. It allocates nothing per call, and its memory is bounded however long the run is.
+//! [`MetricsRecorder`] records while the simulation runs. It allocates nothing per call, and its memory is bounded however long the run is.
 //! [`MeasuredResults`] holds the results.
 
 pub mod bandwidth;
@@ -23,14 +23,14 @@ pub mod timeline;
 pub mod trend;
 
 use crate::TimeNs;
-use crate::events::{DestageInterval, GcInterval, TimeParts};
+use crate::events::{MemberDestage, TimeParts, VictimBlockCollection};
 use crate::request::{OpKind, Request};
 
 pub use bandwidth::BandwidthSummary;
 pub use batches::Batch;
-pub use breakdown::ResponseTimeByCause;
+pub use breakdown::ResponseHistogramByCause;
 pub use confidence_interval::Estimate;
-pub use free_blocks::FreeBlocksPoint;
+pub use free_blocks::FreeBlocksPeriod;
 pub use gc::GcActivity;
 pub use latency::{CdfPoint, LatencyHistogram, ResponseTimes};
 pub use moments::Moments;
@@ -99,8 +99,8 @@ pub enum UnmeasuredStart {
 impl UnmeasuredStart {
     /// Returns true if measuring has begun when the request with the number `index`, counted from 0, arrives at `now`.
     ///
-    /// If the statistics leave out the beginning of the run, the driver calls [`Metrics::restart_measuring`] at the first request for
-    /// which this is true. At that moment it also copies the counters of the members.
+    /// If the statistics leave out the beginning of the run, the driver calls [`MetricsRecorder::restart_measuring`] at the first request
+    /// for which this is true. At that moment it also copies the counters of the members.
     #[inline]
     #[must_use]
     pub fn is_over_at(self, index: u64, now: TimeNs) -> bool {
@@ -147,18 +147,18 @@ counts! {
 }
 
 impl CollectionTimeSums {
-    fn count(&mut self, clean: &GcInterval) {
+    fn count(&mut self, clean: &VictimBlockCollection) {
         self.total_ns += clean.end_ns - clean.start_ns;
-        self.preemptible_by_all_requests_ns += clean.writes_wait_from_ns - clean.start_ns;
-        self.preemptible_by_reads_only_ns += clean.all_requests_wait_from_ns - clean.writes_wait_from_ns;
+        self.preemptible_by_all_requests_ns += clean.writes_blocked_from_ns - clean.start_ns;
+        self.preemptible_by_reads_only_ns += clean.all_requests_blocked_from_ns - clean.writes_blocked_from_ns;
     }
 }
 
 /// Records the events of a run.
 ///
-/// Times may come in any order, with one exception: see [`Metrics::account_collections_before`].
+/// Times may come in any order, with one exception: see [`MetricsRecorder::compact_collection_records_before`].
 #[derive(Debug, Clone)]
-pub struct Metrics {
+pub struct MetricsRecorder {
     from_ns: TimeNs,
     first_index: u64,
     /// The end of the measured time, once it is known.
@@ -175,15 +175,16 @@ pub struct Metrics {
     gc: gc::GcTracker,
     cleans: Vec<CollectionTimeSums>,
     trend: trend::TrendRecorder,
-    /// Trends over the whole run from time 0, which [`Metrics::restart_measuring`] does not clear.
+    /// Trends over the whole run from time 0, which [`MetricsRecorder::restart_measuring`] does not clear.
     whole_trend: trend::TrendRecorder,
     over_time: over_time::Recorder,
     timeline: Option<Timeline>,
     free_blocks: Vec<free_blocks::FreeBlocksRecorder>,
 }
 
-impl Metrics {
-    /// Starts measuring at time 0, so that all requests count from the first one on. [`Metrics::restart_measuring`] can move the start.
+impl MetricsRecorder {
+    /// Starts measuring at time 0, so that all requests count from the first one on. [`MetricsRecorder::restart_measuring`] can move the
+    /// start.
     #[must_use]
     pub fn new(params: &MetricsParams, members: u32, dies_per_member: u32) -> Self {
         Self {
@@ -210,7 +211,7 @@ impl Metrics {
     }
 
     /// Records the response times of each of `phases` phases of the run, in addition to those of the whole run. The driver has a phase
-    /// for each state of the array's health, such as degraded; see [`Metrics::record_request_of_phase`].
+    /// for each state of the array's health, such as degraded; see [`MetricsRecorder::record_request_of_run_phase`].
     #[must_use]
     pub fn with_phases(mut self, phases: usize) -> Self {
         self.response_by_phase = vec![latency::LatencyRecorder::default(); phases];
@@ -218,9 +219,9 @@ impl Metrics {
     }
 
     /// Records a request that belongs to this phase of the run, such as the time in which the array is degraded (see
-    /// [`Metrics::with_phases`]). The caller also passes the request to [`Metrics::record_request`].
+    /// [`MetricsRecorder::with_phases`]). The caller also passes the request to [`MetricsRecorder::record_request`].
     #[inline]
-    pub fn record_request_of_phase(&mut self, phase: usize, done: &CompletedRequest) {
+    pub fn record_request_of_run_phase(&mut self, phase: usize, done: &CompletedRequest) {
         if done.arrival_index >= self.first_index {
             self.response_by_phase[phase].record(done.request.kind, done.done_ns.saturating_sub(done.arrival_ns));
         }
@@ -285,8 +286,8 @@ impl Metrics {
     /// Announces that the last request of an open loop arrived at `last_ns`. The trends count the requests that arrived before
     /// `last_ns` and were not done at `last_ns` ([`TrendSummary::outstanding_at_last_arrival`]).
     ///
-    /// [`Metrics::record_request`] counts those that it records after this call. The caller counts the others, and passes their number
-    /// as `outstanding`. There are two kinds of these others:
+    /// [`MetricsRecorder::record_request`] counts those that it records after this call. The caller counts the others, and passes their
+    /// number as `outstanding`. There are two kinds of these others:
     ///
     /// - Requests that have already been recorded, because their end after `last_ns` was known early.
     /// - Requests that will never be recorded, because the caller ends the statistics before they are done.
@@ -296,7 +297,7 @@ impl Metrics {
     }
 
     /// Records pages that garbage collection has moved, as drives with superblocks report them with each program. For other drives,
-    /// [`Metrics::record_gc_interval`] records all pages that were moved from a victim block at once.
+    /// [`MetricsRecorder::record_gc_interval`] records all pages that were moved from a victim block at once.
     #[inline]
     pub fn record_moved_pages(&mut self, at: TimeNs, pages: u64) {
         if at <= self.until_ns {
@@ -306,9 +307,9 @@ impl Metrics {
     }
 
     /// Records a clean (the collection of one victim block) whose start and end are both known. It must be recorded before
-    /// [`Metrics::account_collections_before`] is called with a time after the start of the clean.
+    /// [`MetricsRecorder::compact_collection_records_before`] is called with a time after the start of the clean.
     #[inline]
-    pub fn record_gc_interval(&mut self, interval: &GcInterval) {
+    pub fn record_gc_interval(&mut self, interval: &VictimBlockCollection) {
         self.record_moved_pages(interval.start_ns, u64::from(interval.pages_moved));
         // A clean that began before the measured time, or ends after it, counts with the part inside.
         let (start_ns, end_ns) = (interval.start_ns.max(self.from_ns), interval.end_ns.min(self.until_ns));
@@ -321,8 +322,8 @@ impl Metrics {
         }
     }
 
-    /// Returns true if [`Metrics::record_sample`] should be called, because the series over time lacks a sample of the array's state.
-    /// The series has one sample for each interval of time, and none yet for the interval that contains `now`.
+    /// Returns true if [`MetricsRecorder::record_sample`] should be called, because the series over time lacks a sample of the array's
+    /// state. The series has one sample for each interval of time, and none yet for the interval that contains `now`.
     #[inline]
     #[must_use]
     pub fn wants_sample(&self, now: TimeNs) -> bool {
@@ -335,11 +336,11 @@ impl Metrics {
     }
 
     /// Adds the collections before `now` to the statistics of collecting dies and members, and frees the memory of their records. The
-    /// caller promises that it has recorded every collection that starts before `now` with [`Metrics::record_gc_interval`].
+    /// caller promises that it has recorded every collection that starts before `now` with [`MetricsRecorder::record_gc_interval`].
     ///
     /// Frequent calls save memory. A call with few records to add costs only a comparison.
     #[inline]
-    pub fn account_collections_before(&mut self, now: TimeNs) {
+    pub fn compact_collection_records_before(&mut self, now: TimeNs) {
         self.gc.advance(now);
     }
 
@@ -356,7 +357,7 @@ impl Metrics {
     }
 
     /// Records a destage of the write cache that is done.
-    pub fn record_destage(&mut self, destage: &DestageInterval) {
+    pub fn record_destage(&mut self, destage: &MemberDestage) {
         if let Some(timeline) = &mut self.timeline {
             timeline.record_destage(destage);
         }
@@ -395,7 +396,7 @@ impl Metrics {
     ///
     /// This divisor is shorter than the measured time if a closed loop ran out of requests (see [`MeasuredResults::rate_divisor_ns`]).
     #[must_use]
-    pub fn finish(mut self, end_ns: TimeNs, rate_divisor_ns: u64) -> MeasuredResults {
+    pub fn into_results(mut self, end_ns: TimeNs, rate_divisor_ns: u64) -> MeasuredResults {
         let end_ns = end_ns.max(self.from_ns);
         MeasuredResults {
             from_ns: self.from_ns,
@@ -411,9 +412,9 @@ impl Metrics {
             requests_by_number_of_members_waited_for: self.requests_by_members_met,
             bandwidth: self.bandwidth.finish(end_ns, rate_divisor_ns),
             gc: self.gc.finish(end_ns),
-            collection_time_sums_by_member: self.cleans,
+            victim_collection_times_by_member: self.cleans,
             trend_over_measured_time: self.trend.finish(),
-            trend_of_whole_run: self.whole_trend.finish(),
+            response_and_gc_trend: self.whole_trend.finish(),
             over_time: self.over_time.finish(end_ns),
             timeline: self.timeline,
             free_blocks: self.free_blocks.iter().map(free_blocks::FreeBlocksRecorder::points).collect(),
@@ -450,7 +451,7 @@ pub struct MeasuredResults {
     /// Results of ten batches, into which the measured requests are divided in the order of arrival; empty if there are too few requests.
     pub batches: Vec<Batch>,
     /// Sums of the requests' response times by cause.
-    pub response_time_by_cause: ResponseTimeByCause,
+    pub response_time_by_cause: ResponseHistogramByCause,
     /// Number of requests that waited for a collection on no member, on one member, on two, and so on, up to all members. Each entry
     /// stands for one number of members.
     pub requests_by_number_of_members_waited_for: Vec<u64>,
@@ -459,20 +460,20 @@ pub struct MeasuredResults {
     /// Time for which dies and members collected garbage in the measured time.
     pub gc: GcActivity,
     /// Duration of the cleans (collections of one victim block) that began in the measured time, by member.
-    pub collection_time_sums_by_member: Vec<CollectionTimeSums>,
+    pub victim_collection_times_by_member: Vec<CollectionTimeSums>,
     /// Change of response times and pages moved during the measured time, as means over ten equal parts of the time in which requests
     /// arrived.
     pub trend_over_measured_time: TrendSummary,
     /// Change of response times and pages moved during the whole run, as means over ten equal parts of the time in which requests
     /// arrived. It includes the start of the run that the other statistics leave out.
-    pub trend_of_whole_run: TrendSummary,
+    pub response_and_gc_trend: TrendSummary,
     /// Series over time of the main results of the run.
     pub over_time: ResultsOverTime,
     /// Records of each request, collection and destage in a window of simulated time, one by one. It is `None` unless
     /// [`MetricsParams::timeline_window`] sets the window.
     pub timeline: Option<Timeline>,
     /// Free blocks over time, by member.
-    pub free_blocks: Vec<Vec<FreeBlocksPoint>>,
+    pub free_blocks: Vec<Vec<FreeBlocksPeriod>>,
 }
 
 #[cfg(test)]
@@ -489,16 +490,16 @@ mod tests {
             zeroes: false,
             high_priority: false,
             stream: 0,
-            stays_on_one_member: false,
+            bypasses_striping: false,
         };
         CompletedRequest { arrival_index: index, request, arrival_ns, done_ns, gc_members_met, time: TimeParts::default() }
     }
 
     #[test]
     fn a_restart_leaves_out_earlier_requests_but_not_their_bytes() {
-        let mut metrics = Metrics::new(&MetricsParams { bandwidth_interval_ns: 100, ..MetricsParams::default() }, 2, 1);
+        let mut metrics = MetricsRecorder::new(&MetricsParams { bandwidth_interval_ns: 100, ..MetricsParams::default() }, 2, 1);
         metrics.record_request(&completed(0, 0, 90, 2));
-        metrics.record_gc_interval(&GcInterval {
+        metrics.record_gc_interval(&VictimBlockCollection {
             member: 0,
             die: 0,
             pool: 0,
@@ -507,14 +508,14 @@ mod tests {
             pages_moved: 0,
             free_blocks_before: 0,
             free_blocks_min: 0,
-            writes_wait_from_ns: 50,
-            all_requests_wait_from_ns: 50,
-            is_forced: false,
+            writes_blocked_from_ns: 50,
+            all_requests_blocked_from_ns: 50,
+            is_caused_by_coordination: false,
         });
         metrics.restart_measuring(100, 2);
         metrics.record_request(&completed(2, 100, 140, 1));
         metrics.record_request(&completed(1, 10, 150, 2));
-        let measured = metrics.finish(200, 100);
+        let measured = metrics.into_results(200, 100);
         assert_eq!((measured.from_ns, measured.end_ns), (100, 200));
         assert_eq!((measured.response_times.all.moments().count(), measured.response_times.all.moments().max()), (1, Some(40)));
         assert_eq!(measured.requests_by_number_of_members_waited_for, [0, 1, 0]);
@@ -522,8 +523,8 @@ mod tests {
         assert_eq!(measured.gc.member_busy_fraction(0), Some(0.5));
     }
 
-    fn clean(start_ns: TimeNs, end_ns: TimeNs) -> GcInterval {
-        GcInterval {
+    fn clean(start_ns: TimeNs, end_ns: TimeNs) -> VictimBlockCollection {
+        VictimBlockCollection {
             member: 0,
             die: 0,
             pool: 0,
@@ -532,15 +533,15 @@ mod tests {
             pages_moved: 3,
             free_blocks_before: 0,
             free_blocks_min: 0,
-            writes_wait_from_ns: start_ns,
-            all_requests_wait_from_ns: end_ns,
-            is_forced: false,
+            writes_blocked_from_ns: start_ns,
+            all_requests_blocked_from_ns: end_ns,
+            is_caused_by_coordination: false,
         }
     }
 
     #[test]
     fn nothing_counts_that_happens_after_the_end() {
-        let mut metrics = Metrics::new(&MetricsParams::default(), 1, 1);
+        let mut metrics = MetricsRecorder::new(&MetricsParams::default(), 1, 1);
         metrics.record_request(&completed(0, 0, 100, 0));
         // A clean in progress counts with its part in the measured time, but its length counts as a whole.
         metrics.record_gc_interval(&clean(60, 160));
@@ -549,10 +550,10 @@ mod tests {
         metrics.record_moved_pages(101, 50);
         metrics.record_free_blocks(0, 150, 1, 1);
         assert!(!metrics.wants_sample(150));
-        let measured = metrics.finish(100, 100);
+        let measured = metrics.into_results(100, 100);
         assert_eq!((measured.gc.member_busy_fraction(0), measured.gc.members[0].collecting_die_ns), (Some(0.4), 40));
         assert_eq!(
-            measured.collection_time_sums_by_member,
+            measured.victim_collection_times_by_member,
             [CollectionTimeSums { total_ns: 100, preemptible_by_all_requests_ns: 0, preemptible_by_reads_only_ns: 100 }]
         );
         assert_eq!(measured.over_time.points.iter().map(|point| point.pages_moved).sum::<u64>(), 3);
@@ -562,7 +563,7 @@ mod tests {
 
     #[test]
     fn what_came_before_counts_as_done_if_it_ends_after_the_beginning() {
-        let mut metrics = Metrics::new(&MetricsParams::default(), 1, 1);
+        let mut metrics = MetricsRecorder::new(&MetricsParams::default(), 1, 1);
         metrics.restart_measuring(100, 3);
         metrics.record_request(&completed(0, 0, 100, 0));
         metrics.record_request(&completed(1, 0, 101, 0));
@@ -570,7 +571,7 @@ mod tests {
         metrics.record_request(&completed(3, 100, 100, 0));
         metrics.end_measuring(200);
         metrics.record_request(&completed(2, 0, 201, 0));
-        let measured = metrics.finish(200, 100);
+        let measured = metrics.into_results(200, 100);
         assert_eq!((measured.requests_done.reads, measured.response_times.all.moments().count()), (2, 1));
         assert_eq!((measured.bandwidth.total_bytes, measured.bandwidth.overall_mb_s), (2000, Some(20_000.0)));
     }

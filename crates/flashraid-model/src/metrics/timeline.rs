@@ -2,7 +2,7 @@
 
 use super::CompletedRequest;
 use crate::TimeNs;
-use crate::events::{DestageInterval, GcInterval};
+use crate::events::{MemberDestage, VictimBlockCollection};
 
 /// Maximum number of requests, of collections, and of destages that a timeline keeps.
 pub(crate) const TIMELINE_ENTRIES_MAX: usize = 200_000;
@@ -19,10 +19,10 @@ pub struct Timeline {
     /// Host requests that were in progress at some time between the begin and the end of the timeline.
     pub requests: Vec<CompletedRequest>,
     /// Collections of all members that ran at some time between the begin and the end of the timeline.
-    pub cleans: Vec<GcInterval>,
+    pub cleans: Vec<VictimBlockCollection>,
     /// Destages of the write cache that ran at some time between the begin and the end of the timeline. A destage has one entry for
     /// each member that it writes to.
-    pub destages: Vec<DestageInterval>,
+    pub destages: Vec<MemberDestage>,
     /// Number of requests, collections and destages that were left out, because a timeline keeps at most `TIMELINE_ENTRIES_MAX` of each
     /// kind.
     pub omitted_entries: u64,
@@ -41,13 +41,13 @@ impl Timeline {
     }
 
     #[inline]
-    pub(super) fn gc(&mut self, interval: &GcInterval) {
+    pub(super) fn gc(&mut self, interval: &VictimBlockCollection) {
         if interval.start_ns < self.to_ns && interval.end_ns >= self.from_ns {
             self.omitted_entries += push_bounded(&mut self.cleans, *interval);
         }
     }
 
-    pub(super) fn record_destage(&mut self, destage: &DestageInterval) {
+    pub(super) fn record_destage(&mut self, destage: &MemberDestage) {
         if destage.begun_ns < self.to_ns && destage.last_member_done_ns >= self.from_ns {
             self.omitted_entries += push_bounded(&mut self.destages, *destage);
         }
@@ -78,13 +78,13 @@ mod tests {
             zeroes: false,
             high_priority: false,
             stream: 0,
-            stays_on_one_member: false,
+            bypasses_striping: false,
         };
         CompletedRequest { arrival_index: 0, request, arrival_ns, done_ns, gc_members_met: 0, time: crate::events::TimeParts::default() }
     }
 
-    fn gc(start_ns: u64, end_ns: u64) -> GcInterval {
-        GcInterval {
+    fn gc(start_ns: u64, end_ns: u64) -> VictimBlockCollection {
+        VictimBlockCollection {
             member: 0,
             die: 0,
             pool: 0,
@@ -93,9 +93,9 @@ mod tests {
             pages_moved: 0,
             free_blocks_before: 0,
             free_blocks_min: 0,
-            writes_wait_from_ns: start_ns,
-            all_requests_wait_from_ns: start_ns,
-            is_forced: false,
+            writes_blocked_from_ns: start_ns,
+            all_requests_blocked_from_ns: start_ns,
+            is_caused_by_coordination: false,
         }
     }
 

@@ -56,7 +56,7 @@ pub struct TenthOfRun {
     /// Response times of the requests that arrived in this tenth of the run, in nanoseconds.
     pub response_ns: MeanWithError,
     /// Number of pages that garbage collection moved in this tenth of the run, divided by the bytes written (`written_bytes`).
-    pub pages_moved_per_written_byte: MeanWithError,
+    pub gc_moved_pages_per_written_byte: MeanWithError,
     /// Total size of the write requests that arrived in this tenth of the run, in bytes.
     pub written_bytes: u64,
 }
@@ -152,7 +152,7 @@ impl TrendRecorder {
                 from_ns: self.from_ns + ((bound(index * PARTS) as u64) << self.shift),
                 requests_arrived: whole.requests,
                 response_ns: mean(&parts, |part| (part.response_ns as f64, part.requests as f64)),
-                pages_moved_per_written_byte: mean(&parts, |part| (part.pages_moved as f64, part.written_bytes as f64)),
+                gc_moved_pages_per_written_byte: mean(&parts, |part| (part.pages_moved as f64, part.written_bytes as f64)),
                 written_bytes: whole.written_bytes,
             }
         };
@@ -229,7 +229,7 @@ mod tests {
         assert_eq!((summary.tenths.len(), summary.requests()), (10, 100_000));
         assert_eq!(summary.tenths[0].response_ns.mean, 500_000.0);
         assert_eq!(summary.tenths[9].response_ns.mean, 1_000_000.0);
-        assert!((summary.tenths[3].pages_moved_per_written_byte.mean - 3.0 / 4096.0).abs() < 1e-12);
+        assert!((summary.tenths[3].gc_moved_pages_per_written_byte.mean - 3.0 / 4096.0).abs() < 1e-12);
         assert!(summary.tenths.iter().all(|tenth| (9_000..11_000).contains(&tenth.requests_arrived)));
         let (first, second) = summary.mean_response_ns_by_half.unwrap();
         assert!((first - 500_000.0).abs() < 5_000.0 && (second - 1_000_000.0).abs() < 5_000.0);

@@ -53,7 +53,7 @@ impl Mapping {
     /// random.
     pub fn new_filled(params: &MappingParams, seed: u64, member: u32) -> Self {
         match params {
-            Mapping::Pools(params) => Self::Pools(Pools::filled(params, seed, member)),
+            Mapping::Pools(params) => Self::Pools(Pools::filled_in_address_order(params, seed, member)),
             Mapping::Superblocks(params) => Self::Superblocks(Superblocks::filled(params, seed, member)),
         }
     }
@@ -74,9 +74,9 @@ impl Mapping {
     }
 
     /// Ends the warm-up: closes the blocks that it has left open. The drive then continues as if its state had been loaded from a file.
-    pub fn end_warm_up(&mut self) {
+    pub fn end_warm_up_and_close_blocks(&mut self) {
         if let Self::Superblocks(superblocks) = self {
-            superblocks.end_warm_up();
+            superblocks.end_warm_up_and_close_blocks();
         }
     }
 }
@@ -130,8 +130,8 @@ impl<P: Borrow<Pools>, S: Borrow<Superblocks>> Mapping<P, S> {
     }
 
     /// Returns the maximum number of bytes that [`Mapping::save_state`] can return.
-    pub fn state_bytes_max(&self) -> u64 {
-        either!(self, held => held.borrow().state_bytes_max())
+    pub fn saved_state_bytes_max(&self) -> u64 {
+        either!(self, held => held.borrow().saved_state_bytes_max())
     }
 
     /// Returns the number of bytes of memory that the tables occupy.

@@ -6,8 +6,8 @@
 use super::job::NEVER;
 use super::outbox::Outbox;
 use crate::coordination::{
-    CollectionNeed, CollectionRequestTiming, ForcedWork, MemberCoordinationSettings, MemberEvent, MemberState, PermissionRequestSettings,
-    ToController, ToMember, TurnCounters, TurnSettings,
+    CollectionTurnSettings, CollectionUrgency, ForcedCollectionAmount, JointCollectionRequestTiming, MemberCoordinationSettings,
+    MemberEvent, MemberState, OutOfTurnCollectionCounters, PermissionRequestSettings, ToController, ToMember,
 };
 use crate::events::TimeNs;
 use crate::ids::MemberId;
@@ -19,14 +19,14 @@ pub(crate) struct Agent {
     member: MemberId,
     role: MemberCoordinationSettings,
     /// Work that the controller has ordered or allowed, and that the member has not finished. `None` if there is no such work.
-    forced: Option<ForcedWork>,
+    forced: Option<ForcedCollectionAmount>,
     /// Number of superblocks that have become free since the member was last forced.
     freed: u32,
     /// Number of dies that have not finished the forced work.
     dies_left: u32,
     /// Number of page writes that the member has received.
     pages_given: u64,
-    times_forced: u32,
+    collection_orders_received: u32,
     /// True if the member has asked to collect since it was last forced.
     has_asked: bool,
     /// True if the member has told the controller since then that it is at its limit.
@@ -59,12 +59,12 @@ pub(crate) struct Agent {
 /// State of a member that collects when it is its turn (rules 264 to 266).
 #[derive(Debug, Clone)]
 struct Turn {
-    role: TurnSettings,
+    role: CollectionTurnSettings,
     /// Time before which cleans may begin in the member's turn. It is in the past outside of a turn.
     begins_cleans_until: TimeNs,
     /// End of the member's last turn so far.
     ends_at: TimeNs,
-    counters: TurnCounters,
+    counters: OutOfTurnCollectionCounters,
 }
 
 /// State of a member that asks for leave before it collects (rules 260 and 261).
@@ -93,7 +93,7 @@ struct Leave {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Consequence {
     /// Starts this garbage collection in the member at once, because the array's controller has ordered or allowed it.
-    Collect(ForcedWork),
+    Collect(ForcedCollectionAmount),
     /// Ends the garbage collection that the member may do only in idle time, because the controller has announced the end of idle
     /// time.
     StopIdleWork,
@@ -111,7 +111,7 @@ impl Agent {
             freed: 0,
             dies_left: 0,
             pages_given: 0,
-            times_forced: 0,
+            collection_orders_received: 0,
             has_asked: false,
             has_said_limit: false,
             participates: false,
@@ -134,7 +134,7 @@ impl Agent {
                 mean_gap_ns: 0,
                 few_operations_at: NEVER,
             }),
-            turn: role.turn.map(|role| Turn { role, begins_cleans_until: 0, ends_at: 0, counters: TurnCounters::default() }),
+            turn: role.turn.map(|role| Turn { role, begins_cleans_until: 0, ends_at: 0, counters: OutOfTurnCollectionCounters::default() }),
         }
     }
 
@@ -176,13 +176,13 @@ impl Agent {
     }
 
     /// Returns the counts of collections that did not keep to the member's turns.
-    pub(crate) fn turn_counters(&self) -> TurnCounters {
+    pub(crate) fn turn_counters(&self) -> OutOfTurnCollectionCounters {
         self.turn.as_ref().map(|turn| turn.counters).unwrap_or_default()
     }
 
     /// Begins the work of a member with superblocks in its turn.
     pub(crate) fn begin_work_of_turn(&mut self) {
-        self.begin_forced_work(ForcedWork::ToWatermark);
+        self.begin_forced_work(ForcedCollectionAmount::ToWatermark);
     }
 
     /// Counts an operation that the member receives.
@@ -235,7 +235,13 @@ impl Agent {
     /// the pool with the fewest. `is_at_limit` is true if the member has superblocks and collects at its floor.
     ///
     /// Returns the work that the member begins without leave, because it gets few operations.
-    pub(crate) fn check_leave(&mut self, now: TimeNs, least_free_blocks: u32, is_at_limit: bool, out: &mut Outbox) -> Option<ForcedWork> {
+    pub(crate) fn check_leave(
+        &mut self,
+        now: TimeNs,
+        least_free_blocks: u32,
+        is_at_limit: bool,
+        out: &mut Outbox,
+    ) -> Option<ForcedCollectionAmount> {
         self.ask_scheduled_at = NEVER;
         let has_leave = self.forced.is_some();
         let low_pool_write_at = self.low_pool_write_at;
@@ -247,7 +253,7 @@ impl Agent {
         let is_unasked = leave.works_idly || (!has_leave && (leave.needed_cleans > 0 || is_at_limit));
         if is_unasked && !leave.is_unasked {
             leave.is_unasked = true;
-            self.send(now, ToController::GcRequest(CollectionNeed::AT_LIMIT), out);
+            self.send(now, ToController::GcRequest(CollectionUrgency::AT_LIMIT), out);
             return None;
         }
         if leave.is_unasked && !leave.works_idly && leave.needed_cleans == 0 && !is_at_limit {
@@ -261,7 +267,7 @@ impl Agent {
         if leave.few_operations_at == now && least_free_blocks <= leave.role.idle_free_blocks {
             (leave.works_idly, leave.is_unasked, leave.few_operations_at) = (true, true, NEVER);
             let work = leave.role.idle_work;
-            self.send(now, ToController::GcRequest(CollectionNeed::AT_LIMIT), out);
+            self.send(now, ToController::GcRequest(CollectionUrgency::AT_LIMIT), out);
             self.begin_forced_work(work);
             return Some(work);
         }
@@ -273,7 +279,7 @@ impl Agent {
     }
 
     /// Returns the forced work that the member has not finished.
-    pub(super) fn forced(&self) -> Option<ForcedWork> {
+    pub(super) fn forced(&self) -> Option<ForcedCollectionAmount> {
         self.forced
     }
 
@@ -285,12 +291,13 @@ impl Agent {
 
     /// Returns true if the forced member must still free a superblock, regardless of the number of free ones (rule 123).
     pub(super) fn owes_superblock(&self) -> bool {
-        self.freed == 0 && matches!(self.forced, Some(ForcedWork::OneVictimPerPool | ForcedWork::OneVictimPerPoolThenWatermark))
+        self.freed == 0
+            && matches!(self.forced, Some(ForcedCollectionAmount::OneVictimPerPool | ForcedCollectionAmount::OneVictimPerPoolThenWatermark))
     }
 
     /// Returns true if the member is forced to free exactly one superblock.
     pub(crate) fn frees_one_superblock(&self) -> bool {
-        self.forced == Some(ForcedWork::OneVictimPerPool)
+        self.forced == Some(ForcedCollectionAmount::OneVictimPerPool)
     }
 
     /// Returns true if the controller has denied collection above the hard limit (rule 117).
@@ -309,8 +316,8 @@ impl Agent {
     }
 
     /// Returns true if `work` may only be done in idle time and the run has ended.
-    pub(crate) fn is_cancelled(&self, work: ForcedWork) -> bool {
-        self.run_is_over && work == ForcedWork::UntilReserveFree
+    pub(crate) fn is_cancelled(&self, work: ForcedCollectionAmount) -> bool {
+        self.run_is_over && work == ForcedCollectionAmount::UntilInitialFreeBlocks
     }
 
     /// Returns true if a die takes part in forced collection, given the free blocks of its pool with the fewest (rule 122).
@@ -357,11 +364,11 @@ impl Agent {
     }
 
     /// Begins work that the controller has ordered or allowed.
-    fn begin_forced_work(&mut self, work: ForcedWork) {
+    fn begin_forced_work(&mut self, work: ForcedCollectionAmount) {
         (self.forced, self.freed) = (Some(work), 0);
         (self.request, self.needed_began) = ((NEVER, 0), (NEVER, 0));
         (self.participates, self.denied, self.stopped) = (false, false, self.run_is_over);
-        (self.has_asked, self.has_said_limit, self.times_forced) = (false, false, self.times_forced + 1);
+        (self.has_asked, self.has_said_limit, self.collection_orders_received) = (false, false, self.collection_orders_received + 1);
         (self.low_pool_write_at, self.limit_reached_at) = (NEVER, NEVER);
     }
 
@@ -398,13 +405,13 @@ impl Agent {
 
     /// Asks to collect again after forced work has ended, if a reason arose in the meantime (rules 43 and 119).
     pub(crate) fn ask_again_if_due(&mut self, at: TimeNs, out: &mut Outbox) {
-        match self.role.collection_request_timing {
+        match self.role.joint_collection_request_timing {
             _ if self.leave.is_some() => {}
-            CollectionRequestTiming::AtStartThreshold => self.ask(at, out),
-            CollectionRequestTiming::AtSoftThreshold if self.low_pool_write_at == at || self.limit_reached_at == at => {
+            JointCollectionRequestTiming::AtStartThreshold => self.ask(at, out),
+            JointCollectionRequestTiming::AtSoftThreshold if self.low_pool_write_at == at || self.limit_reached_at == at => {
                 self.schedule_ask(at, out)
             }
-            CollectionRequestTiming::AtSoftThreshold => {}
+            JointCollectionRequestTiming::AtSoftThreshold => {}
         }
     }
 
@@ -429,7 +436,7 @@ impl Agent {
         if self.leave.is_some() || self.turn.is_some() {
             return;
         }
-        if self.role.collection_request_timing == CollectionRequestTiming::AtSoftThreshold && self.has_asked {
+        if self.role.joint_collection_request_timing == JointCollectionRequestTiming::AtSoftThreshold && self.has_asked {
             debug_assert_eq!(self.forced, None, "being forced answers what was asked");
             out.report(at, self.member, MemberEvent::BeginsCollectionWithoutAnswer);
         }
@@ -444,7 +451,7 @@ impl Agent {
         if self.turn.is_some() {
             return self.needed_collection_began(at, out);
         }
-        if self.role.collection_request_timing == CollectionRequestTiming::AtSoftThreshold {
+        if self.role.joint_collection_request_timing == JointCollectionRequestTiming::AtSoftThreshold {
             self.limit_reached_at = at;
             self.needed_collection_began(at, out);
             if !self.has_said_limit {
@@ -470,7 +477,7 @@ impl Agent {
     fn ask(&mut self, at: TimeNs, out: &mut Outbox) {
         if self.forced.is_none() && self.request.1 == 0 && self.needed_began.0 == at {
             self.request = self.needed_began;
-            self.send(at, ToController::GcRequest(CollectionNeed::AT_LIMIT), out);
+            self.send(at, ToController::GcRequest(CollectionUrgency::AT_LIMIT), out);
         }
     }
 
@@ -483,8 +490,8 @@ impl Agent {
         if self.turn.is_some() {
             return false;
         }
-        let may_ask = self.role.collection_request_timing == CollectionRequestTiming::AtSoftThreshold && !self.has_said_limit;
-        (self.role.registers_with_controller && !self.participates) || may_ask
+        let may_ask = self.role.joint_collection_request_timing == JointCollectionRequestTiming::AtSoftThreshold && !self.has_said_limit;
+        (self.role.registers_for_joint_collection && !self.participates) || may_ask
     }
 
     /// Processes the start of a host write that leaves `free_blocks` free blocks in its pool. `is_at_limit` is true if the pool is then at
@@ -496,8 +503,8 @@ impl Agent {
         if free_blocks > self.role.t_soft_free_blocks {
             return;
         }
-        let registers = self.role.registers_with_controller && !self.participates;
-        if self.role.collection_request_timing == CollectionRequestTiming::AtSoftThreshold && !self.has_said_limit {
+        let registers = self.role.registers_for_joint_collection && !self.participates;
+        if self.role.joint_collection_request_timing == JointCollectionRequestTiming::AtSoftThreshold && !self.has_said_limit {
             self.low_pool_write_at = at;
             if is_at_limit {
                 self.limit_reached_at = at;
@@ -543,8 +550,13 @@ impl Agent {
     }
 
     /// Returns the urgency that the member states in a request.
-    fn need(&self, pages_left: u64, at_limit: bool) -> CollectionNeed {
-        CollectionNeed { page_writes_until_gc_start: pages_left, at_limit, pages_given: self.pages_given, times_forced: self.times_forced }
+    fn need(&self, pages_left: u64, at_limit: bool) -> CollectionUrgency {
+        CollectionUrgency {
+            page_writes_until_gc_start: pages_left,
+            at_limit,
+            pages_given: self.pages_given,
+            collection_orders_received: self.collection_orders_received,
+        }
     }
 
     /// Processes the opening of a superblock, or the end of forced collection. If few superblocks are free, the member registers or asks to
@@ -568,15 +580,15 @@ impl Agent {
         if self.forced.is_some() {
             return;
         }
-        if self.role.registers_with_controller && free_blocks <= self.role.t_soft_free_blocks && !self.participates {
+        if self.role.registers_for_joint_collection && free_blocks <= self.role.t_soft_free_blocks && !self.participates {
             self.participates = true;
             self.send(at, ToController::RegisterForCycle, out);
         }
         if asks {
             self.has_asked = true;
-            let need = match self.role.collection_request_timing {
-                CollectionRequestTiming::AtStartThreshold => CollectionNeed::AT_LIMIT,
-                CollectionRequestTiming::AtSoftThreshold => self.need(pages_left, at_limit),
+            let need = match self.role.joint_collection_request_timing {
+                JointCollectionRequestTiming::AtStartThreshold => CollectionUrgency::AT_LIMIT,
+                JointCollectionRequestTiming::AtSoftThreshold => self.need(pages_left, at_limit),
             };
             self.send(at, ToController::GcRequest(need), out);
         }

@@ -10,7 +10,7 @@ pub(super) const NEVER: TimeNs = TimeNs::MAX;
 /// A read, write or trim of one page. The array gives it to an SSD. Inside the SSD, the queues and the write buffer in front of the
 /// dies pass such operations to the dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PageOp {
+pub struct LogicalPageOp {
     /// Number of the logical page in the member.
     pub logical_page: u32,
     /// Kind of operation. It is never a flush, which concerns no page.
@@ -28,7 +28,7 @@ pub struct PageOp {
 /// The end of a page operation, which may lie in the future.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpEnd {
-    /// Number that the caller gave with the operation in [`PageOp::completion_tag`].
+    /// Number that the caller gave with the operation in [`LogicalPageOp::completion_tag`].
     pub completion_tag: u32,
     /// Member that served the operation.
     pub member: MemberId,
@@ -76,7 +76,7 @@ impl ReadForecast {
 /// Work that host writes have left to an SSD (or to several together) at one moment: programs of pages in write buffers, and garbage
 /// collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct UnfinishedWork {
+pub struct PendingFlashWork {
     /// Number of pages in write buffers that have not been programmed.
     pub buffered_pages: u64,
     /// Number of pages that collection must still move.
@@ -85,7 +85,7 @@ pub struct UnfinishedWork {
     pub remaining_collection_die_ns: u64,
 }
 
-impl std::iter::Sum for UnfinishedWork {
+impl std::iter::Sum for PendingFlashWork {
     fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
         parts.fold(Self::default(), |sum, part| Self {
             buffered_pages: sum.buffered_pages + part.buffered_pages,

@@ -39,8 +39,8 @@ mod warm_up;
 mod wire;
 mod work_times;
 
-use crate::coordination::{MemberCoordinationSettings, ToMember, TurnCounters};
-use crate::events::{GcInterval, TimeNs, TimeParts};
+use crate::coordination::{MemberCoordinationSettings, OutOfTurnCollectionCounters, ToMember};
+use crate::events::{TimeNs, TimeParts, VictimBlockCollection};
 use crate::ids::{DieId, Lpn, MemberId};
 use crate::request::OpKind;
 use crate::space::Mapping;
@@ -51,25 +51,25 @@ pub use counters::{FrontEndCounters, MemberCounters, PlacementHandleCounters, Su
 pub(crate) use die::Served;
 use die::{DieContext, Dies, ImmediateContext};
 use front::Front;
-pub use job::{DieWorkerId, OpEnd, PageOp, UnfinishedWork};
+pub use job::{DieWorkerId, LogicalPageOp, OpEnd, PendingFlashWork};
 pub(crate) use job::{ReadForecast, SsdWake};
 pub use mechanism::{MechanismCounterTable, MechanismCounters, Mechanisms, ReportedMechanismCounter};
-pub use outbox::{Outbox, UnitsProgrammed};
+pub use outbox::{MappingUnitsProgrammed, Outbox};
 pub use params::*;
 use parts::SsdParts;
+pub use usage::MemberUtilisationInterval;
 use usage::Usage;
-pub use usage::UtilisationPoint;
 
 /// Table of the simulator that [`Ssd::prefetch`] loads into the cache of the computer's processor, before a simulated operation needs
 /// it. Results stay the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CpuPrefetchHint {
+pub enum SimulatorPrefetchTarget {
     /// Loads the map entry of the page that is accessed next into the cache of the computer's processor. A map entry says which
     /// physical page on flash holds a logical page.
-    MapEntry,
-    /// Loads records about the flash block in which the page lies, such as its valid pages, into the cache of the computer's
-    /// processor. The page's map entry tells the block, and should have been loaded before ([`CpuPrefetchHint::MapEntry`]).
-    BlockTables,
+    MappingTableEntry,
+    /// Loads records about the flash block in which the page lies, such as its valid pages, into the cache of the computer's processor.
+    /// The page's map entry tells the block, and should have been loaded before ([`SimulatorPrefetchTarget::MappingTableEntry`]).
+    BlockRecord,
 }
 
 /// One SSD of an array.
@@ -130,10 +130,10 @@ impl Ssd {
     }
 
     /// Returns the work that the host's writes so far leave to the member at `now`: data in buffers to program, and collection.
-    pub fn unfinished_work(&self, now: TimeNs) -> UnfinishedWork {
+    pub fn unfinished_work(&self, now: TimeNs) -> PendingFlashWork {
         let buffered_pages = u64::from(self.front.buffer.used()) * u64::from(self.parts.params.pages_per_mapping_unit());
         let preemptive = self.parts.params.gc.preemption.is_some();
-        UnfinishedWork { buffered_pages, ..self.dies.owed(&self.space, preemptive, now) }
+        PendingFlashWork { buffered_pages, ..self.dies.owed(&self.space, preemptive, now) }
     }
 
     /// Returns the prospect of a read of logical page `page` that would be sent now. A die with pools that is idle checks its pools for
@@ -224,7 +224,7 @@ impl Ssd {
     /// The intervals of the result are `interval_ns` long: [`Ssd::utilisation_interval_ns`] times a power of two (1, 2, 4 and so on).
     /// To this end, neighbouring recorded intervals are merged. Members may have recorded with different lengths, but their results
     /// can thus have the same intervals.
-    pub fn utilisation_over_time(&self, interval_ns: u64, count: usize, end_ns: TimeNs) -> Vec<UtilisationPoint> {
+    pub fn utilisation_over_time(&self, interval_ns: u64, count: usize, end_ns: TimeNs) -> Vec<MemberUtilisationInterval> {
         let Some(usage) = &self.parts.usage else { return Vec::new() };
         usage.points(interval_ns, count, end_ns, self.dies(), self.dies.busy_periods(end_ns).into_iter())
     }
@@ -270,7 +270,7 @@ impl Ssd {
 
     /// Serves an operation of an immediate member, after all operations that the die has already received.
     #[inline]
-    pub(crate) fn serve_now(&mut self, now: TimeNs, die: DieId, lpn: Lpn, kind: OpKind, cleans: &mut Vec<GcInterval>) -> Served {
+    pub(crate) fn serve_now(&mut self, now: TimeNs, die: DieId, lpn: Lpn, kind: OpKind, cleans: &mut Vec<VictimBlockCollection>) -> Served {
         ImmediateContext::new(&mut self.dies, &mut self.space, &mut self.parts).serve_now(now, die, lpn, kind, cleans)
     }
 
@@ -293,12 +293,12 @@ impl Ssd {
 
     /// Prefetches memory that an operation on logical page `page` will need.
     #[inline]
-    pub fn prefetch(&self, hint: CpuPrefetchHint, page: u32) {
+    pub fn prefetch(&self, hint: SimulatorPrefetchTarget, page: u32) {
         if let Mapping::Superblocks(media) = &self.space {
             let unit = page / self.parts.params.pages_per_mapping_unit();
             return match hint {
-                CpuPrefetchHint::MapEntry => media.prefetch_map(unit),
-                CpuPrefetchHint::BlockTables => media.prefetch_place(unit),
+                SimulatorPrefetchTarget::MappingTableEntry => media.prefetch_map(unit),
+                SimulatorPrefetchTarget::BlockRecord => media.prefetch_place(unit),
             };
         }
         let (own, pools) = self.dies.of_pages(&self.space);
@@ -308,7 +308,7 @@ impl Ssd {
 
     /// Prefetches like [`Ssd::prefetch`], for a page whose logical page number is known already.
     #[inline]
-    pub(crate) fn prefetch_lpn(&self, hint: CpuPrefetchHint, lpn: Lpn) {
+    pub(crate) fn prefetch_lpn(&self, hint: SimulatorPrefetchTarget, lpn: Lpn) {
         prefetch_in(self.dies.of_pages(&self.space).1, hint, lpn);
     }
 
@@ -324,7 +324,7 @@ impl Ssd {
     /// `moment_is_over` is true if all scheduled events of this nanosecond have run already, as when the host sends a request in reply to a
     /// completion. The operation then comes after these events, and otherwise before them.
     #[inline]
-    pub fn submit(&mut self, now: TimeNs, op: PageOp, moment_is_over: bool, out: &mut Outbox) {
+    pub fn submit(&mut self, now: TimeNs, op: LogicalPageOp, moment_is_over: bool, out: &mut Outbox) {
         if self.is_immediate() {
             let (die, lpn) = self.die_and_lpn(op.logical_page);
             let served = self.serve_now(now, die, lpn, op.kind, &mut out.collections);
@@ -370,8 +370,8 @@ impl Ssd {
 
     /// Lets no collection begin in idle time after `now`, because the last request has been served (rule 38). A collection that runs
     /// already goes on to its end.
-    pub fn end_idle_collection(&mut self, now: TimeNs, out: &mut Outbox) {
-        self.act(out, |context| context.end_idle_collection(now));
+    pub fn forbid_new_idle_collection(&mut self, now: TimeNs, out: &mut Outbox) {
+        self.act(out, |context| context.forbid_new_idle_collection(now));
     }
 
     /// Gives the member an agent, which follows the protocol of the array's controller. The member must not be immediate.
@@ -417,7 +417,7 @@ impl Ssd {
     }
 
     /// Returns the counts of collections that did not keep to the member's turns to collect.
-    pub(crate) fn turn_counters(&self) -> TurnCounters {
+    pub(crate) fn turn_counters(&self) -> OutOfTurnCollectionCounters {
         self.parts.agent.as_ref().map(Agent::turn_counters).unwrap_or_default()
     }
 
@@ -427,7 +427,7 @@ impl Ssd {
     ///
     /// With the scheme `windows`, a drive with superblocks never asks. Instead, it begins to collect if it has its turn (the time in
     /// which this member may collect and the others may not).
-    pub fn request_collection_if_due(&mut self, now: TimeNs, out: &mut Outbox) {
+    pub fn ask_controller_to_collect_if_due(&mut self, now: TimeNs, out: &mut Outbox) {
         self.act(out, |context| {
             context.catch_up(now, job::NEVER);
             context.may_ask(now);
@@ -436,9 +436,9 @@ impl Ssd {
 }
 
 #[inline]
-fn prefetch_in(pools: &Pools, hint: CpuPrefetchHint, lpn: Lpn) {
+fn prefetch_in(pools: &Pools, hint: SimulatorPrefetchTarget, lpn: Lpn) {
     match hint {
-        CpuPrefetchHint::MapEntry => pools.prefetch_map(lpn),
-        CpuPrefetchHint::BlockTables => pools.prefetch_block(lpn),
+        SimulatorPrefetchTarget::MappingTableEntry => pools.prefetch_map(lpn),
+        SimulatorPrefetchTarget::BlockRecord => pools.prefetch_block(lpn),
     }
 }

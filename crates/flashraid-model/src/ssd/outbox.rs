@@ -2,13 +2,13 @@
 
 use super::job::{OpEnd, SsdWake};
 use crate::coordination::{MemberEvent, Notice};
-use crate::events::{GcInterval, TimeNs};
+use crate::events::{TimeNs, VictimBlockCollection};
 use crate::ids::MemberId;
 
 /// Report that a drive with superblocks has programmed units. A unit is the piece of data that the drive's map places: one page or
 /// several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnitsProgrammed {
+pub struct MappingUnitsProgrammed {
     /// Time at which the programmed data were on flash, in nanoseconds.
     pub at: TimeNs,
     /// SSD of the array that programmed the data.
@@ -29,12 +29,12 @@ pub struct Outbox {
     /// Reports that page operations of the SSD have ended or will end, each with the time of the end.
     pub ends: Vec<OpEnd>,
     /// Periods of garbage collection in the SSD, each with its start and end. A period is added to the list when its end is known.
-    pub collections: Vec<GcInterval>,
+    pub collections: Vec<VictimBlockCollection>,
     /// Reports of events in the SSD that the array's controller must know.
     pub(crate) notices: Vec<Notice>,
     /// Reports of programs in a drive with superblocks, in order of time. Each says how many mapping units (pieces of one page or
     /// several) were programmed.
-    pub programmed: Vec<UnitsProgrammed>,
+    pub programmed: Vec<MappingUnitsProgrammed>,
 }
 
 impl Outbox {

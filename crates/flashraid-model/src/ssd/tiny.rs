@@ -1,7 +1,7 @@
 //! A small SSD for tests that check every nanosecond. Blocks have four pages; a read takes 28 ns, a write 208 and an erase 1000.
 
 use super::{
-    CollectionBlockingScope, CollectionProcedure, DieChoiceForWrites, FreeBlockCheckTrigger, GcParams, PlaneChoice, PoolScope, SsdParams,
+    CollectionBlockingScope, CollectionProcedure, DieChoiceForWrites, GcParams, PlaneChoice, PoolCheckRequestKinds, PoolScope, SsdParams,
     VictimPolicy,
 };
 use crate::TimeNs;
@@ -28,7 +28,7 @@ pub(crate) fn ssd(dies: u32, blocks: u32, reserved: u32) -> SsdParams {
             page_program_ns: 200,
             block_erase_ns: 1000,
             page_transfer_ns: 7,
-            block_summary_transfer_ns: 0,
+            summary_page_transfer_ns: 0,
             command_overhead_ns: 1,
             spreads_summary_page_over_programs: false,
         },
@@ -36,12 +36,12 @@ pub(crate) fn ssd(dies: u32, blocks: u32, reserved: u32) -> SsdParams {
         die_choice_for_writes: DieChoiceForWrites::Static,
         plane_choice: PlaneChoice::Rotate,
         gc: GcParams {
-            collection_procedure: CollectionProcedure::AsConfigured,
+            collection_procedure: CollectionProcedure::VictimByPolicy,
             pool_scope: PoolScope::Plane,
             blocking_scope: CollectionBlockingScope::Die,
             start_threshold_free_blocks: 1,
             stop_threshold_free_blocks: 2,
-            pool_check_trigger: FreeBlockCheckTrigger::EveryRequest,
+            pool_check_request_kinds: PoolCheckRequestKinds::EveryRequest,
             victim: VictimPolicy::default(),
             separate_open_block: false,
             copy_back: true,

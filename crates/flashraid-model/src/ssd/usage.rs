@@ -13,14 +13,14 @@ const FIRST_NS: u64 = 1000;
 
 /// Use of a member (one SSD of the array) in one interval of time.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct UtilisationPoint {
+pub struct MemberUtilisationInterval {
     /// Share of the interval for which the dies of the member worked, for the host or for collection, as the mean over these dies.
     pub busy_fraction: f64,
     /// Mean time from the arrival of a page operation at the member to its end, in nanoseconds. It covers the operations that ended in the
     /// interval, and is `None` if none did.
-    pub mean_response_ns: Option<f64>,
+    pub mean_page_op_response_ns: Option<f64>,
     /// Mean number of page operations inside the member, waiting or being served.
-    pub mean_operations_present: f64,
+    pub mean_page_ops_outstanding: f64,
 }
 
 /// Sums over an interval, either for operations or for busy periods.
@@ -269,8 +269,8 @@ impl Usage {
         end_ns: TimeNs,
         dies: u32,
         working: impl Iterator<Item = (TimeNs, TimeNs)>,
-    ) -> Vec<UtilisationPoint> {
-        let State::Measuring(recorder) = &self.state else { return vec![UtilisationPoint::default(); count] };
+    ) -> Vec<MemberUtilisationInterval> {
+        let State::Measuring(recorder) = &self.state else { return vec![MemberUtilisationInterval::default(); count] };
         let mut recorder = recorder.clone();
         while recorder.interval_ns() < interval_ns {
             recorder.double();
@@ -299,10 +299,10 @@ impl Usage {
             let present_ns = i128::from(there) * i128::from(interval_ns) + of.present_ns - beyond_ns;
             if length_ns > 0 { present_ns as f64 / length_ns as f64 } else { 0.0 }
         };
-        let point = |(index, interval): (usize, &Interval)| UtilisationPoint {
+        let point = |(index, interval): (usize, &Interval)| MemberUtilisationInterval {
             busy_fraction: (spent(&mut work, &interval.work, index) / f64::from(dies)).clamp(0.0, 1.0),
-            mean_response_ns: (interval.ended > 0).then(|| interval.response_ns as f64 / interval.ended as f64),
-            mean_operations_present: spent(&mut operations, &interval.operations, index).max(0.0),
+            mean_page_op_response_ns: (interval.ended > 0).then(|| interval.response_ns as f64 / interval.ended as f64),
+            mean_page_ops_outstanding: spent(&mut operations, &interval.operations, index).max(0.0),
         };
         recorder.intervals.iter().enumerate().take(count).map(point).collect()
     }
@@ -348,12 +348,12 @@ mod tests {
                     let shared: u64 = list.iter().map(|&(a, b)| b.min(to).saturating_sub(a.max(from))).sum();
                     shared as f64 / (to - from) as f64
                 };
-                prop_assert!((point.mean_operations_present - within(&operations)).abs() < 1e-9, "{index} {point:?}");
+                prop_assert!((point.mean_page_ops_outstanding - within(&operations)).abs() < 1e-9, "{index} {point:?}");
                 prop_assert!((point.busy_fraction - within(&work) / f64::from(dies)).abs() < 1e-9, "{index} {point:?}");
                 let ended: Vec<u64> =
                     operations.iter().filter(|operation| (from..from + interval_ns).contains(&operation.1)).map(|&(a, b)| b - a).collect();
                 let mean = (!ended.is_empty()).then(|| ended.iter().sum::<u64>() as f64 / ended.len() as f64);
-                match (point.mean_response_ns, mean) {
+                match (point.mean_page_op_response_ns, mean) {
                     (Some(found), Some(mean)) => prop_assert!((found - mean).abs() < 1e-6, "{found} {mean}"),
                     (found, mean) => prop_assert_eq!(found, mean),
                 }
@@ -372,7 +372,7 @@ mod tests {
         usage.begin(1_000_000);
         let points = usage.points(usage.interval_ns(), 1, 1_001_000, 1, std::iter::empty());
         // The last two go on for 5 and 15 ns.
-        assert_eq!((points[0].mean_operations_present, points[0].mean_response_ns), (0.02, Some(25.0)));
+        assert_eq!((points[0].mean_page_ops_outstanding, points[0].mean_page_op_response_ns), (0.02, Some(25.0)));
     }
 
     #[test]
@@ -388,7 +388,7 @@ mod tests {
         usage.record_work(1000, 2000);
         assert_eq!(usage.interval_ns(), FIRST_NS);
         let points = usage.points(usage.interval_ns(), 1, 1000, 1, std::iter::empty());
-        assert_eq!((points[0].busy_fraction, points[0].mean_operations_present, points[0].mean_response_ns), (0.5, 0.5, None));
+        assert_eq!((points[0].busy_fraction, points[0].mean_page_ops_outstanding, points[0].mean_page_op_response_ns), (0.5, 0.5, None));
     }
 
     #[test]
@@ -398,6 +398,6 @@ mod tests {
         usage.record_work(0, 5000);
         usage.record_operation(250, 5000);
         let points = usage.points(1000, 1, 500, 2, std::iter::empty());
-        assert_eq!((points[0].busy_fraction, points[0].mean_operations_present, points[0].mean_response_ns), (0.5, 0.5, None));
+        assert_eq!((points[0].busy_fraction, points[0].mean_page_ops_outstanding, points[0].mean_page_op_response_ns), (0.5, 0.5, None));
     }
 }

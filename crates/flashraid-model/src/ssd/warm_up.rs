@@ -28,12 +28,12 @@ impl Ssd {
 
     /// Ends a warm-up. Warm-up writes may have filled superpages (each the data of one program of a die) only in part. These
     /// superpages are closed: their remaining places are padded, and count as invalid. An SSD with pools of blocks stays as it is.
-    pub fn end_warm_up(&mut self) {
-        self.space.end_warm_up();
+    pub fn end_warm_up_and_close_blocks(&mut self) {
+        self.space.end_warm_up_and_close_blocks();
     }
 
     /// Writes logical pages in order, without simulated time and without counting them. Each page comes with the number of its stream
-    /// in a mix of workloads (as in [`PageOp`](super::PageOp)). Warm-ups with the workload's own addresses use this function.
+    /// in a mix of workloads (as in [`LogicalPageOp`](super::LogicalPageOp)). Warm-ups with the workload's own addresses use this function.
     pub fn overwrite_untimed(&mut self, pages: &[(u32, u8)]) {
         self.dies.overwrite_untimed(&mut self.space, &self.front, pages);
     }

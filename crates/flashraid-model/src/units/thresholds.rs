@@ -1,6 +1,6 @@
 //! Thresholds of free blocks at which collection starts and stops: a share of the blocks, a number of blocks, or a number above the start.
 
-use super::{Fraction, NumberRange, Quantity, UnitError};
+use super::{AllowedUnitlessRange, Fraction, Quantity, UnitError};
 use crate::quantity_impls;
 
 quantity_impls!(StartThreshold, StopThreshold);
@@ -43,7 +43,7 @@ impl Quantity for StartThreshold {
     const NAME: &'static str = "start-threshold";
     const ALLOWED_VALUES: &'static str = "a share of the blocks, such as 0.05 or \"5%\", or a number of blocks, such as \"30 blocks\"";
     const PATTERN: &'static str = r"^\s*([0-9]+(\.[0-9]+)?\s*%?|[0-9]+\s*blocks?)\s*$";
-    const ALLOWED_NUMBERS: Option<NumberRange> = Fraction::ALLOWED_NUMBERS;
+    const UNITLESS_RANGE: Option<AllowedUnitlessRange> = Fraction::UNITLESS_RANGE;
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         match parse_blocks(text) {
@@ -79,7 +79,7 @@ impl Quantity for StopThreshold {
     const NAME: &'static str = "stop-threshold";
     const ALLOWED_VALUES: &'static str = "\"start+1\" (or more above the start), a share of the blocks, such as 0.08 or \"8%\", or a number of blocks, such as \"30 blocks\"";
     const PATTERN: &'static str = r"^\s*(start\s*\+\s*[0-9]+|[0-9]+(\.[0-9]+)?\s*%?|[0-9]+\s*blocks?)\s*$";
-    const ALLOWED_NUMBERS: Option<NumberRange> = Fraction::ALLOWED_NUMBERS;
+    const UNITLESS_RANGE: Option<AllowedUnitlessRange> = Fraction::UNITLESS_RANGE;
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         if let Some(rest) = text.trim().strip_prefix("start") {

@@ -1,12 +1,14 @@
 //! Runs a case on the model (`flashraid_model::array`) and lays its outcome out for comparison.
 
 use crate::outcome::{Case, Collection, DriveOutcome, MemberOutcome, Outcome, PhysicalPage, RequestOutcome};
-use flashraid_model::array::{Array, ArraySetup, Event, Milestone, PageRequest, SlowMemberCounters, WarmUpPattern, page_request_of};
+use flashraid_model::array::{
+    Array, ArrayEvent, ArrayExecutionOptions, RequestInPages, RunMilestone, SlowMemberCounters, WarmUpPattern, page_request_of,
+};
 use flashraid_model::counts::Maximum;
-use flashraid_model::events::{GcInterval, TimeParts};
+use flashraid_model::events::{TimeParts, VictimBlockCollection};
 use flashraid_model::ids::Lpn;
 use flashraid_model::request::{HostLoop, OpKind, Request};
-use flashraid_model::ssd::{MechanismCounters, MemberCounters, SimulationShortcuts, Ssd, UtilisationPoint};
+use flashraid_model::ssd::{MechanismCounters, MemberCounters, MemberUtilisationInterval, SimulationShortcuts, Ssd};
 
 /// The outcome of a case by the model.
 pub(crate) fn fast(case: &Case) -> Outcome {
@@ -14,11 +16,11 @@ pub(crate) fn fast(case: &Case) -> Outcome {
 }
 
 /// The same with or without the shortcuts, and how the members were used until the last request was done.
-pub(crate) fn fast_with(case: &Case, shortcuts: SimulationShortcuts) -> (Outcome, Vec<Vec<UtilisationPoint>>) {
+pub(crate) fn fast_with(case: &Case, shortcuts: SimulationShortcuts) -> (Outcome, Vec<Vec<MemberUtilisationInterval>>) {
     // Some cases hand requests over many at a time, as many as their seed says, and some of these are served by several threads.
     let threads = case.seed as usize / 7 % 4;
-    let setup = ArraySetup {
-        threads_max: threads,
+    let setup = ArrayExecutionOptions {
+        worker_threads_max: threads,
         operations_per_worker_thread_min: Some(1),
         records_utilisation: true,
         record_destages: false,
@@ -34,7 +36,7 @@ pub(crate) fn fast_with(case: &Case, shortcuts: SimulationShortcuts) -> (Outcome
     let exported_pages = array.shape().layout.exported_pages();
     let pages = |tag: usize, request: &Request| {
         let pages = page_request_of(request, page_bytes, exported_pages).expect("it fits");
-        PageRequest { tag: tag as u64, ..pages }
+        RequestInPages { tag: tag as u64, ..pages }
     };
     match case.warm_up.pattern {
         WarmUpPattern::Random => {
@@ -42,7 +44,7 @@ pub(crate) fn fast_with(case: &Case, shortcuts: SimulationShortcuts) -> (Outcome
                 member.warm_up(case.warm_up.overwrites_per_page, case.seed);
             }
         }
-        WarmUpPattern::SteadyState => {
+        WarmUpPattern::SteadyStateWithoutWrites => {
             for member in array.untimed_access().members_to_warm_up() {
                 assert!(member.make_steady_while(case.seed, &mut |_| true));
             }
@@ -50,12 +52,12 @@ pub(crate) fn fast_with(case: &Case, shortcuts: SimulationShortcuts) -> (Outcome
         WarmUpPattern::Workload => {
             let writes = case.requests.iter().filter(|request| request.kind == OpKind::Write);
             array.untimed_access().overwrite(&writes.map(|request| pages(0, request)).collect::<Vec<_>>());
-            array.untimed_access().members().iter_mut().for_each(Ssd::end_warm_up);
+            array.untimed_access().members().iter_mut().for_each(Ssd::end_warm_up_and_close_blocks);
         }
     }
     let nothing = RequestOutcome { arrival_ns: 0, done_ns: 0, gc_members_met: 0, pages_lost: 0, parts: TimeParts::default() };
     let mut outcomes = vec![nothing; case.requests.len()];
-    let mut events: Vec<Event> = Vec::new();
+    let mut events: Vec<ArrayEvent> = Vec::new();
     let mut cleans = Vec::new();
     let mut next = 0;
     let ahead = if case.host == HostLoop::Open { case.seed as usize % 7 } else { 0 };
@@ -63,7 +65,7 @@ pub(crate) fn fast_with(case: &Case, shortcuts: SimulationShortcuts) -> (Outcome
         if measured_from.is_none() && *next >= first_measured {
             measured_from = Some(now);
             held_before = array.counters(now).cache.map_or(Maximum(0), |counters| counters.occupancy_max_pages);
-            array.reach_milestone(now, Milestone::MeasuringBegins, &mut Vec::new());
+            array.announce_milestone(now, RunMilestone::MeasuringBegins, &mut Vec::new());
         }
         outcomes[*next].arrival_ns = now;
         if ahead == 0 {
@@ -92,7 +94,7 @@ pub(crate) fn fast_with(case: &Case, shortcuts: SimulationShortcuts) -> (Outcome
     loop {
         if done_count == case.requests.len() && !idle_is_over {
             idle_is_over = true;
-            array.reach_milestone(now, Milestone::LastRequestDone, &mut events);
+            array.announce_milestone(now, RunMilestone::LastRequestDone, &mut events);
         }
         let arrival = match case.host {
             HostLoop::Open => case.requests.get(next).map(|r| r.arrival_ns),
@@ -103,16 +105,16 @@ pub(crate) fn fast_with(case: &Case, shortcuts: SimulationShortcuts) -> (Outcome
             (_, Some(event)) => {
                 now = event;
                 array.advance(event, &mut events);
-                assert!(events.is_sorted_by_key(Event::order_key), "in order of time");
+                assert!(events.is_sorted_by_key(ArrayEvent::order_key), "in order of time");
                 for event in events.drain(..) {
                     let done = match event {
-                        Event::RequestDone(done) => done,
-                        Event::VictimCollectionEnded(clean) => {
+                        ArrayEvent::RequestDone(done) => done,
+                        ArrayEvent::VictimCollectionEnded(clean) => {
                             cleans.push(clean);
                             continue;
                         }
-                        Event::HealthChanged { .. } | Event::SuperblockUnitsProgrammed(_) => continue,
-                        Event::DestageEnded(_) => unreachable!("nobody asked for them"),
+                        ArrayEvent::HealthChanged { .. } | ArrayEvent::SuperblockUnitsProgrammed(_) => continue,
+                        ArrayEvent::DestageEnded(_) => unreachable!("nobody asked for them"),
                     };
                     done_count += 1;
                     let outcome = &mut outcomes[done.tag as usize];
@@ -138,9 +140,9 @@ pub(crate) fn fast_with(case: &Case, shortcuts: SimulationShortcuts) -> (Outcome
         counters.occupancy_max_pages = counters.occupancy_max_pages.max(held_before);
         counters
     });
-    array.reach_milestone(now, Milestone::RunEnds, &mut events);
+    array.announce_milestone(now, RunMilestone::RunEnds, &mut events);
     cleans.extend(events.drain(..).map(|event| match event {
-        Event::VictimCollectionEnded(clean) => clean,
+        ArrayEvent::VictimCollectionEnded(clean) => clean,
         other => panic!("{other:?} at the end"),
     }));
     let measured_ns = outcomes.iter().map(|request| request.done_ns).max().unwrap_or(0).saturating_sub(measured_from.unwrap_or(0));
@@ -198,10 +200,10 @@ pub(crate) fn fast_with(case: &Case, shortcuts: SimulationShortcuts) -> (Outcome
         gc_intervals: collections(cleans, by_plane),
         messages: counts.messages_sent_by_kind,
         uncoordinated_cleans: counts.uncoordinated_cleans.map(|cleans| (cleans.during_cycles, cleans.unanswered)),
-        turns: counts.collection_turns.map(|turns| (turns.broken_contracts, turns.overruns)),
-        host_port_counters: counts.host_port.map(|counters| (counters.waits, counters.wait_ns, counters.busy_ns)),
+        turns: counts.collections_outside_turns.map(|turns| (turns.broken_contracts, turns.overruns)),
+        host_port_counters: counts.controller_limit_waits.map(|counters| (counters.waits, counters.wait_ns, counters.busy_ns)),
         cache_counters,
-        stripe_counters: counts.stripes,
+        stripe_counters: counts.parity_and_rebuild,
         plan_counters: counts.collection_avoidance_counters,
         hedge_counters: counts.hedged,
         prediction_counters: counts.read_predictions,
@@ -266,13 +268,13 @@ fn outcome_of_drive(case: &Case, ssd: &Ssd, slow: SlowMemberCounters) -> Option<
 }
 
 /// Cleans of one die (of one plane, if only that is busy) back to back are one collection.
-fn collections(mut cleans: Vec<GcInterval>, by_plane: bool) -> Vec<Collection> {
-    let worker = |c: &GcInterval| (c.member, c.die, if by_plane { c.pool } else { 0 });
+fn collections(mut cleans: Vec<VictimBlockCollection>, by_plane: bool) -> Vec<Collection> {
+    let worker = |c: &VictimBlockCollection| (c.member, c.die, if by_plane { c.pool } else { 0 });
     cleans.sort_by_key(|c| (worker(c), c.start_ns));
     let mut collections: Vec<Collection> = Vec::new();
     let mut last = None;
     for clean in &cleans {
-        let GcInterval { member, die, start_ns, end_ns, pages_moved, is_forced: forced, .. } = *clean;
+        let VictimBlockCollection { member, die, start_ns, end_ns, pages_moved, is_caused_by_coordination: forced, .. } = *clean;
         match collections.last_mut() {
             Some(collection) if last == Some(worker(clean)) && collection.end_ns == start_ns => {
                 collection.end_ns = end_ns;

@@ -64,8 +64,8 @@ fn the_model_agrees_with_the_reference_on_drives_by_themselves() {
 #[test]
 fn the_shortcuts_change_nothing() {
     let without = [
-        SimulationShortcuts { computes_ends_on_arrival: false, ends_waits_without_events: true },
-        SimulationShortcuts { computes_ends_on_arrival: false, ends_waits_without_events: false },
+        SimulationShortcuts { computes_ends_on_arrival: false, skips_operation_end_events: true },
+        SimulationShortcuts { computes_ends_on_arrival: false, skips_operation_end_events: false },
     ];
     let draws = [draw_case, draw_interruptible_case, draw_coordinated_case, draw_case_of_stripes, draw_cached_case, draw_mixed_case];
     for seed in seeds() {
@@ -114,8 +114,7 @@ fn description(case: &Case) -> String {
     let Case { params, warm_up, seed, host, requests } = case;
     let mut text = format!("{params:#?}\n{warm_up:?} {host:?} seed {seed}");
     for (index, request) in requests.iter().enumerate() {
-        let Request { arrival_ns, offset_bytes, length_bytes, kind: direction, high_priority, stays_on_one_member: one_member, .. } =
-            request;
+        let Request { arrival_ns, offset_bytes, length_bytes, kind: direction, high_priority, bypasses_striping: one_member, .. } = request;
         let (first_page, last_page) = (offset_bytes / PAGE_BYTES, (offset_bytes + length_bytes - 1) / PAGE_BYTES);
         text += &format!("\nrequest {index}: at {arrival_ns} {direction:?} pages {first_page} to {last_page}");
         text += if request.fua { " to survive a loss of power" } else { "" };

@@ -4,7 +4,7 @@ use flashraid_model::array::{ArrayParams, RaidLevel, ReadPlan, WarmUp, WarmUpPat
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::ssd::{
-    CollectionBlockingScope, CollectionProcedure, DieChoiceForWrites, FreeBlockCheckTrigger, GcParams, PlaneChoice, PoolScope, SsdParams,
+    CollectionBlockingScope, CollectionProcedure, DieChoiceForWrites, GcParams, PlaneChoice, PoolCheckRequestKinds, PoolScope, SsdParams,
     VictimPolicy,
 };
 
@@ -32,17 +32,17 @@ pub(crate) fn one_plane() -> Case {
         page_program_ns: 200,
         block_erase_ns: 1000,
         page_transfer_ns: 7,
-        block_summary_transfer_ns: 3,
+        summary_page_transfer_ns: 3,
         command_overhead_ns: 1,
         spreads_summary_page_over_programs: false,
     };
     let gc = GcParams {
-        collection_procedure: CollectionProcedure::AsConfigured,
+        collection_procedure: CollectionProcedure::VictimByPolicy,
         pool_scope: PoolScope::Plane,
         blocking_scope: CollectionBlockingScope::Die,
         start_threshold_free_blocks: 1,
         stop_threshold_free_blocks: 2,
-        pool_check_trigger: FreeBlockCheckTrigger::EveryRequest,
+        pool_check_request_kinds: PoolCheckRequestKinds::EveryRequest,
         victim: VictimPolicy::default(),
         separate_open_block: false,
         copy_back: true,
@@ -55,7 +55,7 @@ pub(crate) fn one_plane() -> Case {
         timing,
         consecutive_pages_per_die: 1,
         die_choice_for_writes: DieChoiceForWrites::Static,
-        plane_choice: PlaneChoice::MostFree,
+        plane_choice: PlaneChoice::MostFreePages,
         gc,
         fill_seals_last_block: true,
         channel: None,
@@ -110,7 +110,7 @@ impl Case {
             zeroes: false,
             high_priority: false,
             stream: 0,
-            stays_on_one_member: false,
+            bypasses_striping: false,
         });
         self
     }

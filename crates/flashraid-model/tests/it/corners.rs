@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use flashraid_model::array::{HedgeAfter, HostKnowledgeOfCollection, RaidLevel, ReadPlan, ReadPlanParams, SlowMemberParams, WarmUpPattern};
 use flashraid_model::cache::CachePolicy;
-use flashraid_model::coordination::{CollectionRequestTiming, ForcedWork, MessageKind, SchemePolicy};
+use flashraid_model::coordination::{ForcedCollectionAmount, JointCollectionRequestTiming, MessageKind, SchemePolicy};
 use flashraid_model::policy::PolicyList;
 use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::ssd::{
-    CollectionBlockingScope, CollectionProcedure, DieChoiceForWrites, FrontEndCounters, MemberCounters, PipeliningMode, PoolScope,
+    CollectionBlockingScope, CollectionProcedure, DieChoiceForWrites, FrontEndCounters, HostOverlapWithMoves, MemberCounters, PoolScope,
     VictimPolicy,
 };
 
@@ -96,10 +96,12 @@ fn the_cases_of_preemption_reach_every_corner() {
         count("merged writes", sum(|c| c.moves_replaced_by_host_writes));
         count(
             "reordered",
-            preemption.is_some_and(|preemption| preemption.moves_requested_pages_first) && sum(|c| c.operations_served_from_move_register),
+            preemption.is_some_and(|preemption| preemption.moves_host_requested_pages_first)
+                && sum(|c| c.operations_served_from_move_register),
         );
         count("pipelined", sum(|c| c.pipelined_operations));
-        let joins = preemption.is_some_and(|preemption| preemption.pipeline == PipeliningMode::AlsoDuringCollectionSteps);
+        let joins = preemption
+            .is_some_and(|preemption| preemption.host_overlap_with_moves == HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep);
         count("pipelined with steps in flight", joins && sum(|c| c.pipelined_operations));
         count("suspended", sum(|c| c.suspensions));
         count("dropped", sum(|c| c.gc_pages_read_in_vain));
@@ -149,13 +151,16 @@ fn the_cases_of_coordination_reach_every_corner() {
         count("idle time used", unasked || is_sent(MessageKind::StopGc));
         count("idle time over", is_sent(MessageKind::StopGc));
         count("soft limit without being asked", name == "proactive-soft-limit" && forced && !is_sent(MessageKind::GcRequest));
-        count("one victim", coordination.forced_work == ForcedWork::OneVictim && forced);
-        count("up to a watermark", coordination.forced_work == ForcedWork::ToWatermark && several);
-        count("one victim, then up to a watermark", coordination.forced_work == ForcedWork::OneVictimThenWatermark && several);
-        count("a victim of each pool", coordination.forced_work == ForcedWork::OneVictimPerPool && forced);
+        count("one victim", coordination.forced_collection_amount == ForcedCollectionAmount::OneVictimPerDie && forced);
+        count("up to a watermark", coordination.forced_collection_amount == ForcedCollectionAmount::ToWatermark && several);
+        count(
+            "one victim, then up to a watermark",
+            coordination.forced_collection_amount == ForcedCollectionAmount::OneVictimThenUntilStopThreshold && several,
+        );
+        count("a victim of each pool", coordination.forced_collection_amount == ForcedCollectionAmount::OneVictimPerPool && forced);
         count(
             "a victim of each pool, then up to a watermark",
-            coordination.forced_work == ForcedWork::OneVictimPerPoolThenWatermark && several,
+            coordination.forced_collection_amount == ForcedCollectionAmount::OneVictimPerPoolThenWatermark && several,
         );
         count("no answer", !coordination.controller_answers_member_requests && is_sent(MessageKind::GcRequest));
         count("held back", coordination.request_to_cycle_delay_ns > 0 && forced);
@@ -166,7 +171,7 @@ fn the_cases_of_coordination_reach_every_corner() {
         count("forced and preempted", forced && sum(|c| c.preemptions));
         count("forced and suspended", forced && sum(|c| c.suspensions));
         count("closed loop", case.host != HostLoop::Open && forced);
-        let soft = coordination.collection_request_timing == CollectionRequestTiming::AtSoftThreshold && forced;
+        let soft = coordination.joint_collection_request_timing == JointCollectionRequestTiming::AtSoftThreshold && forced;
         count("soft", soft);
         count("soft and at idle", soft && coordination.begins_cycles_when_idle && coordination.request_to_cycle_delay_ns > 0);
         count("soft and slow messages", soft && coordination.message_latency_ns.iter().any(|&ns| ns > 0));
@@ -256,8 +261,8 @@ fn the_cases_of_caches_reach_every_corner() {
         let stripes = outcome.stripe_counters.unwrap_or_default();
         let met = outcome.requests.iter().any(|request| request.gc_members_met > 0);
         let hits = counters.host_admissions.replaced_pages + counters.host_admissions.pages_admitted_to_existing_entries > 0;
-        for policy in CachePolicy::all_with_default_parameters().iter().filter(|policy| !policy.cache_levels().is_empty()) {
-            count(policy.name(), cache.levels == policy.cache_levels() && hits);
+        for policy in CachePolicy::all_with_default_parameters().iter().filter(|policy| !policy.caches_used().has_no_cache()) {
+            count(policy.name(), cache.caches_used == policy.caches_used() && hits);
         }
         count("reads that hit", counters.reads_fully_hit > 0);
         count("reads that hit in part", counters.reads_partly_hit > 0);
@@ -269,13 +274,13 @@ fn the_cases_of_caches_reach_every_corner() {
         count("first level", counters.first_level_destages.entries > 0);
         count("common destages", counters.synchronised_destages_with_all_ready > 0);
         count("common destages by the timer", counters.synchronised_destages_by_timeout > 0);
-        count("rates", cache.destage_full_speed_fill > cache.destage_start_fill && counters.destages.entries > 0);
+        count("rates", cache.full_speed_destage_fill_fraction > cache.destage_start_fill && counters.destages.entries > 0);
         count("several slots", cache.destages_in_flight_max > 1 && counters.destages.entries > 0);
         count("rebuilt", stripes.rebuild_pages_written > 0);
         count("reconstructed", stripes.pages_reconstructed > 0);
         count("met collection", met);
         count("forced collection", outcome.gc_intervals.iter().any(|gc| gc.forced));
-        count("one member", case.requests.iter().any(|request| request.stays_on_one_member));
+        count("one member", case.requests.iter().any(|request| request.bypasses_striping));
         count("closed loop", case.host != HostLoop::Open && hits);
     }
     assert_often_enough(&seen, CASES / 200);
@@ -322,8 +327,8 @@ fn the_mixed_cases_reach_every_corner() {
                 let meet = params.coordination.as_ref().is_some_and(|coordination| coordination.scheme.name() == scheme.name());
                 count(format!("victims of {name} under {}", scheme.name()), collected && victim == *name && meet);
             }
-            for policy in CachePolicy::all_with_default_parameters().iter().filter(|policy| !policy.cache_levels().is_empty()) {
-                let meet = params.cache.is_some_and(|cache| cache.levels == policy.cache_levels());
+            for policy in CachePolicy::all_with_default_parameters().iter().filter(|policy| !policy.caches_used().has_no_cache()) {
+                let meet = params.cache.is_some_and(|cache| cache.caches_used == policy.caches_used());
                 count(format!("victims of {name} behind {}", policy.name()), collected && victim == *name && meet);
             }
         }
@@ -376,7 +381,10 @@ fn pools_meet(case: &Case, outcome: &Outcome) -> Vec<(&'static str, bool)> {
 
 fn with_pools(case: &Case) -> Vec<(&'static str, bool)> {
     let ssd = &case.params.ssd;
-    let in_flight = ssd.gc.preemption.is_some_and(|preemption| preemption.pipeline == PipeliningMode::AlsoDuringCollectionSteps);
+    let in_flight = ssd
+        .gc
+        .preemption
+        .is_some_and(|preemption| preemption.host_overlap_with_moves == HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep);
     vec![
         ("plane blocking", ssd.gc.blocking_scope == CollectionBlockingScope::Plane),
         ("plane blocking and channels", ssd.gc.blocking_scope == CollectionBlockingScope::Plane && ssd.channel.is_some()),
@@ -428,7 +436,7 @@ fn with_superblocks(case: &Case) -> Vec<(&'static str, bool)> {
         ("parity in each row", own.has_parity_superpages),
         ("suspension", own.suspension.is_some()),
         ("a fresh drive", own.starts_empty),
-        ("the steady state", case.warm_up.pattern == WarmUpPattern::SteadyState),
+        ("the steady state", case.warm_up.pattern == WarmUpPattern::SteadyStateWithoutWrites),
         ("a warm-up by the workload", case.warm_up.pattern == WarmUpPattern::Workload),
     ]
 }
@@ -440,7 +448,7 @@ fn count_special(case: &Case, outcome: &Outcome, count: &mut dyn FnMut(&str, boo
     let soft = params
         .coordination
         .as_ref()
-        .is_some_and(|coordination| coordination.collection_request_timing == CollectionRequestTiming::AtSoftThreshold)
+        .is_some_and(|coordination| coordination.joint_collection_request_timing == JointCollectionRequestTiming::AtSoftThreshold)
         && asked;
     count("soft requests with a failure", soft && !params.failures.is_empty());
     let port = outcome.host_port_counters.unwrap_or_default();
@@ -501,7 +509,7 @@ fn the_cases_of_drives_reach_every_corner() {
         let placement = case.params.ssd.superblock.as_ref().expect("it is a drive").placement_handles;
         let handles = &outcome.members[0].drive.as_ref().expect("it is a drive").handles;
         let moves_of = handles.iter().filter(|[.., moved]| *moved > 0).count();
-        count("moved together", placement.count > 1 && !placement.collection_keeps_handles && moves_of > 0);
+        count("moved together", placement.count > 1 && !placement.collection_separates_handles && moves_of > 0);
         count("moved apart", moves_of > 1);
     }
     assert_often_enough(&seen, CASES / 50);
@@ -697,7 +705,7 @@ fn the_cases_of_predicted_reads_reach_every_corner() {
             count("a front", elsewhere && ssd.front_end.is_some());
             count("lost members", elsewhere && !case.params.failures.is_empty());
             count("a controller", elsewhere && case.params.coordination.is_some());
-            count("a cost", elsewhere && prediction.cost_ns > 0);
+            count("a cost", elsewhere && prediction.delay_per_read_ns > 0);
             count("true calls only", elsewhere && (prediction.false_accept, prediction.false_reject) == (0.0, 0.0));
             count(
                 "each kind of call",

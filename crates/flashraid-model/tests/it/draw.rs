@@ -4,10 +4,10 @@ use flashraid_model::array::{
     HedgeAfter, HostKnowledgeOfCollection, RaidLevel, ReadPlan, ReadPlanParams, SlowMemberParams, SlowReadPredictionParams, StallParams,
     WarmUp, WarmUpPattern,
 };
-use flashraid_model::coordination::{CollectionRequestTiming, SchemePolicy};
+use flashraid_model::coordination::{JointCollectionRequestTiming, SchemePolicy};
 use flashraid_model::request::HostLoop;
 use flashraid_model::rng;
-use flashraid_model::ssd::{CollectionProcedure, Mechanisms, PipeliningMode, PoolScope, VictimPolicy};
+use flashraid_model::ssd::{CollectionProcedure, HostOverlapWithMoves, Mechanisms, PoolScope, VictimPolicy};
 
 use crate::draw_drives::{SLOWEST, draw_drive};
 use crate::draw_parts::Draw;
@@ -123,7 +123,7 @@ fn draw_mixed(seed: u64, superblocks: bool) -> Case {
         requests.iter_mut().for_each(|request| request.arrival_ns = request.arrival_ns * times / SLOWEST);
         let is_fresh = ssd.superblock.is_some_and(|own| own.starts_empty);
         if !is_fresh && draw.chance(30) {
-            pattern = WarmUpPattern::SteadyState;
+            pattern = WarmUpPattern::SteadyStateWithoutWrites;
         }
     }
     let mut case = Case { params, warm_up: WarmUp { overwrites_per_page: overwrites, pattern }, seed, host, requests };
@@ -171,7 +171,7 @@ pub(crate) fn has_rule(scheme: &SchemePolicy) -> bool {
 fn plan_reads(case: &mut Case, draw: &mut Draw) {
     let params = &mut case.params;
     let has_choice = !matches!(params.level, RaidLevel::Single | RaidLevel::Raid0);
-    let has_member_caches = params.cache.is_some_and(|cache| cache.levels.member_caches.is_some());
+    let has_member_caches = params.cache.is_some_and(|cache| cache.caches_used.member_caches.is_some());
     let plans = draw.chance(85) && has_choice && !has_member_caches;
     params.read_plan = if plans { ReadPlan::Avoid } else { ReadPlan::Home };
     params.read_plan_params = ReadPlanParams {
@@ -192,10 +192,10 @@ fn plan_reads(case: &mut Case, draw: &mut Draw) {
     }
     let clean_ns = params.ssd.timing.block_erase_ns.max(shortest);
     params.read_plan_params.prediction = SlowReadPredictionParams {
-        slow_threshold_ns: [0, draw.between(1, shortest), draw.between(1, 2 * clean_ns)][draw.between(0, 2) as usize],
+        slow_wait_threshold_ns: [0, draw.between(1, shortest), draw.between(1, 2 * clean_ns)][draw.between(0, 2) as usize],
         false_accept: if draw.chance(50) { 0.0 } else { draw.between(1, 100) as f64 / 100.0 },
         false_reject: if draw.chance(50) { 0.0 } else { draw.between(1, 60) as f64 / 100.0 },
-        cost_ns: [0, draw.between(1, 8_000)][draw.between(0, 1) as usize],
+        delay_per_read_ns: [0, draw.between(1, 8_000)][draw.between(0, 1) as usize],
         also_hedges: draw.chance(40),
     };
     params.read_plan_params.abandons_waiting_reads = draw.chance(40);
@@ -251,26 +251,26 @@ fn set_rules_by_seed(case: &mut Case) {
         gc.collection_procedure = CollectionProcedure::DiskSimWithoutCopyBack;
         (gc.victim, gc.separate_open_block, gc.copy_back) = (VictimPolicy::default(), false, false);
         if let Some(preemption) = &mut gc.preemption {
-            preemption.pipeline = PipeliningMode::Off;
+            preemption.host_overlap_with_moves = HostOverlapWithMoves::NoOverlap;
         }
     }
     if let Some(preemption) = &mut gc.preemption
-        && preemption.pipeline == PipeliningMode::AtPreemptionPoints
+        && preemption.host_overlap_with_moves == HostOverlapWithMoves::RequestsWaitingAtStepStart
         && draw.chance(40)
     {
-        preemption.pipeline = PipeliningMode::AlsoDuringCollectionSteps;
+        preemption.host_overlap_with_moves = HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep;
     }
     plan_reads(case, &mut Draw(rng::stream(case.seed, "agreement", 11)));
     slow_down(case, &mut Draw(rng::stream(case.seed, "agreement", 12)));
     let mut draw = Draw(rng::stream(case.seed, "agreement", 7));
     if let Some(coordination) = &mut case.params.coordination {
-        coordination.collection_request_timing =
-            if draw.chance(50) { CollectionRequestTiming::AtSoftThreshold } else { CollectionRequestTiming::AtStartThreshold };
+        coordination.joint_collection_request_timing =
+            if draw.chance(50) { JointCollectionRequestTiming::AtSoftThreshold } else { JointCollectionRequestTiming::AtStartThreshold };
         coordination.begins_cycles_when_idle = draw.chance(30);
         coordination.all_dies_of_forced_member_collect = draw.chance(75);
         // Without a delay a soft request begins a cycle at once.
         let delay_ns = draw.between(1_013, 5_000_000);
-        if coordination.collection_request_timing == CollectionRequestTiming::AtSoftThreshold && draw.chance(70) {
+        if coordination.joint_collection_request_timing == JointCollectionRequestTiming::AtSoftThreshold && draw.chance(70) {
             coordination.request_to_cycle_delay_ns = delay_ns;
         }
     }

@@ -1,16 +1,16 @@
 //! Random small drives with superblocks, and loads for a single drive.
 
 use flashraid_model::array::{ArrayParams, RaidLevel, ReadPlan, WarmUp, WarmUpPattern};
-use flashraid_model::coordination::{CollectionRequestTiming, CoordinationParams, MESSAGE_KINDS, ReactiveInclusive};
-use flashraid_model::flash::{ChannelParams, DieNumbering, Geometry, Timing};
+use flashraid_model::coordination::{CoordinationParams, JointCollectionRequestTiming, MESSAGE_KINDS, ReactiveInclusive};
+use flashraid_model::flash::{ChannelAssignment, DieNumbering, Geometry, Timing};
 use flashraid_model::ids::MemberSet;
 use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::rng::{self, RandomStream};
 use flashraid_model::ssd::{
-    BufferParams, CollectionBlockingScope, CollectionProcedure, DieChoiceForWrites, FirmwareParams, FreeBlockCheckTrigger, GcParams,
-    HostLinkParams, Mechanisms, OperationSuspensionParams, PipeliningMode, PlacementHandles, PlaneChoice, PlaneReadMode, PoolScope,
-    Preemption, QueueParams, SlcParams, SlcSuperblockCountLimit, SsdParams, SuperblockCollectionParams, SuperblockParams,
-    SuperblockSuspensionParams, UpkeepParams, VictimPolicy,
+    BufferParams, CollectionBlockingScope, CollectionProcedure, ControllerCoresParams, DieChoiceForWrites, GcParams, HostLinkParams,
+    HostOverlapWithMoves, Mechanisms, OperationSuspensionParams, PlacementHandles, PlaneChoice, PlaneReadMode, PoolCheckRequestKinds,
+    PoolScope, Preemption, QueueParams, RefreshAndWearLevellingParams, SlcParams, SlcSuperblockCountLimit, SsdParams,
+    SuperblockCollectionParams, SuperblockParams, SuperblockSuspensionParams, VictimPolicy,
 };
 
 use crate::cases::PAGE_BYTES;
@@ -37,10 +37,11 @@ pub(crate) fn draw_drive_case(seed: u64) -> Case {
         let shape = superblock.shape(&ssd.geometry);
         if shape.exported_units >= 4
             && shape.physical_mapping_units() <= 3000
-            && shape.guarantees_victim_at_floor(superblock.collection.floor_free_superblocks)
+            && shape.guarantees_victim_at_floor(superblock.collection.host_stall_threshold_free_superblocks)
         {
             let overwrites = if draw.chance(40) { 0.0 } else { draw.between(0, 1500) as f64 / 1000.0 };
-            let pattern = if superblock.starts_empty || draw.chance(80) { WarmUpPattern::Random } else { WarmUpPattern::SteadyState };
+            let pattern =
+                if superblock.starts_empty || draw.chance(80) { WarmUpPattern::Random } else { WarmUpPattern::SteadyStateWithoutWrites };
             let mut requests = draw.requests(&ssd);
             if extra.handles {
                 requests.iter_mut().for_each(|request| request.stream = extra.apart.small(0, 6) as u8);
@@ -132,7 +133,7 @@ pub(crate) fn draw_drive(seed: u64) -> (SsdParams, u64) {
         let shape = superblock.shape(&ssd.geometry);
         if shape.exported_units >= 16
             && shape.physical_mapping_units() <= 1500
-            && shape.guarantees_victim_at_floor(superblock.collection.floor_free_superblocks)
+            && shape.guarantees_victim_at_floor(superblock.collection.host_stall_threshold_free_superblocks)
         {
             let ssd = draw.queues(ssd, Vec::new()).0;
             let times = [1, 7, SLOWEST, SLOWEST][draw.between(0, 3) as usize];
@@ -193,12 +194,15 @@ impl DriveDraw {
     /// Gives the drive placement handles, and as many more superblocks as these need.
     fn handles(&mut self, ssd: &mut SsdParams) {
         let own = ssd.superblock.as_mut().unwrap();
-        own.placement_handles = PlacementHandles { count: self.small(2, 4), collection_keeps_handles: self.chance(60) };
+        own.placement_handles = PlacementHandles { count: self.small(2, 4), collection_separates_handles: self.chance(60) };
         let shape = own.shape(&ssd.geometry);
         let before = own.collection;
-        own.collection.floor_free_superblocks = before.floor_free_superblocks.max(shape.free_superblock_floor_min());
-        own.collection.target_free_superblocks += own.collection.floor_free_superblocks - before.floor_free_superblocks;
-        let more = shape.open_superblocks_max() - 4 + own.collection.floor_free_superblocks - before.floor_free_superblocks;
+        own.collection.host_stall_threshold_free_superblocks =
+            before.host_stall_threshold_free_superblocks.max(shape.lowest_allowed_host_stall_superblocks());
+        own.collection.target_free_superblocks +=
+            own.collection.host_stall_threshold_free_superblocks - before.host_stall_threshold_free_superblocks;
+        let more = shape.open_superblocks_max() - 4 + own.collection.host_stall_threshold_free_superblocks
+            - before.host_stall_threshold_free_superblocks;
         ssd.geometry.blocks_per_plane += more;
         ssd.geometry.reserved_blocks_per_plane += more;
         (ssd.gc.start_threshold_free_blocks, ssd.gc.stop_threshold_free_blocks) =
@@ -209,7 +213,7 @@ impl DriveDraw {
     /// Lets some drives move data that are read often or that lie in superblocks which are seldom erased.
     fn upkeep(&mut self, ssd: &mut SsdParams) {
         let own = ssd.superblock.as_mut().unwrap();
-        own.upkeep = UpkeepParams {
+        own.upkeep = RefreshAndWearLevellingParams {
             reads_before_refresh: self.chance(40).then(|| self.between(1, 60)),
             erase_difference_to_level: self.chance(40).then(|| self.small(1, 6)),
         };
@@ -218,9 +222,12 @@ impl DriveDraw {
     /// Lets some drives merge host reads with steps of collection, or overlap them.
     fn preemption(&mut self, ssd: &mut SsdParams) {
         if let Some(preemption) = &mut ssd.gc.preemption {
-            preemption.serves_requests_from_move_register = self.chance(50);
-            preemption.pipeline = [PipeliningMode::Off, PipeliningMode::AtPreemptionPoints, PipeliningMode::AlsoDuringCollectionSteps]
-                [self.between(0, 2) as usize];
+            preemption.serves_page_being_moved_from_register = self.chance(50);
+            preemption.host_overlap_with_moves = [
+                HostOverlapWithMoves::NoOverlap,
+                HostOverlapWithMoves::RequestsWaitingAtStepStart,
+                HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep,
+            ][self.between(0, 2) as usize];
         }
     }
 
@@ -233,7 +240,7 @@ impl DriveDraw {
         let room = if self.chance(50) {
             SlcSuperblockCountLimit::Superblocks(self.small(1, 6))
         } else {
-            SlcSuperblockCountLimit::ShareOfFree { millionths: self.small(1, 1_000_000) }
+            SlcSuperblockCountLimit::ShareOfAvailable { millionths_of_available: self.small(1, 1_000_000) }
         };
         own.slc = Some(SlcParams { superblock_limit: room, program_ns: self.between(1, 3_000), read_ns: self.between(1, 300) });
         let more = 2 + if let SlcSuperblockCountLimit::Superblocks(superblocks) = room { superblocks } else { 0 };
@@ -266,7 +273,7 @@ impl DriveDraw {
             page_program_ns: self.between(1, 9_000),
             block_erase_ns: self.between(1, 20_000),
             page_transfer_ns: 0,
-            block_summary_transfer_ns: 0,
+            summary_page_transfer_ns: 0,
             command_overhead_ns: 0,
             spreads_summary_page_over_programs: false,
         };
@@ -290,7 +297,7 @@ impl DriveDraw {
                 superpage_open_max_ns: self.chance(40).then(|| self.between(1, 20_000)),
             },
             submission_queues: None,
-            firmware: FirmwareParams {
+            firmware: ControllerCoresParams {
                 cores: self.small(1, 3),
                 core_ns_per_read: self.between(0, 60),
                 core_ns_per_write: self.between(0, 90),
@@ -301,29 +308,29 @@ impl DriveDraw {
             },
             collection: SuperblockCollectionParams {
                 target_free_superblocks: target,
-                superblocks_below_target_to_double_pace: self.small(1, 3),
-                floor_free_superblocks: floor,
-                collection_backlog_units_max: u64::from(superpage_units) * self.between(0, 2 * u64::from(dies)),
+                double_pace_at_deficit_superblocks: self.small(1, 3),
+                host_stall_threshold_free_superblocks: floor,
+                due_moves_not_begun_units_max: u64::from(superpage_units) * self.between(0, 2 * u64::from(dies)),
             },
-            upkeep: UpkeepParams::default(),
+            upkeep: RefreshAndWearLevellingParams::default(),
             suspension: self.chance(50).then(|| SuperblockSuspensionParams { program: self.suspension(), erase: self.suspension() }),
             starts_empty: self.chance(20),
         };
         let preemption = Preemption {
             poll_duration_ns: 0,
-            hard_limit_to_start_ratio: 0.0,
-            pipeline: PipeliningMode::Off,
-            serves_requests_from_move_register: false,
-            moves_requested_pages_first: false,
+            write_blocking_limit_to_start_ratio: 0.0,
+            host_overlap_with_moves: HostOverlapWithMoves::NoOverlap,
+            serves_page_being_moved_from_register: false,
+            moves_host_requested_pages_first: false,
             suspension: None,
         };
         let gc = GcParams {
-            collection_procedure: CollectionProcedure::AsConfigured,
+            collection_procedure: CollectionProcedure::VictimByPolicy,
             pool_scope: PoolScope::Plane,
             blocking_scope: CollectionBlockingScope::Die,
             start_threshold_free_blocks: target,
             stop_threshold_free_blocks: target + 1,
-            pool_check_trigger: FreeBlockCheckTrigger::EveryRequest,
+            pool_check_request_kinds: PoolCheckRequestKinds::EveryRequest,
             victim: VictimPolicy::default(),
             separate_open_block: false,
             copy_back: true,
@@ -336,10 +343,10 @@ impl DriveDraw {
             timing,
             consecutive_pages_per_die: 1,
             die_choice_for_writes: DieChoiceForWrites::Static,
-            plane_choice: PlaneChoice::MostFree,
+            plane_choice: PlaneChoice::MostFreePages,
             gc,
             fill_seals_last_block: true,
-            channel: self.chance(50).then(|| ChannelParams::consecutive(self.small(1, u64::from(dies)))),
+            channel: self.chance(50).then(|| ChannelAssignment::consecutive(self.small(1, u64::from(dies)))),
             link: self.chance(60).then(|| HostLinkParams { page_transfer_ns: self.between(1, 300), full_duplex: self.chance(70) }),
             front_end: None,
             mechanisms: Mechanisms::default(),
@@ -363,9 +370,9 @@ impl DriveDraw {
         CoordinationParams {
             scheme: ReactiveInclusive {}.into(),
             // The work follows from the latency, so that the other cases stay what they were.
-            forced_work: FORCED_WORK[(latency_ns[0] % FORCED_WORK.len() as u64) as usize],
+            forced_collection_amount: FORCED_WORK[(latency_ns[0] % FORCED_WORK.len() as u64) as usize],
             soft_threshold_free_blocks: ssd.gc.start_threshold_free_blocks + 1,
-            collection_request_timing: CollectionRequestTiming::AtStartThreshold,
+            joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
             request_to_cycle_delay_ns: if self.chance(50) { 0 } else { self.between(1, 20_000) },
             begins_cycles_when_idle: false,
             all_dies_of_forced_member_collect: true,
@@ -428,6 +435,6 @@ fn request(arrival_ns: u64, kind: OpKind, first_page: u64, pages: u64, fua: bool
         zeroes: false,
         high_priority: false,
         stream: 0,
-        stays_on_one_member: false,
+        bypasses_striping: false,
     }
 }

@@ -1,16 +1,19 @@
 //! Random parts of arrays and loads, of which cases are put together.
 
 use flashraid_model::array::{ArrayParams, FailureParams, HostPortParams, InitialSpareState, RaidLevel, ReadPlan, RebuildParams};
-use flashraid_model::cache::{CacheLevels, CacheParams, CachePolicy, CapacityUnit};
-use flashraid_model::coordination::{CollectionRequestTiming, CoordinationParams, ForcedWork, MESSAGE_KINDS, MessageKind, SchemePolicy};
-use flashraid_model::flash::{ChannelParams, DieNumbering, Geometry, Timing};
+use flashraid_model::cache::{CacheParams, CachePolicy, CachesUsed, CapacityUnit};
+use flashraid_model::coordination::{
+    CoordinationParams, ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS, MessageKind, SchemePolicy,
+};
+use flashraid_model::flash::{ChannelAssignment, DieNumbering, Geometry, Timing};
 use flashraid_model::ids::MemberSet;
 use flashraid_model::policy::PolicyList;
 use flashraid_model::request::{OpKind, Request};
 use flashraid_model::rng::{self, RandomStream};
 use flashraid_model::ssd::{
-    BufferParams, CollectionBlockingScope, CollectionProcedure, DieChoiceForWrites, FirmwareParams, FreeBlockCheckTrigger, FrontEndParams,
-    GcParams, HostLinkParams, PipeliningMode, PlaneChoice, PoolScope, Preemption, QueueParams, SsdParams, Suspension, VictimPolicy,
+    BufferParams, CollectionBlockingScope, CollectionProcedure, ControllerCoresParams, DieChoiceForWrites, FrontEndParams, GcParams,
+    HostLinkParams, HostOverlapWithMoves, PlaneChoice, PoolCheckRequestKinds, PoolScope, Preemption, QueueParams, SsdParams, Suspension,
+    VictimPolicy,
 };
 
 use crate::cases::PAGE_BYTES;
@@ -22,12 +25,12 @@ use crate::reference;
 pub(crate) struct Draw(pub RandomStream);
 
 /// Works that a member can be forced to do.
-pub(crate) const FORCED_WORK: [ForcedWork; 5] = [
-    ForcedWork::OneVictim,
-    ForcedWork::ToWatermark,
-    ForcedWork::OneVictimThenWatermark,
-    ForcedWork::OneVictimPerPool,
-    ForcedWork::OneVictimPerPoolThenWatermark,
+pub(crate) const FORCED_WORK: [ForcedCollectionAmount; 5] = [
+    ForcedCollectionAmount::OneVictimPerDie,
+    ForcedCollectionAmount::ToWatermark,
+    ForcedCollectionAmount::OneVictimThenUntilStopThreshold,
+    ForcedCollectionAmount::OneVictimPerPool,
+    ForcedCollectionAmount::OneVictimPerPoolThenWatermark,
 ];
 
 impl Draw {
@@ -81,12 +84,12 @@ impl Draw {
         let reserved = least_reserved + self.between(0, 2);
         let blocks = self.between(6.max(reserved + 1), 24);
         let gc = GcParams {
-            collection_procedure: CollectionProcedure::AsConfigured,
+            collection_procedure: CollectionProcedure::VictimByPolicy,
             pool_scope: pool,
             blocking_scope: blocking,
             start_threshold_free_blocks: start as u32,
             stop_threshold_free_blocks: (start + self.between(1, 3)) as u32,
-            pool_check_trigger: if self.chance(70) { FreeBlockCheckTrigger::EveryRequest } else { FreeBlockCheckTrigger::OnlyWrites },
+            pool_check_request_kinds: if self.chance(70) { PoolCheckRequestKinds::EveryRequest } else { PoolCheckRequestKinds::OnlyWrites },
             victim: self.victim(),
             separate_open_block,
             copy_back: self.chance(60),
@@ -103,7 +106,7 @@ impl Draw {
             reserved_blocks_per_plane: reserved as u32,
             has_summary_page: self.chance(50),
         };
-        let channel = self.chance(30).then(|| ChannelParams {
+        let channel = self.chance(30).then(|| ChannelAssignment {
             dies_per_channel: self.between(1, u64::from(geometry.dies)) as u32,
             // Decided by an earlier draw, so that later ones stay as they were.
             die_numbering: if geometry.pages_per_block.is_multiple_of(2) {
@@ -119,7 +122,7 @@ impl Draw {
             timing: self.timing(channel.is_some()),
             consecutive_pages_per_die: if self.chance(50) { 1 } else { self.between(1, 4) as u32 },
             die_choice_for_writes: if dynamic { DieChoiceForWrites::Dynamic } else { DieChoiceForWrites::Static },
-            plane_choice: if self.chance(70) { PlaneChoice::MostFree } else { PlaneChoice::Rotate },
+            plane_choice: if self.chance(70) { PlaneChoice::MostFreePages } else { PlaneChoice::Rotate },
             gc: GcParams { blocking_scope: blocking, ..gc },
             fill_seals_last_block,
             channel,
@@ -198,7 +201,7 @@ impl Draw {
                 request.kind = OpKind::Flush;
             } else if self.chance(percent) {
                 request.kind = OpKind::Trim;
-                if !request.stays_on_one_member && self.chance(50) {
+                if !request.bypasses_striping && self.chance(50) {
                     request.offset_bytes = request.offset_bytes / stripe_bytes * stripe_bytes;
                     request.length_bytes = (stripe_bytes + self.between(0, 2 * stripe_bytes)).min(array_bytes - request.offset_bytes);
                 }
@@ -209,7 +212,7 @@ impl Draw {
     /// Section 25 of the rules: queues, cores and a write buffer before the dies; flushes, and writes that are to survive a loss of power.
     pub(crate) fn put_front(&mut self, case: &mut Case) {
         let kinds = self.between(1, 7);
-        let firmware = FirmwareParams {
+        let firmware = ControllerCoresParams {
             cores: self.between(1, 3) as u32,
             core_ns_per_read: self.time_of_front(),
             core_ns_per_write: self.time_of_front(),
@@ -232,7 +235,7 @@ impl Draw {
                 commands_per_fetch: self.between(1, 3) as u32,
                 fetched_commands_max: self.between(1, most_commands) as u32,
             }),
-            firmware: if kinds & 4 > 0 { firmware } else { FirmwareParams::WITHOUT_OVERHEAD },
+            firmware: if kinds & 4 > 0 { firmware } else { ControllerCoresParams::WITHOUT_OVERHEAD },
         });
         self.want_safety(case);
     }
@@ -256,7 +259,7 @@ impl Draw {
     pub(crate) fn aim_at_members(&mut self, case: &mut Case) {
         let percent = if self.chance(25) { self.between(10, 90) } else { 0 };
         for request in &mut case.requests {
-            request.stays_on_one_member = self.chance(percent) && reference::fits_one_member(&case.params, request);
+            request.bypasses_striping = self.chance(percent) && reference::fits_one_member(&case.params, request);
         }
     }
 
@@ -287,10 +290,14 @@ impl Draw {
         });
         self.chance(90).then(|| Preemption {
             poll_duration_ns: if self.chance(80) { self.between(401, 900) } else { 0 },
-            hard_limit_to_start_ratio: if self.chance(30) { 0.0 } else { self.between(1, 100) as f64 / 100.0 },
-            pipeline: if self.chance(50) { PipeliningMode::AtPreemptionPoints } else { PipeliningMode::Off },
-            serves_requests_from_move_register: merge,
-            moves_requested_pages_first: merge && self.chance(70),
+            write_blocking_limit_to_start_ratio: if self.chance(30) { 0.0 } else { self.between(1, 100) as f64 / 100.0 },
+            host_overlap_with_moves: if self.chance(50) {
+                HostOverlapWithMoves::RequestsWaitingAtStepStart
+            } else {
+                HostOverlapWithMoves::NoOverlap
+            },
+            serves_page_being_moved_from_register: merge,
+            moves_host_requested_pages_first: merge && self.chance(70),
             suspension,
         })
     }
@@ -343,9 +350,9 @@ impl Draw {
         let all = (1 << members) - 1;
         CoordinationParams {
             scheme,
-            forced_work: FORCED_WORK[self.between(0, FORCED_WORK.len() as u64 - 1) as usize],
+            forced_collection_amount: FORCED_WORK[self.between(0, FORCED_WORK.len() as u64 - 1) as usize],
             soft_threshold_free_blocks: (start + self.between(1, 4)) as u32,
-            collection_request_timing: CollectionRequestTiming::AtStartThreshold,
+            joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
             request_to_cycle_delay_ns: if self.chance(30) { self.between(1_009, 3_000_000) } else { 0 },
             begins_cycles_when_idle: false,
             all_dies_of_forced_member_collect: true,
@@ -374,7 +381,7 @@ impl Draw {
         for request in &mut case.requests {
             request.offset_bytes %= array_bytes;
             request.length_bytes = request.length_bytes.min(array_bytes - request.offset_bytes);
-            request.stays_on_one_member &= reference::fits_one_member(params, request);
+            request.bypasses_striping &= reference::fits_one_member(params, request);
         }
         let mirrors = matches!(level, RaidLevel::Raid1 | RaidLevel::Raid10);
         if mirrors || self.chance(60) {
@@ -385,7 +392,7 @@ impl Draw {
                 strip_interval_min_ns: 1 + self.between(0, (last_ns / 20) >> quicker),
                 strips_in_flight_max: self.between(1, 4) as u32,
                 spares: 1,
-                spare_state: if self.chance(50) { InitialSpareState::WarmedUpByOverwrites } else { InitialSpareState::Fresh },
+                spare_state: if self.chance(50) { InitialSpareState::WarmedUpByOverwrites } else { InitialSpareState::FilledNotWarmedUp },
                 continues_after_last_request: self.chance(30),
             });
             let at_ns = self.between(0, (last_ns * 11 / 10) >> earlier);
@@ -417,8 +424,8 @@ impl Draw {
 
     /// Section 13 of the rules.
     pub(crate) fn put_cache(&mut self, case: &mut Case) {
-        let all: Vec<CacheLevels> =
-            CachePolicy::all_with_default_parameters().iter().map(CachePolicy::cache_levels).filter(|parts| !parts.is_empty()).collect();
+        let all: Vec<CachesUsed> =
+            CachePolicy::all_with_default_parameters().iter().map(CachePolicy::caches_used).filter(|parts| !parts.has_no_cache()).collect();
         let parts = all[self.between(0, all.len() as u64 - 1) as usize];
         let size = self.between(1, 6);
         let (mut group_pages, mut member_pages) = (self.between(1, 1 << size) as u32, self.between(1, 1 << size) as u32);
@@ -431,18 +438,22 @@ impl Draw {
         let high = if self.chance(50) { 0.0 } else { self.between(0, 1000) as f64 / 1000.0 };
         let memory = self.between(0, 2);
         case.params.cache = Some(CacheParams {
-            levels: parts,
+            caches_used: parts,
             write_group_cache_capacity_pages: group_pages,
             member_cache_pages: member_pages,
             destage_start_fill: if self.chance(20) { high } else { high * self.between(0, 1000) as f64 / 1000.0 },
-            destage_full_speed_fill: high,
+            full_speed_destage_fill_fraction: high,
             destages_in_flight_max: if self.chance(60) { 1 } else { self.between(2, 6) as u32 },
             joint_destage_wait_max_ns: 10_007 << self.between(0, 12),
             nvm_page_read_ns: if memory > 0 { self.between(1, 5_000) } else { 0 },
             nvm_page_write_ns: if memory > 1 { self.between(1, 60_000) } else { 0 },
             // The room follows from the sizes, so that the other cases stay what they were.
-            capacity_unit: [CapacityUnit::Pages, CapacityUnit::PagesOfWholeWrites, CapacityUnit::Pages, CapacityUnit::Entries]
-                [((group_pages + member_pages) % 4) as usize],
+            capacity_unit: [
+                CapacityUnit::Pages,
+                CapacityUnit::PagesAdmittingWholeWrites,
+                CapacityUnit::Pages,
+                CapacityUnit::DirtyStripesOrStrips,
+            ][((group_pages + member_pages) % 4) as usize],
         });
     }
 
@@ -467,7 +478,7 @@ impl Draw {
             page_program_ns: self.between(150_001, 900_000),
             block_erase_ns: self.between(1_000_001, 4_000_000),
             page_transfer_ns: if channels || self.chance(70) { self.between(5_003, 120_000) } else { 0 },
-            block_summary_transfer_ns: if channels || self.chance(70) { self.between(1_009, 20_000) } else { 0 },
+            summary_page_transfer_ns: if channels || self.chance(70) { self.between(1_009, 20_000) } else { 0 },
             command_overhead_ns: if self.chance(50) { self.between(501, 9_000) } else { 0 },
             spreads_summary_page_over_programs: false,
         }
@@ -521,7 +532,7 @@ impl Draw {
                 zeroes: false,
                 high_priority: false,
                 stream: 0,
-                stays_on_one_member: false,
+                bypasses_striping: false,
             });
         }
         requests

@@ -185,7 +185,7 @@ const DOOR: [&str; 12] = [
     "new",
     "next_time",
     "prefetch_into_cpu_cache",
-    "reach_milestone",
+    "announce_milestone",
     "shape",
     "submit",
     "submit_many",

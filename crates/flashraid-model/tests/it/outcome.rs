@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use flashraid_model::array::{
-    ArrayParams, HedgeCounters, ReadPlanCounters, SlowMemberCounters, SlowReadPredictionCounters, StripeCounters, WarmUp,
+    ArrayParams, GcAvoidingReadCounters, HedgeCounters, ParityAndRebuildCounters, SlowMemberCounters, SlowReadPredictionCounters, WarmUp,
 };
 use flashraid_model::cache::CacheCounters;
 use flashraid_model::coordination::MESSAGE_KINDS;
@@ -35,9 +35,9 @@ pub(crate) struct Outcome {
     /// Counters of the write cache. The mean occupancy is compared only if the cache is empty at the end.
     pub cache_counters: Option<CacheCounters>,
     /// Counters of parity, locks, and rebuilding.
-    pub stripe_counters: Option<StripeCounters>,
+    pub stripe_counters: Option<ParityAndRebuildCounters>,
     /// Counters of a read plan that looks at the members.
-    pub plan_counters: Option<ReadPlanCounters>,
+    pub plan_counters: Option<GcAvoidingReadCounters>,
     /// Counters of a read plan that hedges.
     pub hedge_counters: Option<HedgeCounters>,
     /// Counters of a read plan that predicts.

@@ -30,7 +30,7 @@ fn draw(seed: u64) -> Case {
     for time in [&mut timing.page_read_ns, &mut timing.page_program_ns, &mut timing.block_erase_ns, &mut timing.page_transfer_ns] {
         round(time);
     }
-    timing.block_summary_transfer_ns = 0;
+    timing.summary_page_transfer_ns = 0;
     timing.command_overhead_ns = 0;
     if let Some(link) = &mut params.ssd.link {
         round(&mut link.page_transfer_ns);
@@ -79,7 +79,7 @@ fn draw(seed: u64) -> Case {
                 zeroes: false,
                 high_priority: false,
                 stream: 0,
-                stays_on_one_member: false,
+                bypasses_striping: false,
             });
         }
     }

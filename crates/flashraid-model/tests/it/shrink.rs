@@ -2,12 +2,15 @@
 
 use flashraid_model::array::{HedgeAfter, HostKnowledgeOfCollection, HostPortParams, ReadPlan, RebuildParams, WarmUp, WarmUpPattern};
 use flashraid_model::cache::CacheParams;
-use flashraid_model::coordination::{CollectionRequestTiming, CoordinationParams, ForcedWork, MESSAGE_KINDS, ReactiveInclusive};
+use flashraid_model::coordination::{
+    CoordinationParams, ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS, ReactiveInclusive,
+};
 use flashraid_model::placement::RaidLevel;
 use flashraid_model::request::HostLoop;
 use flashraid_model::ssd::{
-    CollectionBlockingScope, CollectionProcedure, DieChoiceForWrites, FirmwareParams, FreeBlockCheckTrigger, FrontEndParams, Mechanisms,
-    PipeliningMode, PlacementHandles, PlaneChoice, PoolScope, Preemption, SsdParams, SuperblockParams, UpkeepParams, VictimPolicy,
+    CollectionBlockingScope, CollectionProcedure, ControllerCoresParams, DieChoiceForWrites, FrontEndParams, HostOverlapWithMoves,
+    Mechanisms, PlacementHandles, PlaneChoice, PoolCheckRequestKinds, PoolScope, Preemption, RefreshAndWearLevellingParams, SsdParams,
+    SuperblockParams, VictimPolicy,
 };
 
 use crate::cases::PAGE_BYTES;
@@ -95,12 +98,13 @@ fn is_possible(case: &Case) -> bool {
     let survives = case.params.failures.iter().all(|failure| redundant && failure.member < case.params.members);
     if let Some(own) = &case.params.ssd.superblock {
         let shape = own.shape(&case.params.ssd.geometry);
-        if !shape.guarantees_victim_at_floor(own.collection.floor_free_superblocks) || own.buffer.capacity_units < shape.buffer_units_min()
+        if !shape.guarantees_victim_at_floor(own.collection.host_stall_threshold_free_superblocks)
+            || own.buffer.capacity_units < shape.buffer_units_min()
         {
             return false;
         }
     }
-    let fits = case.requests.iter().all(|request| !request.stays_on_one_member || reference::fits_one_member(&case.params, request));
+    let fits = case.requests.iter().all(|request| !request.bypasses_striping || reference::fits_one_member(&case.params, request));
     fits && (case.params.ssd.superblock.is_some() || has_room(&case.params.ssd))
         && case.params.members >= least
         && (case.params.level != RaidLevel::Raid10 || case.params.members.is_multiple_of(2))
@@ -143,8 +147,8 @@ const SIMPLER: [fn(&mut Case); 104] = [
     |case| case.params.read_plan_params.hedge_delay = HedgeAfter::Time(1000),
     |case| case.params.read_plan_params.abandons_waiting_reads = false,
     |case| case.params.read_plan_params.prediction.also_hedges = false,
-    |case| case.params.read_plan_params.prediction.cost_ns = 0,
-    |case| case.params.read_plan_params.prediction.slow_threshold_ns = 0,
+    |case| case.params.read_plan_params.prediction.delay_per_read_ns = 0,
+    |case| case.params.read_plan_params.prediction.slow_wait_threshold_ns = 0,
     |case| case.params.read_plan_params.prediction.false_accept = 0.0,
     |case| case.params.read_plan_params.prediction.false_reject = 0.0,
     |case| case.params.read_plan_params.parity_update_reads_avoid_collection = false,
@@ -153,10 +157,10 @@ const SIMPLER: [fn(&mut Case); 104] = [
     |case| superblock(case, |own| own.submission_queues = None),
     |case| superblock(case, |own| own.slc = None),
     |case| superblock(case, |own| own.placement_handles = PlacementHandles::SINGLE_HANDLE),
-    |case| superblock(case, |own| own.upkeep = UpkeepParams::default()),
+    |case| superblock(case, |own| own.upkeep = RefreshAndWearLevellingParams::default()),
     |case| superblock(case, |own| own.suspension = None),
     |case| superblock(case, |own| own.has_parity_superpages = false),
-    |case| superblock(case, |own| own.firmware = FirmwareParams::WITHOUT_OVERHEAD),
+    |case| superblock(case, |own| own.firmware = ControllerCoresParams::WITHOUT_OVERHEAD),
     |case| superblock(case, |own| own.buffer.superpage_open_max_ns = None),
     |case| superblock(case, |own| own.buffer.survives_power_loss = true),
     |case| superblock(case, |own| own.planes_read_during_transfer = false),
@@ -165,7 +169,7 @@ const SIMPLER: [fn(&mut Case); 104] = [
     |case| case.params.ssd.front_end = None,
     |case| front(case, |front| front.write_buffer = None),
     |case| front(case, |front| front.queues = None),
-    |case| front(case, |front| front.firmware = FirmwareParams::WITHOUT_OVERHEAD),
+    |case| front(case, |front| front.firmware = ControllerCoresParams::WITHOUT_OVERHEAD),
     |case| case.requests.iter_mut().for_each(|request| request.fua = false),
     |case| case.warm_up = WarmUp { overwrites_per_page: 0.0, pattern: WarmUpPattern::Random },
     |case| case.host = HostLoop::Open,
@@ -173,7 +177,7 @@ const SIMPLER: [fn(&mut Case); 104] = [
     |case| case.params.host_port = None,
     |case| host_port(case, |limits| limits.outstanding_requests_max = None),
     |case| host_port(case, |limits| limits.bytes_per_s = None),
-    |case| cache(case, |cache| (cache.destage_start_fill, cache.destage_full_speed_fill) = (0.0, 0.0)),
+    |case| cache(case, |cache| (cache.destage_start_fill, cache.full_speed_destage_fill_fraction) = (0.0, 0.0)),
     |case| cache(case, |cache| cache.destages_in_flight_max = 1),
     |case| cache(case, |cache| cache.nvm_page_read_ns = 0),
     |case| cache(case, |cache| cache.nvm_page_write_ns = 0),
@@ -196,11 +200,11 @@ const SIMPLER: [fn(&mut Case); 104] = [
     |case| case.params.coordination = None,
     |case| coordination(case, |coordination| coordination.message_latency_ns = [0; MESSAGE_KINDS]),
     |case| coordination(case, |coordination| coordination.request_to_cycle_delay_ns = 0),
-    |case| coordination(case, |coordination| coordination.collection_request_timing = CollectionRequestTiming::AtStartThreshold),
+    |case| coordination(case, |coordination| coordination.joint_collection_request_timing = JointCollectionRequestTiming::AtStartThreshold),
     |case| coordination(case, |coordination| coordination.begins_cycles_when_idle = false),
     |case| coordination(case, |coordination| coordination.all_dies_of_forced_member_collect = true),
     |case| coordination(case, |coordination| coordination.coordinated_members.0 = u128::MAX),
-    |case| coordination(case, |coordination| coordination.forced_work = ForcedWork::OneVictim),
+    |case| coordination(case, |coordination| coordination.forced_collection_amount = ForcedCollectionAmount::OneVictimPerDie),
     |case| coordination(case, |coordination| coordination.scheme = ReactiveInclusive {}.into()),
     |case| case.params.members = 1,
     |case| {
@@ -215,8 +219,8 @@ const SIMPLER: [fn(&mut Case); 104] = [
     |case| case.params.ssd.plane_choice = PlaneChoice::Rotate,
     |case| case.params.ssd.fill_seals_last_block = true,
     |case| case.params.ssd.gc.blocking_scope = CollectionBlockingScope::Die,
-    |case| case.params.ssd.gc.collection_procedure = CollectionProcedure::AsConfigured,
-    |case| case.params.ssd.gc.pool_check_trigger = FreeBlockCheckTrigger::EveryRequest,
+    |case| case.params.ssd.gc.collection_procedure = CollectionProcedure::VictimByPolicy,
+    |case| case.params.ssd.gc.pool_check_request_kinds = PoolCheckRequestKinds::EveryRequest,
     |case| case.params.ssd.gc.victim = VictimPolicy::default(),
     |case| case.params.ssd.gc.separate_open_block = false,
     |case| case.params.ssd.gc.copy_back = true,
@@ -225,14 +229,14 @@ const SIMPLER: [fn(&mut Case); 104] = [
     |case| case.params.ssd.gc.idle_collection_after_ns = None,
     |case| case.params.ssd.gc.stop_threshold_free_blocks = case.params.ssd.gc.start_threshold_free_blocks + 1,
     |case| preemption(case, |preemption| preemption.suspension = None),
-    |case| preemption(case, |preemption| preemption.pipeline = PipeliningMode::Off),
-    |case| preemption(case, |preemption| preemption.moves_requested_pages_first = false),
-    |case| preemption(case, |preemption| preemption.serves_requests_from_move_register = preemption.moves_requested_pages_first),
-    |case| preemption(case, |preemption| preemption.hard_limit_to_start_ratio = 0.0),
+    |case| preemption(case, |preemption| preemption.host_overlap_with_moves = HostOverlapWithMoves::NoOverlap),
+    |case| preemption(case, |preemption| preemption.moves_host_requested_pages_first = false),
+    |case| preemption(case, |preemption| preemption.serves_page_being_moved_from_register = preemption.moves_host_requested_pages_first),
+    |case| preemption(case, |preemption| preemption.write_blocking_limit_to_start_ratio = 0.0),
     |case| preemption(case, |preemption| preemption.poll_duration_ns = 0),
     |case| preemption(case, |preemption| preemption.poll_duration_ns = 600),
     |case| case.requests.iter_mut().for_each(|request| request.high_priority = false),
-    |case| case.requests.iter_mut().for_each(|request| request.stays_on_one_member = false),
+    |case| case.requests.iter_mut().for_each(|request| request.bypasses_striping = false),
     |case| case.requests.iter_mut().for_each(|request| request.stream = 0),
     |case| case.params.ssd.geometry.pages_per_block = case.params.ssd.geometry.pages_per_block.min(40),
     |case| case.params.ssd.geometry.pages_per_block = case.params.ssd.geometry.pages_per_block.min(10),

@@ -74,7 +74,7 @@ fn idle_latencies(simulate: Simulate) {
         page_program_ns: 200_000,
         block_erase_ns: 1_500_000,
         page_transfer_ns: 105_600,
-        block_summary_transfer_ns: 13_200,
+        summary_page_transfer_ns: 13_200,
         command_overhead_ns: 0,
         spreads_summary_page_over_programs: false,
     };
@@ -184,7 +184,7 @@ fn page_request(arrival_ns: u64, page: u64, direction: OpKind) -> Request {
         zeroes: false,
         high_priority: false,
         stream: 0,
-        stays_on_one_member: false,
+        bypasses_striping: false,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Marks doubtful values of a chart with symbols, and explains the symbols.
 
-use super::{BarSeries, Chart, Content, Line, Mark};
+use super::{BarSeries, Chart, Content, Line, WarningMark};
 
 impl Line {
     /// Returns the symbols of doubt about a point, or an empty text.
@@ -33,14 +33,14 @@ impl Chart {
             }
             Content::Timeline(_) => Vec::new(),
         };
-        let is_there = |mark: &Mark| texts.iter().any(|text| text.contains(mark.symbol()));
-        Mark::ALL.into_iter().filter(is_there).map(Mark::symbol).collect()
+        let is_there = |mark: &WarningMark| texts.iter().any(|text| text.contains(mark.symbol()));
+        WarningMark::ALL.into_iter().filter(is_there).map(WarningMark::symbol).collect()
     }
 
     /// Returns the explanation of each symbol in the chart, such as `! The run was not steady …`.
     pub fn explanations(&self) -> Vec<String> {
         let symbols: String = self.names().into_iter().map(|name| self.doubt(name)).collect();
-        let marks = Mark::ALL.into_iter().filter(|mark| symbols.contains(mark.symbol()));
+        let marks = WarningMark::ALL.into_iter().filter(|mark| symbols.contains(mark.symbol()));
         marks.map(|mark| format!("{} {}", mark.symbol(), mark.explanation())).collect()
     }
 }

@@ -15,7 +15,7 @@ mod timeline;
 
 use std::ops::Range;
 
-use flashraid::report::Mark;
+use flashraid::report::WarningMark;
 use serde::Serialize;
 
 use super::number;
@@ -148,7 +148,7 @@ pub struct Line {
     /// Half the widths of the 95 % confidence intervals of y, one for each point; empty if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub half_widths: Vec<f64>,
-    /// Symbols of doubt ([`Mark::symbol`]): a text for each point, or one for all points; empty without doubts.
+    /// Symbols of doubt ([`WarningMark::symbol`]): a text for each point, or one for all points; empty without doubts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<String>,
 }
@@ -213,7 +213,7 @@ pub struct BarSeries {
     pub values: Vec<Option<f64>>,
     /// Half the widths of the 95 % confidence intervals.
     pub half_widths: Vec<Option<f64>>,
-    /// Symbols of what is doubtful ([`Mark::symbol`]), one text for each group; empty if nothing is.
+    /// Symbols of what is doubtful ([`WarningMark::symbol`]), one text for each group; empty if nothing is.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<String>,
 }

@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::{Axis, Estimate, Grid, Point, Setting};
 use crate::figures::{Better, Figure};
 use crate::results::RESULT_KEY;
-use flashraid::report::Mark;
-use flashraid::study::is_given_by_study;
+use flashraid::report::WarningMark;
+use flashraid::study::is_experimental_condition;
 
 /// JSON pointer to the figure that points are judged by first.
 pub(super) const MEAN: &str = "/response_us/all/mean";
@@ -72,7 +72,7 @@ impl Grid {
         let names = self.key_names();
         let mut workloads: Vec<(Vec<String>, Workload)> = Vec::new();
         for (index, point) in self.points.iter().enumerate() {
-            let given = point.settings.iter().enumerate().filter(|(_, setting)| is_given_by_study(&setting.key));
+            let given = point.settings.iter().enumerate().filter(|(_, setting)| is_experimental_condition(&setting.key));
             let given: Vec<(usize, &Setting)> = given.collect();
             let mut key: Vec<String> = given.iter().map(|(_, setting)| setting.value.clone()).collect();
             key.extend(point.work());
@@ -91,13 +91,13 @@ impl Grid {
     /// Splits the grid into one for each workload, without the keys that make the workload.
     pub fn by_workload(self) -> Vec<Grid> {
         let workloads = self.workloads();
-        let axes: Vec<Axis> = self.axes.iter().filter(|axis| !is_given_by_study(&axis.key)).cloned().collect();
+        let axes: Vec<Axis> = self.axes.iter().filter(|axis| !is_experimental_condition(&axis.key)).cloned().collect();
         let mut points: Vec<Option<Point>> = self.points.into_iter().map(Some).collect();
         let grid = |workload: Workload| {
             let place = |point: usize| workload.points.iter().position(|other| *other == point).expect("a baseline does the same work");
             let baselines = workload.points.iter().map(|point| place(self.baselines[*point])).collect();
             let without_given = |point: Point| Point {
-                settings: point.settings.into_iter().filter(|setting| !is_given_by_study(&setting.key)).collect(),
+                settings: point.settings.into_iter().filter(|setting| !is_experimental_condition(&setting.key)).collect(),
                 ..point
             };
             let points = workload.points.iter().filter_map(|point| points[*point].take()).map(without_given).collect();
@@ -135,7 +135,7 @@ impl Point {
     /// Returns the values of the keys that are remedies. They name the point within its workload.
     pub fn remedy(&self) -> String {
         let remedies: Vec<&str> =
-            self.settings.iter().filter(|setting| !is_given_by_study(&setting.key)).map(|setting| setting.value.as_str()).collect();
+            self.settings.iter().filter(|setting| !is_experimental_condition(&setting.key)).map(|setting| setting.value.as_str()).collect();
         if remedies.is_empty() { self.label() } else { remedies.join(" · ") }
     }
 
@@ -146,15 +146,15 @@ impl Point {
     }
 
     /// Returns true if the mark holds with some seed.
-    fn has(&self, mark: Mark) -> bool {
+    fn has(&self, mark: WarningMark) -> bool {
         let marks =
-            |report: &Value| report["verdict"]["marks"].as_array().is_some_and(|marks| marks.iter().any(|name| name == mark.name()));
+            |report: &Value| report["verdict"]["marks"].as_array().is_some_and(|marks| marks.iter().any(|name| name == mark.json_name()));
         self.reports.iter().any(marks)
     }
 
     /// Returns true if data were lost.
     pub fn has_lost(&self) -> bool {
-        self.has(Mark::DataLost)
+        self.has(WarningMark::DataLost)
     }
 
     /// Returns true if requests were measured with every seed.
@@ -164,18 +164,18 @@ impl Point {
 
     /// Returns true if the figures depend on the length of the run.
     pub fn is_unsteady(&self) -> bool {
-        self.has(Mark::NotSteady)
+        self.has(WarningMark::NotSteady)
     }
 
     /// Returns the symbols of doubt about all figures of the point.
     pub fn marks(&self) -> String {
-        self.doubtful().map(Mark::symbol).collect()
+        self.doubtful().map(WarningMark::symbol).collect()
     }
 
     /// Returns the marks that concern all figures of the point.
-    fn doubtful(&self) -> impl Iterator<Item = Mark> {
-        let unmeasured = (!self.is_measured()).then_some(Mark::NothingMeasured);
-        let rest = [Mark::DataLost, Mark::NotSteady].into_iter().filter(|mark| self.has(*mark));
+    fn doubtful(&self) -> impl Iterator<Item = WarningMark> {
+        let unmeasured = (!self.is_measured()).then_some(WarningMark::NothingMeasured);
+        let rest = [WarningMark::DataLost, WarningMark::NotSteady].into_iter().filter(|mark| self.has(*mark));
         unmeasured.into_iter().chain(rest)
     }
 
@@ -217,11 +217,11 @@ fn half_width_of_batches(values: &[f64]) -> Option<f64> {
 }
 
 /// Returns the marks of a point, each with its reason from the first seed that has one.
-pub(super) fn doubts(point: &Point) -> Vec<(Mark, &'static str)> {
+pub(super) fn doubts(point: &Point) -> Vec<(WarningMark, &'static str)> {
     let load = |name: &str| point.reports.iter().any(|report| report["verdict"]["load"] == name);
-    let reason = |mark: Mark| match mark {
-        Mark::NotSteady if load("unstable") => "unstable: requests pile up, so that response times grow with the length of the run",
-        Mark::NotSteady if load("saturated") => "saturated: less than 98 % of the requests are served in time",
+    let reason = |mark: WarningMark| match mark {
+        WarningMark::NotSteady if load("unstable") => "unstable: requests pile up, so that response times grow with the length of the run",
+        WarningMark::NotSteady if load("saturated") => "saturated: less than 98 % of the requests are served in time",
         mark => mark.explanation(),
     };
     point.doubtful().map(|mark| (mark, reason(mark))).collect()

@@ -9,9 +9,9 @@ use crate::figures::{self, CAPACITY, Figure};
 use crate::number;
 use crate::sheet::{Cell, Sheet, Tone};
 use crate::text;
-use flashraid::light_load::LightLoad;
-use flashraid::report::{FEW_SAMPLES_MARK, Mark};
-use flashraid::study::is_given_by_study;
+use flashraid::load_headroom::LoadHeadroom;
+use flashraid::report::{FEW_SAMPLES_MARK, WarningMark};
+use flashraid::study::is_experimental_condition;
 
 /// Marks a figure that is worse than the baseline's.
 pub const WORSE: &str = " ▲";
@@ -151,7 +151,7 @@ impl Grid {
         let mut labels: Vec<String> = match point.settings.as_slice() {
             [] => vec![brackets("as given".to_owned())],
             settings => {
-                let label = |setting: &super::Setting| match is_given_by_study(&setting.key) {
+                let label = |setting: &super::Setting| match is_experimental_condition(&setting.key) {
                     true => setting.value.clone(),
                     false => brackets(setting.value.clone()),
                 };
@@ -281,7 +281,7 @@ impl Grid {
     /// The settings of the baselines that are remedies, as `KEY = VALUE`; `None` where points have baselines of other settings.
     pub(super) fn baseline_name(&self) -> Option<String> {
         let remedies = |point: usize| -> Vec<String> {
-            let remedies = self.points[point].settings.iter().filter(|setting| !is_given_by_study(&setting.key));
+            let remedies = self.points[point].settings.iter().filter(|setting| !is_experimental_condition(&setting.key));
             remedies.map(|setting| format!("{} = {}", setting.key, setting.value)).collect()
         };
         let first = remedies(*self.baselines.first()?);
@@ -291,7 +291,7 @@ impl Grid {
 
     /// Returns all doubts, each with the points that it concerns.
     pub fn doubts(&self) -> Vec<String> {
-        let mut points_of: Vec<((Mark, &str), Vec<usize>)> = Vec::new();
+        let mut points_of: Vec<((WarningMark, &str), Vec<usize>)> = Vec::new();
         for (index, point) in self.points.iter().enumerate() {
             for doubt in doubts(point) {
                 match points_of.iter_mut().find(|(known, _)| *known == doubt) {
@@ -300,7 +300,8 @@ impl Grid {
                 }
             }
         }
-        let line = |((mark, reason), points): ((Mark, &str), Vec<usize>)| format!("{} {}: {reason}", mark.symbol(), self.named(&points));
+        let line =
+            |((mark, reason), points): ((WarningMark, &str), Vec<usize>)| format!("{} {}: {reason}", mark.symbol(), self.named(&points));
         points_of.into_iter().map(line).collect()
     }
 
@@ -334,7 +335,7 @@ impl Grid {
                 Some(parts.get("collection")?.as_f64()? / total.max(f64::MIN_POSITIVE))
             };
             let collection = ["all", "slowest_1_percent"].iter().filter_map(|of| share(of)).fold(0.0, f64::max);
-            let idle = LightLoad::from_shares(busy, busy, collection).filter(|_| report["verdict"]["load"] == "stable")?;
+            let idle = LoadHeadroom::from_busy_fractions(busy, busy, collection).filter(|_| report["verdict"]["load"] == "stable")?;
             Some(if several { format!("{}: {idle}", workload.name) } else { idle.to_string() })
         };
         workloads.iter().filter_map(line).collect()

@@ -6,7 +6,7 @@ mod part;
 mod sketch;
 
 use flashraid::documented_names;
-use flashraid::report::Mark;
+use flashraid::report::WarningMark;
 use serde::Serialize;
 
 use super::chart::{Chart, Colours, Content};
@@ -343,9 +343,9 @@ fn hint(of: &str, classes: &str) -> String {
 
 /// The text of a cell, with the marks at its end explained where they stand.
 fn with_marks(text: &str) -> String {
-    let mark_of = |symbol: char| Mark::ALL.into_iter().find(|mark| mark.symbol().starts_with(symbol));
-    let marks_of = |word: &&str| word.chars().map(mark_of).collect::<Option<Vec<Mark>>>().filter(|marks| !marks.is_empty());
-    let abbreviation = |mark: Mark| format!("<abbr title=\"{}\">{}</abbr>", escape(mark.explanation()), mark.symbol());
+    let mark_of = |symbol: char| WarningMark::ALL.into_iter().find(|mark| mark.symbol().starts_with(symbol));
+    let marks_of = |word: &&str| word.chars().map(mark_of).collect::<Option<Vec<WarningMark>>>().filter(|marks| !marks.is_empty());
+    let abbreviation = |mark: WarningMark| format!("<abbr title=\"{}\">{}</abbr>", escape(mark.explanation()), mark.symbol());
     let mut words: Vec<&str> = text.split(' ').collect();
     let mut marks = String::new();
     while let Some(found) = words.last().filter(|_| words.len() > 1).and_then(marks_of) {

@@ -1,7 +1,7 @@
 //! The part of a page for one result: a run or a comparison.
 
 use flashraid::Report;
-use flashraid::report::{LoadVerdict, Mark, REPORTED_PERCENTILES};
+use flashraid::report::{LoadVerdict, REPORTED_PERCENTILES, WarningMark};
 use serde_json::Value;
 
 use super::{Explorer, Text, capacity, sketch};
@@ -268,7 +268,7 @@ fn tiles(report: &Report) -> Vec<Tile> {
         }
         (None, Some(life)) => {
             if let Some(days) = life.days {
-                let mark = Mark::LittleWear;
+                let mark = WarningMark::LittleWear;
                 let note = format!("{}; {}", written(life.tbw), mark.explanation());
                 tiles.push(
                     tile("even wear would give", format!("{} {}", number::years(days), mark.symbol()), Some(note)).of("flash.implied_life"),
@@ -280,10 +280,10 @@ fn tiles(report: &Report) -> Vec<Tile> {
     tiles.extend(capacity::tile(&[&report.config]));
     let load = report.verdict.load.name();
     let (verdict, note, tone) = match (report.verdict.load, report.verdict.steady_from_ns) {
-        (LoadVerdict::DataLost, _) => (load, Mark::DataLost.explanation().to_owned(), Tone::Worse),
+        (LoadVerdict::DataLost, _) => (load, WarningMark::DataLost.explanation().to_owned(), Tone::Worse),
         (LoadVerdict::Unstable, _) => (load, "requests pile up".to_owned(), Tone::Worse),
         (LoadVerdict::Saturated, _) => (load, "less is served than asked for".to_owned(), Tone::Worse),
-        (_, Some(from_ns)) if report.verdict.has_mark(Mark::NotSteady) => {
+        (_, Some(from_ns)) if report.verdict.has_mark(WarningMark::NotSteady) => {
             ("steady late", format!("from {} on only; load: {load}", number::duration_us(from_ns as f64 / 1e3)), Tone::Worse)
         }
         (_, Some(from_ns)) => ("steady", format!("from {} on; load: {load}", number::duration_us(from_ns as f64 / 1e3)), Tone::Better),

@@ -4,8 +4,8 @@ use super::trace_excerpts::*;
 use super::{Found, GENERATOR_FOOTPRINT, KIB, NamedWorkload, PublishedFigures, mix, synthetic};
 use crate::quantities::{MeanSize, RequestGap};
 use crate::synthetic::arrivals::{Bursts, Closed, MarkovModulated};
-use crate::synthetic::sizes::{Exponential, ExponentialMean, Neighbours};
-use crate::synthetic::{AddressSpec, ArrivalSpec, MemberSkew, SizeSpec, SyntheticSpec};
+use crate::synthetic::sizes::{Exponential, MeanBeforeOrAfterRounding, Neighbours};
+use crate::synthetic::{AddressSpec, ArrivalSpec, HotMember, SizeSpec, SyntheticSpec};
 use crate::units::Fraction;
 use crate::{AddressGranularity, WorkloadSpec};
 
@@ -66,7 +66,7 @@ fn hpc(source: &'static str, read_fraction: f64, kind: HpcKind) -> NamedWorkload
     match kind {
         HpcKind::Even => {}
         HpcKind::Skewed => {
-            address.member_skew = Some(MemberSkew { member: 0, request_share: Fraction(0.5) });
+            address.member_skew = Some(HotMember { member: 0, request_share: Fraction(0.5) });
             note += "; half of the requests lie on the first member as a whole, the others spread over all";
         }
         HpcKind::Bursts { factor } => {
@@ -83,7 +83,7 @@ fn hpc(source: &'static str, read_fraction: f64, kind: HpcKind) -> NamedWorkload
     let size = SizeSpec::from(Exponential {
         mean: MeanSize { bytes: HPC_KIB * KIB as f64 },
         grain: AddressGranularity::Bytes(4 * KIB),
-        mean_is: ExponentialMean::AfterRounding,
+        mean_is: MeanBeforeOrAfterRounding::AfterRounding,
     });
     NamedWorkload {
         name: String::new(),
@@ -95,7 +95,7 @@ fn hpc(source: &'static str, read_fraction: f64, kind: HpcKind) -> NamedWorkload
             ..PublishedFigures::default()
         },
         is_stand_in: false,
-        note,
+        added_assumptions: note,
         spec: synthetic(arrivals, read_fraction, size, address).into(),
     }
 }
@@ -130,7 +130,7 @@ fn stand_in(row: Row, note: &str, spec: WorkloadSpec) -> NamedWorkload {
             ..PublishedFigures::default()
         },
         is_stand_in: true,
-        note: note.to_owned(),
+        added_assumptions: note.to_owned(),
         spec,
     }
 }
@@ -185,7 +185,7 @@ fn bandwidth(stem: &str, numbers: &[u64]) -> Result<NamedWorkload, String> {
         statistics_source: "GGC Table 2",
         published: PublishedFigures { mean_request_kib: Some(mean_kib), read_fraction: Some(read_fraction), ..PublishedFigures::default() },
         is_stand_in: false,
-        note: "closed loop of 64 requests at uniformly random pages; w1 is for one SSD, w2 for four, w3 for six; without a number 60 % writes (GGC Fig. 3)"
+        added_assumptions: "closed loop of 64 requests at uniformly random pages; w1 is for one SSD, w2 for four, w3 for six; without a number 60 % writes (GGC Fig. 3)"
             .into(),
         spec: synthetic(Closed::with_depth(64).into(), read_fraction, size, AddressSpec::default()).into(),
     })

@@ -5,7 +5,7 @@ use super::{Found, KIB, NamedWorkload, PublishedFigures, mix, synthetic};
 use crate::quantities::RequestGap;
 use crate::synthetic::arrivals::Poisson;
 use crate::synthetic::sizes::Bimodal;
-use crate::synthetic::{AddressSpec, ArrivalSpec, MemberSkew, SizeSpec, SyntheticSpec};
+use crate::synthetic::{AddressSpec, ArrivalSpec, HotMember, SizeSpec, SyntheticSpec};
 use crate::units::{Fraction, Size};
 
 pub(super) fn find(stem: &str, numbers: &[u64]) -> Found {
@@ -57,10 +57,7 @@ pub(super) fn find(stem: &str, numbers: &[u64]) -> Found {
                 arrivals: ArrivalSpec::poisson(rate),
                 write_size: SizeSpec::fixed(4 * KIB),
                 read_size: SizeSpec::fixed(4 * KIB),
-                address: AddressSpec {
-                    member_skew: Some(MemberSkew { member: 0, request_share: Fraction(0.5) }),
-                    ..AddressSpec::default()
-                },
+                address: AddressSpec { member_skew: Some(HotMember { member: 0, request_share: Fraction(0.5) }), ..AddressSpec::default() },
                 note: "half of the requests on the first member, the others uniformly random; the paper leaves the arrivals open: here Poisson",
             })
         },
@@ -107,7 +104,7 @@ fn table_3(row: Row, build: impl FnOnce(f64) -> SyntheticParts) -> NamedWorkload
         statistics_source: "LAWC Table 3",
         published: PublishedFigures::of_rates(row.write_per_s, row.write_kib, row.read_per_s, row.read_kib),
         is_stand_in: true,
-        note: note.to_owned(),
+        added_assumptions: note.to_owned(),
         spec: SyntheticSpec {
             arrivals,
             read_fraction,
@@ -140,7 +137,7 @@ fn multi_stream(names: &[&str]) -> NamedWorkload {
         statistics_source: "LAWC section 4.1",
         published: PublishedFigures::together(&published),
         is_stand_in: true,
-        note: format!("{} merged in time over the same array, each with popular pages of its own", names.join(", ")),
+        added_assumptions: format!("{} merged in time over the same array, each with popular pages of its own", names.join(", ")),
         spec: mix(streams.into_iter().map(|stream| stream.spec).collect()),
     }
 }
@@ -180,7 +177,7 @@ fn spider(numbers: &[u64]) -> Result<NamedWorkload, String> {
             ..PublishedFigures::default()
         },
         is_stand_in: false,
-        note: "synthetic in the paper as well; uniformly random addresses, which it leaves open".into(),
+        added_assumptions: "synthetic in the paper as well; uniformly random addresses, which it leaves open".into(),
         spec: synthetic(arrivals, read_fraction, size, AddressSpec::default()).into(),
     })
 }

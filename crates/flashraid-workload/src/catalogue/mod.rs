@@ -26,7 +26,7 @@ pub struct NamedWorkload {
     /// True if it imitates a trace that is not available. Results obtained with it must say so.
     pub is_stand_in: bool,
     /// Additions to the published statistics, with the reasons for them.
-    pub note: String,
+    pub added_assumptions: String,
     /// Settings of the workload itself.
     pub spec: WorkloadSpec,
 }
@@ -160,7 +160,7 @@ fn basic(name: &str) -> Found {
         statistics_source: "common practice",
         published: PublishedFigures { mean_request_kib: Some(4.0), read_fraction: Some(read_fraction), ..PublishedFigures::default() },
         is_stand_in: false,
-        note: "uniformly random 4 KiB requests, 32 at a time".into(),
+        added_assumptions: "uniformly random 4 KiB requests, 32 at a time".into(),
         spec: SyntheticSpec { read_fraction, ..SyntheticSpec::random_writes() }.into(),
     }))
 }

@@ -5,7 +5,7 @@ use crate::AddressGranularity;
 use crate::quantities::{MeanSize, RequestGap};
 use crate::synthetic::AddressSpec;
 use crate::synthetic::arrivals::Poisson;
-use crate::synthetic::sizes::{Exponential, ExponentialMean};
+use crate::synthetic::sizes::{Exponential, MeanBeforeOrAfterRounding};
 
 pub(super) fn find(stem: &str, numbers: &[u64]) -> Found {
     if (stem, numbers) != ("pgc-synthetic", &[]) {
@@ -14,7 +14,7 @@ pub(super) fn find(stem: &str, numbers: &[u64]) -> Found {
     let size = Exponential {
         mean: MeanSize { bytes: 32.0 * KIB as f64 },
         grain: AddressGranularity::Page,
-        mean_is: ExponentialMean::BeforeRounding,
+        mean_is: MeanBeforeOrAfterRounding::BeforeRounding,
     };
     let address = AddressSpec {
         sequential_fraction: 0.4,
@@ -27,7 +27,7 @@ pub(super) fn find(stem: &str, numbers: &[u64]) -> Found {
         statistics_source: "PGC Table III",
         published: PublishedFigures { mean_request_kib: Some(32.0), read_fraction: Some(0.4), requests_per_s: Some(1000.0 / 3.0), ..PublishedFigures::default() },
         is_stand_in: false,
-        note: "sizes are exponential and then rounded up to pages, so that requests touch 34.04 KiB on average; a sequential request repeats the size and \
+        added_assumptions: "sizes are exponential and then rounded up to pages, so that requests touch 34.04 KiB on average; a sequential request repeats the size and \
                direction of the one before, as in the generator of the paper's simulator (`sequential_repeats = false`: its own are drawn); the footprint, open in the paper, is that of the \
                generator as its simulator ships it, 3427 MiB (`address.footprint = 1.0`: all of the array)"
             .into(),

@@ -15,7 +15,7 @@ use super::{AddressSpace, HostLoop, OpKind, Request, Source, SourceError, SpecPr
 use crate::quantities::RequestGap;
 use flashraid_model::rng::{self, RandomStream};
 
-pub use self::addresses::{AddressDistribution, AddressSpec, Footprint, MemberSkew};
+pub use self::addresses::{AddressDistribution, AddressSpec, Footprint, HotMember};
 pub use self::arrivals::ArrivalSpec;
 pub use self::sizes::SizeSpec;
 
@@ -63,7 +63,7 @@ impl SyntheticSpec {
     /// Returns a workload with the same requests in the same order, but without their arrival times and high priorities. The host
     /// sends each request when the one before is done.
     #[must_use]
-    pub fn without_arrival_times(&self) -> Self {
+    pub fn without_times_and_priorities(&self) -> Self {
         Self { arrivals: arrivals::Closed::with_depth(1).into(), sequential_gap: None, high_priority_fraction: 0.0, ..self.clone() }
     }
 
@@ -160,7 +160,7 @@ const BLANK: Request = Request {
     zeroes: false,
     high_priority: false,
     stream: 0,
-    stays_on_one_member: false,
+    bypasses_striping: false,
 };
 
 impl Source for SyntheticSource {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::addresses::{HotCold, Zipf};
 use super::arrivals::{Bursts, Closed, Fixed, MarkovModulated, Poisson, PoissonTicks};
-use super::sizes::{Bimodal, Exponential, ExponentialMean, LogNormal, Neighbours, Uniform, Weighted};
+use super::sizes::{Bimodal, Exponential, LogNormal, MeanBeforeOrAfterRounding, Neighbours, Uniform, Weighted};
 use super::*;
 use crate::AddressGranularity;
 use crate::quantities::{MeanSize, RequestGap};
@@ -86,7 +86,7 @@ fn each_property_has_its_own_stream() {
     let size = SizeSpec::from(Exponential {
         mean: MeanSize { bytes: 32768.0 },
         grain: AddressGranularity::Page,
-        mean_is: ExponentialMean::BeforeRounding,
+        mean_is: MeanBeforeOrAfterRounding::BeforeRounding,
     });
     unchanged(base().with_sizes(size.clone(), size), |r| r.length_bytes = 0);
     // Drawn requests stay where they were if some requests continue others or are aimed.
@@ -121,7 +121,7 @@ fn golden_requests() {
     let address = AddressSpec {
         pattern: Zipf { exponent: 0.9, chunk: AddressGranularity::Bytes(64 * KIB), scatter: true }.into(),
         sequential_fraction: 0.2,
-        member_skew: Some(MemberSkew { member: 3, request_share: Fraction(0.3) }),
+        member_skew: Some(HotMember { member: 3, request_share: Fraction(0.3) }),
         ..AddressSpec::default()
     };
     let arrivals = ArrivalSpec::from(MarkovModulated {
@@ -136,7 +136,7 @@ fn golden_requests() {
     let text = |r: &Request| {
         let kind = if r.kind == OpKind::Read { "R" } else { "W" };
         let priority = if r.high_priority { "!" } else { "" };
-        let member = if r.stays_on_one_member { "@" } else { "" };
+        let member = if r.bypasses_striping { "@" } else { "" };
         format!("{} {}{} {kind}{priority}{member}", r.arrival_ns, r.offset_bytes, format_args!("+{}", r.length_bytes))
     };
     insta::assert_snapshot!(requests[..8].iter().chain(&requests[998..]).map(text).collect::<Vec<_>>().join("\n"));
@@ -172,14 +172,14 @@ mod sizes {
         let of =
             |mean_is| sizes(SizeSpec::from(Exponential { mean: MeanSize { bytes: 32768.0 }, grain: AddressGranularity::Page, mean_is }));
         // The expected mean is g / (1 − e^(−g/m)) for g = 4, m = 32.
-        let (mean, min, _) = of(ExponentialMean::BeforeRounding);
+        let (mean, min, _) = of(MeanBeforeOrAfterRounding::BeforeRounding);
         assert_near("mean", mean, 34.0416, 0.3);
         assert_eq!(min, 4.0);
-        assert_near("mean", of(ExponentialMean::AfterRounding).0, 32.0, 0.3);
+        assert_near("mean", of(MeanBeforeOrAfterRounding::AfterRounding).0, 32.0, 0.3);
         let smallest = SizeSpec::from(Exponential {
             mean: MeanSize { bytes: 4096.0 },
             grain: AddressGranularity::Page,
-            mean_is: ExponentialMean::AfterRounding,
+            mean_is: MeanBeforeOrAfterRounding::AfterRounding,
         });
         assert_eq!(sizes(smallest), (4.0, 4.0, 4.0));
     }
@@ -359,7 +359,7 @@ mod addresses {
         let size = SizeSpec::from(Exponential {
             mean: MeanSize { bytes: 65_536.0 },
             grain: AddressGranularity::Page,
-            mean_is: ExponentialMean::BeforeRounding,
+            mean_is: MeanBeforeOrAfterRounding::BeforeRounding,
         });
         let spec = SyntheticSpec { addresses: address, high_priority_fraction: 0.0, ..base() }.with_sizes(size.clone(), size);
         let requests = draw(&spec, n);
@@ -423,15 +423,15 @@ mod addresses {
     fn skew_aims_half_of_the_requests_at_a_member() {
         let n = 100_000;
         for sequential_fraction in [0.0, 0.5] {
-            let member_skew = Some(MemberSkew { member: 5, request_share: Fraction(0.5) });
+            let member_skew = Some(HotMember { member: 5, request_share: Fraction(0.5) });
             let requests = requests(AddressSpec { member_skew, sequential_fraction, ..AddressSpec::default() }, n);
-            assert_near("aimed", share(&requests, |r| r.stays_on_one_member), 0.5, 0.01);
-            assert!(requests.iter().all(|r| !r.stays_on_one_member || member(r.offset_bytes) == 5));
+            assert_near("aimed", share(&requests, |r| r.bypasses_striping), 0.5, 0.01);
+            assert!(requests.iter().all(|r| !r.bypasses_striping || member(r.offset_bytes) == 5));
             // Each request ends inside the part of the member.
             let rows = SPACE.capacity_bytes / SPACE.stripe_data_bytes();
             let last_row = |r: &Request| r.offset_bytes / SPACE.stripe_data_bytes() + r.length_bytes / 4096;
-            assert!(requests.iter().all(|r| !r.stays_on_one_member || last_row(r) <= rows));
-            let others = share(&requests, |r| !r.stays_on_one_member && member(r.offset_bytes) == 2);
+            assert!(requests.iter().all(|r| !r.bypasses_striping || last_row(r) <= rows));
+            let others = share(&requests, |r| !r.bypasses_striping && member(r.offset_bytes) == 2);
             assert_near("the others are even", others, 0.5 / 8.0, 0.006);
         }
     }
@@ -442,14 +442,14 @@ mod addresses {
         for parity in [1, 2] {
             let shape = StripeShape { data_strips: 8, parity_strips: parity, rotates_over_members: true };
             let space = AddressSpace { stripe_shape: shape, ..SPACE };
-            let member_skew = Some(MemberSkew { member: shape.strips_per_stripe() - 1, request_share: Fraction(0.5) });
+            let member_skew = Some(HotMember { member: shape.strips_per_stripe() - 1, request_share: Fraction(0.5) });
             let spec = SyntheticSpec { addresses: AddressSpec { member_skew, ..AddressSpec::default() }, ..base() };
             let mut source = SyntheticSource::new(&spec, 1, &space);
             let mut requests = Vec::new();
             source.next_requests(&mut requests, 100_000).unwrap();
-            assert_near("aimed", share(&requests, |r| r.stays_on_one_member), 0.5, 0.01);
+            assert_near("aimed", share(&requests, |r| r.bypasses_striping), 0.5, 0.01);
             let place = |r: &Request| (r.offset_bytes / space.stripe_data_bytes(), (r.offset_bytes / 4096 % 8) as u32);
-            let aimed: Vec<_> = requests.iter().filter(|r| r.stays_on_one_member).map(place).collect();
+            let aimed: Vec<_> = requests.iter().filter(|r| r.bypasses_striping).map(place).collect();
             assert!(aimed.iter().all(|&(stripe, column)| shape.member_of_strip(stripe, column) == shape.strips_per_stripe() - 1));
             for column in 0..8 {
                 let in_column = aimed.iter().filter(|place| place.1 == column).count() as f64 / aimed.len() as f64;
@@ -489,7 +489,7 @@ fn problems_name_their_keys() {
         pattern: HotCold { request_share: Fraction(2.0), space_share: Fraction(0.5), chunk: AddressGranularity::Bytes(1), scatter: true }
             .into(),
         sequential_fraction: -0.1,
-        member_skew: Some(MemberSkew { member: 8, request_share: Fraction(0.5) }),
+        member_skew: Some(HotMember { member: 8, request_share: Fraction(0.5) }),
         ..AddressSpec::default()
     };
     let expected = ["address.sequential_fraction", "address.request_share", "address.chunk", "address.member_skew.member"];
@@ -514,7 +514,7 @@ fn any_size() -> impl Strategy<Value = SizeSpec> {
         (mean.clone(), any_grain())
             .prop_map(|(mean_bytes, grain)| SizeSpec::from(Neighbours { mean: MeanSize { bytes: mean_bytes }, grain })),
         (mean.clone(), any_grain(), any::<bool>()).prop_map(|(mean_bytes, grain, before)| {
-            let mean_is = if before { ExponentialMean::BeforeRounding } else { ExponentialMean::AfterRounding };
+            let mean_is = if before { MeanBeforeOrAfterRounding::BeforeRounding } else { MeanBeforeOrAfterRounding::AfterRounding };
             SizeSpec::from(Exponential { mean: MeanSize { bytes: mean_bytes }, grain, mean_is })
         }),
         (1_u64..50_000, 1_u64..100_000, any_grain()).prop_map(|(min_bytes, more, grain)| SizeSpec::from(Uniform {
@@ -571,7 +571,7 @@ fn any_pattern() -> impl Strategy<Value = AddressDistribution> {
 }
 
 fn any_address() -> impl Strategy<Value = AddressSpec> {
-    let aimed = (0_u32..4, 0.0..=1.0).prop_map(|(member, share)| MemberSkew { member, request_share: Fraction(share) });
+    let aimed = (0_u32..4, 0.0..=1.0).prop_map(|(member, share)| HotMember { member, request_share: Fraction(share) });
     let footprint = prop::option::of(prop_oneof![
         (1_u64..1 << 22).prop_map(|bytes| Footprint::Bytes(Size { bytes })),
         (1_u64..u64::MAX).prop_map(|bytes| Footprint::AtMostBytes(Size { bytes })),
@@ -616,7 +616,7 @@ proptest! {
             prop_assert!(request.length_bytes > 0);
             prop_assert!(request.arrival_ns >= before_ns);
             before_ns = request.arrival_ns;
-            if request.stays_on_one_member {
+            if request.bypasses_striping {
                 // This is the end in the addresses of the member's own data.
                 let member = spec.addresses.member_skew.unwrap().member;
                 let (stripe, strip) = (request.offset_bytes / space.stripe_data_bytes(), request.offset_bytes / stripe_unit_bytes);

@@ -86,7 +86,7 @@ impl Compression {
     }
 }
 
-/// Writer that compresses bytes. Without a call of [`CompressingWriter::finish`], the end of the output is missing.
+/// Writer that compresses bytes. Without a call of [`CompressingWriter::into_results`], the end of the output is missing.
 pub(crate) enum CompressingWriter<W: Write> {
     /// Bytes are written without compression.
     Plain(W),

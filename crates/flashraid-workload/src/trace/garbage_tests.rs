@@ -3,14 +3,14 @@
 use proptest::prelude::*;
 
 use super::info::trace_info_of_bytes;
-use super::{DevicePlacement, Format, MAX_OFFSET_BYTES, ReorderMethod, TraceSpec, open_trace_bytes};
+use super::{DevicePlacement, Format, MAX_OFFSET_BYTES, TraceSortMethod, TraceSpec, open_trace_bytes};
 use crate::{Source, SourceError};
 
 /// Reads to the end or to the first error. That must not be an error of I/O, because no file is used here.
 fn read(bytes: &[u8], spec: &TraceSpec) {
     let refused = |error: SourceError| match error {
         SourceError::Input(message) => assert!(message.starts_with("garbage") && message.len() < 2000, "{message}"),
-        SourceError::Io { context, source } => panic!("{context}: {source}"),
+        SourceError::Io { input_name: context, source } => panic!("{context}: {source}"),
         SourceError::Stopped => panic!("nobody stops it"),
     };
     match open_trace_bytes(bytes, spec) {
@@ -38,7 +38,7 @@ fn read(bytes: &[u8], spec: &TraceSpec) {
 fn specs() -> impl Strategy<Value = TraceSpec> {
     let format = prop::option::of(prop::sample::select(&Format::ALL[..]));
     let devices = prop_oneof![Just(DevicePlacement::Concat), Just(DevicePlacement::Fold), Just(DevicePlacement::List(vec![0, 1]))];
-    let reorder = prop_oneof![Just(ReorderMethod::Window(0)), Just(ReorderMethod::Window(3)), Just(ReorderMethod::Sort)];
+    let reorder = prop_oneof![Just(TraceSortMethod::Window(0)), Just(TraceSortMethod::Window(3)), Just(TraceSortMethod::Sort)];
     (format, devices, reorder, any::<bool>(), prop::option::of(0_u64..5_000_000)).prop_map(
         |(format, devices, reorder, skip_bad_lines, drop_repeats_within_ns)| TraceSpec {
             format,

@@ -74,7 +74,7 @@ pub struct TraceInfo {
     /// End of the request that reaches farthest on any device, counted from the start of that device.
     pub end_byte: u64,
     /// Devices in order of their numbers.
-    pub devices: Vec<DeviceInfo>,
+    pub devices: Vec<TracedDeviceStatistics>,
     /// Statistics of time stamps that go backwards.
     pub backwards: BackwardsTimes,
     /// Number of repeats: requests with the same device, address, length and kind (read, write or discard) as another request at most 2
@@ -105,7 +105,7 @@ pub struct RequestSizes {
 
 /// Statistics of one device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct DeviceInfo {
+pub struct TracedDeviceStatistics {
     /// Number of the device.
     pub device: u32,
     /// Name of the device in the trace.
@@ -216,7 +216,7 @@ fn info_of(spec: &TraceSpec, origin: &Origin) -> Result<TraceInfo, SourceError> 
         end_byte: devices.values().map(|device| device.end_byte).max().unwrap_or(0),
         devices: devices
             .iter()
-            .map(|(number, device)| DeviceInfo {
+            .map(|(number, device)| TracedDeviceStatistics {
                 device: *number,
                 label: records.device_label(*number),
                 requests: device.requests,
@@ -467,7 +467,7 @@ mod tests {
             let mut spec = TraceSpec::new("t");
             spec.format = Some(Format::Disksim);
             let window = trace_info_of_bytes(text.clone().into_bytes(), &spec).unwrap().backwards.reorder_window.unwrap();
-            spec.reorder = crate::trace::ReorderMethod::Window(window);
+            spec.reorder = crate::trace::TraceSortMethod::Window(window);
             let mut reader = crate::trace::open_trace_bytes(text.into_bytes(), &spec).unwrap();
             let mut sorted = Vec::new();
             while let Some(record) = reader.next_record().unwrap() {

@@ -5,8 +5,8 @@
 //!        ─▶ filter (devices, repeats) ─▶ reorder ─▶ devices (layout) ─▶ requests
 //! ```
 //!
-//! [`open_trace`] reads in constant memory, however long the trace is, except for [`ReorderMethod::Sort`]. It finds out the format and, if
-//! the format leaves it open, the unit of time from the content. [`TraceProperties::notes`] reports every guess, and [`TraceSpec`] can
+//! [`open_trace`] reads in constant memory, however long the trace is, except for [`TraceSortMethod::Sort`]. It finds out the format and,
+//! if the format leaves it open, the unit of time from the content. [`TraceProperties::notes`] reports every guess, and [`TraceSpec`] can
 //! override it.
 //!
 //! These rules hold for unusual input:
@@ -47,7 +47,7 @@ pub use formats::Format;
 pub use info::trace_info;
 pub use reader::{SkippedRecords, TraceProperties};
 pub use record::{MAX_OFFSET_BYTES, MAX_REQUEST_BYTES, TraceRecord};
-pub use spec::{DevicePlacement, DiscardPolicy, ReorderMethod, TraceSpec};
+pub use spec::{DevicePlacement, DiscardPolicy, TraceSortMethod, TraceSpec};
 pub(crate) use survey::survey_trace;
 pub use survey::{DeviceExtent, TraceSurvey};
 pub use time_unit::TimeUnit;
@@ -191,7 +191,7 @@ impl Source for TraceReader {
             zeroes: record.zeroes,
             high_priority: false,
             stream: 0,
-            stays_on_one_member: false,
+            bypasses_striping: false,
         }))
     }
 
@@ -213,7 +213,7 @@ impl Source for TraceReader {
         if self.properties().has_times { HostLoop::Open } else { HostLoop::Closed { depth: 1, think_ns: 0 } }
     }
 
-    /// Returns the line or record that was read last. With a window of [`ReorderMethod`], requests before it may follow.
+    /// Returns the line or record that was read last. With a window of [`TraceSortMethod`], requests before it may follow.
     fn position_in_input(&self) -> Option<String> {
         Some(format!("{}: {}", self.properties().name, self.records.filter().place()))
     }

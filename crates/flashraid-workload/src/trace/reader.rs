@@ -79,8 +79,8 @@ impl Records {
             None => parser.time_stamp_unit(&sample, &mut notes),
         };
         if !parser.tells_direction() {
-            match spec.only_direction {
-                Some(direction) => parser.assume_kind(direction),
+            match spec.assumed_direction {
+                Some(direction) => parser.treat_all_as_kind(direction),
                 None => notes.push("directions: there is no op column, so all requests are reads; direction overrules it".to_owned()),
             }
         }
@@ -195,7 +195,7 @@ fn check_options(spec: &TraceSpec, format: Format, parser: &Parser) -> Result<()
         }
         _ => {}
     }
-    if spec.only_direction.is_some() && parser.tells_direction() {
+    if spec.assumed_direction.is_some() && parser.tells_direction() {
         return Err("direction can't be chosen: the trace tells reads from writes itself".to_owned());
     }
     Ok(())

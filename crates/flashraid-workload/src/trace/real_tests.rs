@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::info::{TraceInfo, trace_info_of_bytes};
-use super::{ReorderMethod, TraceSpec, open_trace, survey_trace, trace_info};
+use super::{TraceSortMethod, TraceSpec, open_trace, survey_trace, trace_info};
 use crate::Source;
 
 fn directory() -> Option<PathBuf> {
@@ -147,7 +147,7 @@ fn every_trace_loads_and_popularity_tables_are_refused() {
             assert!(message.contains("goes backwards") && message.contains("line "), "{message}");
             let backwards = trace_info(&spec).unwrap().backwards;
             assert_eq!(backwards.stamps, 64);
-            spec.reorder = ReorderMethod::Window(backwards.reorder_window.unwrap());
+            spec.reorder = TraceSortMethod::Window(backwards.reorder_window.unwrap());
         }
         let survey = survey_trace(&spec).unwrap();
         let mut reader = open_trace(&spec).unwrap();

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use super::filter::Filter;
 use super::record::TraceRecord;
-use super::spec::ReorderMethod;
+use super::spec::TraceSortMethod;
 use crate::SourceError;
 use crate::units::count_with_noun;
 
@@ -74,9 +74,9 @@ pub(crate) struct Reordered {
     filter: Filter,
     /// Maximum number of requests that are held back.
     window: usize,
-    /// True if the whole trace must still be read, because of [`ReorderMethod::Sort`].
+    /// True if the whole trace must still be read, because of [`TraceSortMethod::Sort`].
     read_all: bool,
-    /// The sorted requests; `None` without [`ReorderMethod::Sort`].
+    /// The sorted requests; `None` without [`TraceSortMethod::Sort`].
     sorted: Option<Sorted>,
     held: BinaryHeap<Reverse<Held>>,
     read: u64,
@@ -85,10 +85,10 @@ pub(crate) struct Reordered {
 }
 
 impl Reordered {
-    pub(super) fn new(filter: Filter, reorder: ReorderMethod) -> Self {
+    pub(super) fn new(filter: Filter, reorder: TraceSortMethod) -> Self {
         let (window, read_all) = match reorder {
-            ReorderMethod::Window(window) => (window as usize, false),
-            ReorderMethod::Sort => (0, true),
+            TraceSortMethod::Window(window) => (window as usize, false),
+            TraceSortMethod::Sort => (0, true),
         };
         Self { filter, window, read_all, sorted: None, held: BinaryHeap::new(), read: 0, at_end: false, last_ns: 0 }
     }

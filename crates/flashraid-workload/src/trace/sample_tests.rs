@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::compression::CompressingWriter;
 use super::info::trace_info_of_bytes;
-use super::{Compression, DevicePlacement, DiscardPolicy, Format, ReorderMethod, TimeUnit, TraceRecord, TraceSpec, open_trace_bytes};
+use super::{Compression, DevicePlacement, DiscardPolicy, Format, TimeUnit, TraceRecord, TraceSortMethod, TraceSpec, open_trace_bytes};
 use crate::{HostLoop, OpKind, Source, SourceError};
 
 use OpKind::{Read, Write as Writes};
@@ -30,7 +30,7 @@ fn records(bytes: &[u8], spec: &TraceSpec) -> Result<Vec<TraceRecord>, SourceErr
 fn refusal(bytes: impl AsRef<[u8]>, spec: &TraceSpec) -> String {
     match records(bytes.as_ref(), spec) {
         Err(SourceError::Input(message)) => message,
-        Err(SourceError::Io { context, source }) => panic!("an I/O error: {context}: {source}"),
+        Err(SourceError::Io { input_name: context, source }) => panic!("an I/O error: {context}: {source}"),
         Err(SourceError::Stopped) => panic!("nobody stops it"),
         Ok(records) => panic!("{} records were read", records.len()),
     }
@@ -236,7 +236,7 @@ fn libcachesim_by_position_and_by_header() {
         Format::Libcachesim,
         &[record(1_700_000_000_000_001_000, 0, 512, 512, Writes), record(1_700_000_000_000_002_000, 0, 1024, 512, Read)],
     );
-    let writes = TraceSpec { only_direction: Some(Writes), ..spec() };
+    let writes = TraceSpec { assumed_direction: Some(Writes), ..spec() };
     assert_eq!(records(b"5,100,4096\n", &writes).unwrap()[0].kind, Writes);
     assert!(refusal("5,100,4096,w\n", &writes).contains("direction can't be chosen"));
 }
@@ -461,9 +461,9 @@ fn times_that_go_backwards_are_refused_or_put_in_order() {
     let order = |reorder| {
         records(text.as_bytes(), &TraceSpec { reorder, ..spec() }).map(|all| all.iter().map(|r| r.offset_bytes / 512).collect::<Vec<_>>())
     };
-    assert_eq!(order(ReorderMethod::Sort).unwrap(), [1, 4, 3, 2, 5]);
-    assert_eq!(order(ReorderMethod::Window(2)).unwrap(), [1, 4, 3, 2, 5]);
-    let message = refusal(text, &TraceSpec { reorder: ReorderMethod::Window(1), ..spec() });
+    assert_eq!(order(TraceSortMethod::Sort).unwrap(), [1, 4, 3, 2, 5]);
+    assert_eq!(order(TraceSortMethod::Window(2)).unwrap(), [1, 4, 3, 2, 5]);
+    let message = refusal(text, &TraceSpec { reorder: TraceSortMethod::Window(1), ..spec() });
     assert!(message.contains("although up to 1 request may be held back"), "{message}");
     let backwards = trace_info_of_bytes(text.as_bytes(), &spec()).unwrap().backwards;
     assert_eq!((backwards.stamps, backwards.farthest_ns, backwards.reorder_window), (2, 1_500_000_000, Some(2)));
@@ -488,7 +488,7 @@ fn units_are_overruled_and_options_without_effect_are_refused() {
     let message = refusal("7,W,8192,4096,15\n", &TraceSpec { sector_bytes: Some(512), ..spec() });
     assert!(message.contains("sector_bytes has no meaning"), "{message}");
     assert!(refusal(text, &TraceSpec { sector_bytes: Some(0), ..spec() }).contains("allowed are 1 to"));
-    assert!(refusal(text, &TraceSpec { only_direction: Some(Read), ..spec() }).contains("direction can't be chosen"));
+    assert!(refusal(text, &TraceSpec { assumed_direction: Some(Read), ..spec() }).contains("direction can't be chosen"));
 }
 
 #[test]

@@ -24,7 +24,7 @@ pub struct TraceSpec {
     /// Places that the devices of the trace get in the address space of the array, if the trace has several.
     pub devices: DevicePlacement,
     /// Method by which requests are put in order of time.
-    pub reorder: ReorderMethod,
+    pub reorder: TraceSortMethod,
     /// True to leave bad lines out and count them, false to stop at the first one.
     pub skip_bad_lines: bool,
     /// Longest time between two equal requests, in nanoseconds, at which the second one is taken for a repeat and dropped. Equal
@@ -34,7 +34,7 @@ pub struct TraceSpec {
     pub discards: DiscardPolicy,
     /// Kind of requests if the trace does not tell it (libCacheSim CSV without an op column, whose requests are reads by default). It is an
     /// error for other formats.
-    pub only_direction: Option<OpKind>,
+    pub assumed_direction: Option<OpKind>,
 }
 
 impl TraceSpec {
@@ -47,11 +47,11 @@ impl TraceSpec {
             time_unit: None,
             sector_bytes: None,
             devices: DevicePlacement::default(),
-            reorder: ReorderMethod::default(),
+            reorder: TraceSortMethod::default(),
             skip_bad_lines: false,
             drop_repeats_within_ns: None,
             discards: DiscardPolicy::default(),
-            only_direction: None,
+            assumed_direction: None,
         }
     }
 }
@@ -84,14 +84,14 @@ pub enum DevicePlacement {
 /// Method by which requests of the file are put in order of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum ReorderMethod {
+pub enum TraceSortMethod {
     /// Holds this number of requests back, and returns them in order of time. With 0, a time that goes backwards is refused.
     Window(u32),
     /// Reads the whole trace into memory (about 48 bytes per request) and sorts it.
     Sort,
 }
 
-impl Default for ReorderMethod {
+impl Default for TraceSortMethod {
     fn default() -> Self {
         Self::Window(0)
     }

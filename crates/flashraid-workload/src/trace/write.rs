@@ -205,9 +205,9 @@ pub fn write_trace_records(
     devices: &[u32],
     mut next: impl FnMut() -> Result<Option<TraceRecord>, SourceError>,
 ) -> Result<TraceWriteSummary, SourceError> {
-    let failed = |source| SourceError::Io { context: format!("can't write {}", path.display()), source };
+    let failed = |source| SourceError::Io { input_name: format!("can't write {}", path.display()), source };
     let file = ReplacementFile::create_temporary(path).map_err(failed)?;
-    let mut handle = file.open_temporary().map_err(failed)?;
+    let mut handle = file.temporary_file_handle().map_err(failed)?;
     let compressor = CompressingWriter::new(Compression::detect_from_name(path), &mut handle).map_err(failed)?;
     let mut writer = TraceWriter::new(BufWriter::with_capacity(1 << 16, compressor), format, devices).map_err(failed)?;
     while let Some(record) = next()? {

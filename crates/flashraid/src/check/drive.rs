@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::{GcCheck, theory};
-use crate::config::{HandleIsolation, ScaleBy, Scenario, SlcMode};
+use super::{PoolGcEstimate, theory};
+use crate::config::{HandleIsolation, ScaledDimension, Scenario, SlcShareBase};
 use flashraid_model::array::ArrayParams;
 use flashraid_model::ssd::{PlaneReadMode, QueueParams, SlcSuperblockCountLimit, SsdParams, SuperblockParams, SuperblockShape};
 use flashraid_workload::SourceSpec;
@@ -16,7 +16,7 @@ const ROWS_ENOUGH: u32 = 8;
 /// Results of checking a scenario whose members have superblocks: sizes of one such drive as it is simulated, after any scaling by
 /// `ssd.scale`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct DriveCheck {
+pub struct SuperblockDriveCheck {
     /// Factor by which the simulated drive is smaller than the full-size one. It divides the number of superpages that a superblock
     /// has on each die. With `ssd.scale_by = "width"`, it instead divides the numbers of dies, channels, cores and commands in
     /// progress, the buffer size and the link rate.
@@ -25,7 +25,7 @@ pub struct DriveCheck {
     /// link. It is left out if the drive is made smaller by smaller superblocks instead (`ssd.scale_by = "space"`). The same holds for
     /// a drive that is simulated at full size.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub scale_by: Option<ScaleBy>,
+    pub scale_by: Option<ScaledDimension>,
     /// Number of superblocks in the drive.
     pub superblocks: u32,
     /// Size of a superblock in bytes, including parity.
@@ -36,7 +36,7 @@ pub struct DriveCheck {
     /// Results about placement handles, by which writes say which data belong together: their number, and the superblocks that they
     /// need. Left out without `ssd.placement_handles`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub placement: Option<PlacementCheck>,
+    pub placement: Option<PlacementHandlesCheck>,
     /// Number of rows of a superblock. A row is one superpage of every die.
     pub rows: u32,
     /// Number of bytes in a superpage, which one program of a die writes.
@@ -48,7 +48,7 @@ pub struct DriveCheck {
     pub queues: Option<QueuesCheck>,
     /// Number and capacity of the superblocks with one bit per cell; left out without `ssd.slc`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub slc: Option<SlcCheck>,
+    pub slc: Option<SlcSuperblocksCheck>,
     /// Number of bytes that the host can write in one burst until writes must wait for free superblocks. In the meantime, free superblocks
     /// fall from `target + span`, where collection stops, to `floor`.
     pub burst_bytes: u64,
@@ -62,7 +62,7 @@ pub struct DriveCheck {
 /// Placement handles (numbers by which writes say which data belong together): how many the drive and the workload have, and the
 /// superblocks that they need.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct PlacementCheck {
+pub struct PlacementHandlesCheck {
     /// Number of placement handles.
     pub handles: u32,
     /// Time for which data of different placement handles stay in different superblocks: until collection moves them, or for ever.
@@ -74,13 +74,13 @@ pub struct PlacementCheck {
     pub open_superblocks_max: u32,
 }
 
-fn placement_check(scenario: &Scenario, shape: &SuperblockShape) -> Option<PlacementCheck> {
+fn placement_check(scenario: &Scenario, shape: &SuperblockShape) -> Option<PlacementHandlesCheck> {
     let written = scenario.config.ssd.placement_handles.as_ref()?;
     let sources = match &scenario.workload.source {
         SourceSpec::Mix(streams) if scenario.array.cache.is_none() => streams.len() as u32,
         _ => 1,
     };
-    Some(PlacementCheck {
+    Some(PlacementHandlesCheck {
         handles: written.handles,
         isolation: written.isolation,
         handles_used: sources.min(written.handles),
@@ -104,9 +104,9 @@ pub struct QueuesCheck {
 
 /// Superblocks that hold one bit per cell (SLC), in a drive whose other superblocks hold several. They take host writes first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct SlcCheck {
+pub struct SlcSuperblocksCheck {
     /// Rule that decides how many superblocks may hold one bit per cell.
-    pub mode: SlcMode,
+    pub mode: SlcShareBase,
     /// Maximum number of superblocks that hold one bit per cell at the same time. With `ssd.slc.mode = "dynamic"`, this limit depends
     /// on the number of free superblocks. The value is then the limit after a long idle time. By then, `ssd.superblock.target` +
     /// `ssd.superblock.span` superblocks are free, and none holds one bit per cell.
@@ -150,37 +150,37 @@ fn queues_check(scenario: &Scenario, params: QueueParams) -> QueuesCheck {
     QueuesCheck { queues, used: scenario.metrics.streams.clamp(1, queues), burst, commands }
 }
 
-pub(super) fn drive_check(scenario: &Scenario) -> Option<DriveCheck> {
+pub(super) fn drive_check(scenario: &Scenario) -> Option<SuperblockDriveCheck> {
     let ssd = &scenario.array.ssd;
     let superblock = ssd.superblock.as_ref()?;
     let shape = superblock.shape(&ssd.geometry);
     let unit_bytes = u64::from(superblock.pages_per_mapping_unit) * u64::from(ssd.geometry.page_bytes);
     let superblock_bytes = u64::from(shape.mapping_units_per_superblock()) * unit_bytes;
-    let burst_superblocks = superblock.collection.target_free_superblocks + superblock.collection.superblocks_below_target_to_double_pace
-        - superblock.collection.floor_free_superblocks;
+    let burst_superblocks = superblock.collection.target_free_superblocks + superblock.collection.double_pace_at_deficit_superblocks
+        - superblock.collection.host_stall_threshold_free_superblocks;
     let data_bytes = u64::from(shape.data_mapping_units_per_superblock()) * unit_bytes;
     // Rows are whole numbers, so that the drive may be scaled by a little more or less.
     let written = &scenario.config.ssd;
     let (pages, unscaled) = match written.scale_by {
-        ScaleBy::Space => (u64::from(ssd.geometry.pages_per_block), u64::from(written.geometry.pages)),
-        ScaleBy::Width => (1, u64::from(written.scale)),
+        ScaledDimension::Space => (u64::from(ssd.geometry.pages_per_block), u64::from(written.geometry.pages)),
+        ScaledDimension::Width => (1, u64::from(written.scale)),
     };
     let slc_bytes = |superblocks: u32| u64::from(superblocks) * data_bytes / u64::from(superblock.bits_per_cell);
     let slc = written.slc.as_ref().zip(superblock.slc).map(|(written, slc)| {
         let superblocks = slc.superblock_limit.slc_superblocks_max(
-            superblock.collection.target_free_superblocks + superblock.collection.superblocks_below_target_to_double_pace,
+            superblock.collection.target_free_superblocks + superblock.collection.double_pace_at_deficit_superblocks,
             0,
             superblock.collection.target_free_superblocks,
         );
         let bytes = slc_bytes(superblocks);
-        SlcCheck { mode: written.mode, superblocks, bytes, bytes_unscaled: bytes * unscaled / pages }
+        SlcSuperblocksCheck { mode: written.mode, superblocks, bytes, bytes_unscaled: bytes * unscaled / pages }
     });
     // Superblocks with one bit per cell have room for a burst, too.
     let in_slc = slc.as_ref().map_or(0, |slc| slc.superblocks.min(burst_superblocks));
     let burst_bytes = u64::from(burst_superblocks - in_slc) * data_bytes + slc_bytes(in_slc);
-    Some(DriveCheck {
+    Some(SuperblockDriveCheck {
         scale: (unscaled / pages) as u32,
-        scale_by: (written.scale_by == ScaleBy::Width && written.scale > 1).then_some(written.scale_by),
+        scale_by: (written.scale_by == ScaledDimension::Width && written.scale > 1).then_some(written.scale_by),
         superblocks: shape.superblocks,
         superblock_bytes,
         parity_bytes: shape.has_parity_superpages.then(|| u64::from(shape.superblocks) * (superblock_bytes - data_bytes)),
@@ -197,10 +197,10 @@ pub(super) fn drive_check(scenario: &Scenario) -> Option<DriveCheck> {
 }
 
 /// Returns warnings about settings that are probably not intended.
-pub(super) fn warnings(drive: &DriveCheck, array: &ArrayParams) -> Vec<String> {
+pub(super) fn warnings(drive: &SuperblockDriveCheck, array: &ArrayParams) -> Vec<String> {
     let exported_bytes = array.ssd.exported_pages() * u64::from(array.ssd.geometry.page_bytes);
     let mut warnings = Vec::new();
-    if drive.scale_by == Some(ScaleBy::Width) && array.host_port.is_some() {
+    if drive.scale_by == Some(ScaledDimension::Width) && array.host_port.is_some() {
         let scale = drive.scale;
         warnings.push(format!("members are scaled by width (1 : {scale}), but the limits of the array's controller are not; divide array.controller by {scale}, too"));
     }
@@ -270,7 +270,7 @@ fn parity_share(shape: &SuperblockShape) -> f64 {
     if shape.has_parity_superpages { 1.0 / f64::from(shape.dies - 1) } else { 0.0 }
 }
 
-pub(super) fn gc_check(ssd: &SsdParams, superblock: &SuperblockParams) -> GcCheck {
+pub(super) fn gc_check(ssd: &SsdParams, superblock: &SuperblockParams) -> PoolGcEstimate {
     let shape = superblock.shape(&ssd.geometry);
     let alpha = alpha(ssd, superblock).max(1.000_001);
     let (of_data, write_amplification_is) =
@@ -280,10 +280,10 @@ pub(super) fn gc_check(ssd: &SsdParams, superblock: &SuperblockParams) -> GcChec
     let superpage_ns = (programs_ns(ssd, superblock) + reads_ns(superblock)) as f64 + parity * programs_ns(ssd, superblock) as f64;
     let rows = f64::from(shape.data_superpages()) / f64::from(shape.dies);
     let clean_ns = rows * moved * superpage_ns + ssd.timing.block_erase_ns as f64;
-    GcCheck {
+    PoolGcEstimate {
         pool_blocks: shape.superblocks,
         start_free_blocks: superblock.collection.target_free_superblocks,
-        stop_free_blocks: superblock.collection.target_free_superblocks + superblock.collection.superblocks_below_target_to_double_pace,
+        stop_free_blocks: superblock.collection.target_free_superblocks + superblock.collection.double_pace_at_deficit_superblocks,
         write_amplification: of_data * (1.0 + parity),
         write_amplification_is,
         write_amplification_oldest_first: theory::oldest_first_write_amplification(alpha) * (1.0 + parity),
@@ -293,7 +293,7 @@ pub(super) fn gc_check(ssd: &SsdParams, superblock: &SuperblockParams) -> GcChec
 }
 
 /// Returns the number of page transfers over a channel for each page written. Moved pages are transferred twice, and parity once.
-pub(super) fn transfers_per_page(ssd: &SsdParams, superblock: &SuperblockParams, gc: &GcCheck) -> f64 {
+pub(super) fn transfers_per_page(ssd: &SsdParams, superblock: &SuperblockParams, gc: &PoolGcEstimate) -> f64 {
     let parity = parity_share(&superblock.shape(&ssd.geometry));
     let of_data = gc.write_amplification / (1.0 + parity);
     let moved = if ssd.gc.collection_takes_no_time { 0.0 } else { of_data - 1.0 };
@@ -314,7 +314,7 @@ fn reads_ns(superblock: &SuperblockParams) -> u64 {
 
 /// Returns the time that a die spends on a page that the host reads at random, and on a page that it writes. The latter includes the
 /// collection that the write causes. Planes that read independently count as one die each.
-pub(super) fn die_ns_per_page(ssd: &SsdParams, superblock: &SuperblockParams, gc: &GcCheck) -> (f64, f64, f64) {
+pub(super) fn die_ns_per_page(ssd: &SsdParams, superblock: &SuperblockParams, gc: &PoolGcEstimate) -> (f64, f64, f64) {
     let types = superblock.read_ns_by_page_type.len() as f64;
     let read = superblock.read_ns_by_page_type.iter().sum::<u64>() as f64 / types + superblock.mapping_unit_transfer_ns as f64;
     let planes = if superblock.plane_reads == PlaneReadMode::EachPlaneIndependently { f64::from(ssd.geometry.planes) } else { 1.0 };

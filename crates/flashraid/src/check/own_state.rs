@@ -12,14 +12,14 @@
 use crate::config::{Scenario, workload_address_space};
 use crate::file_hashes::traces;
 use flashraid_driver::overwrite_untimed;
-use flashraid_model::array::{Array, ArrayParams, ArraySetup, RaidLevel, WarmUpPattern};
-use flashraid_model::flash::ChannelParams;
+use flashraid_model::array::{Array, ArrayExecutionOptions, ArrayParams, RaidLevel, WarmUpPattern};
+use flashraid_model::flash::ChannelAssignment;
 use flashraid_model::rng;
 use flashraid_model::ssd::{SsdParams, SuperblockParams};
 use flashraid_workload::synthetic::{AddressDistribution, Footprint};
 use flashraid_workload::{self as workload, SourceSpec, Stop, WorkloadSpec};
 
-use super::{GcCheck, WorkloadSample, drive, theory};
+use super::{FirstRequestsStatistics, PoolGcEstimate, drive, theory};
 
 /// Number of units in a superblock of the smaller drives. It is large enough to have little influence on write amplification.
 const SUPERBLOCK_UNITS: u32 = 192;
@@ -35,9 +35,9 @@ const ALL: f64 = 0.99;
 ///
 /// It is `None` if the run does not begin in the steady state of uniform random writes. It is also `None` if the workload writes uniformly,
 /// does not write, or cannot be read.
-pub(super) fn write_amplification(scenario: &Scenario, gc: &GcCheck, sample: &WorkloadSample) -> Option<f64> {
+pub(super) fn write_amplification(scenario: &Scenario, gc: &PoolGcEstimate, sample: &FirstRequestsStatistics) -> Option<f64> {
     let superblock = scenario.array.ssd.superblock.as_ref()?;
-    let begins_steady = scenario.warm_up.pattern == WarmUpPattern::SteadyState && scenario.warm_state.load_from.is_none();
+    let begins_steady = scenario.warm_up.pattern == WarmUpPattern::SteadyStateWithoutWrites && scenario.warm_state.load_from.is_none();
     if !begins_steady || sample.pages_written_per_request == 0.0 {
         return None;
     }
@@ -73,7 +73,7 @@ fn is_uniform(workload: &WorkloadSpec) -> bool {
 ///
 /// The model assumes that all other data fill their superblocks. The whole spare area, together with the trimmed pages, then serves that
 /// share.
-fn of_shares(ssd: &SsdParams, superblock: &SuperblockParams, gc: &GcCheck, sample: &WorkloadSample) -> f64 {
+fn of_shares(ssd: &SsdParams, superblock: &SuperblockParams, gc: &PoolGcEstimate, sample: &FirstRequestsStatistics) -> f64 {
     let shape = superblock.shape(&ssd.geometry);
     let alpha = drive::alpha(ssd, superblock).max(1.000_001);
     let written_share = sample.written_share.clamp(f64::MIN_POSITIVE, 1.0);
@@ -89,10 +89,14 @@ fn by_writing(scenario: &Scenario, superblock: &SuperblockParams) -> Option<f64>
     let params = smaller(&scenario.array, superblock);
     let space = workload_address_space(&params);
     let shape = params.ssd.superblock.as_ref()?.shape(&params.ssd.geometry);
-    let mut array = Array::new(&params, scenario.seed, ArraySetup::default());
-    let mut source =
-        workload::open_workload_until(&scenario.workload.without_arrival_times(), rng::mix_bits(scenario.seed), &space, &Stop::default())
-            .ok()?;
+    let mut array = Array::new(&params, scenario.seed, ArrayExecutionOptions::default());
+    let mut source = workload::open_stoppable_workload(
+        &scenario.workload.without_times_and_priorities(),
+        rng::mix_bits(scenario.seed),
+        &space,
+        &Stop::default(),
+    )
+    .ok()?;
     let pages = (space.capacity_bytes / space.page_bytes) as f64;
     let mut overwrite = |overwrites: f64| {
         let pages = overwrite_untimed(&mut array, &mut *source, (overwrites * pages) as u64, &mut |_| true).ok()?;
@@ -124,7 +128,7 @@ fn smaller(array: &ArrayParams, superblock: &SuperblockParams) -> ArrayParams {
     let geometry = &mut ssd.geometry;
     (geometry.dies, geometry.planes, geometry.reserved_blocks_per_plane) = (1, 1, spare);
     geometry.pages_per_block = rows * row_units * superblock.pages_per_mapping_unit;
-    ssd.channel = ssd.channel.map(|_| ChannelParams::consecutive(1));
+    ssd.channel = ssd.channel.map(|_| ChannelAssignment::consecutive(1));
     // Data with one bit per cell are moved out of there in any case.
     ssd.superblock = Some(SuperblockParams { has_parity_superpages: false, slc: None, dies_programming_max: 1, ..superblock.clone() });
     smaller

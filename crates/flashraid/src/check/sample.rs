@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::config::{Scenario, workload_address_space};
-use flashraid_model::array::{ArrayParams, OfferedLoad, SlowMemberParams, page_request_of};
+use flashraid_model::array::{ArrayParams, MemberLoadCalculator, SlowMemberParams, page_request_of};
 use flashraid_workload::{self as workload, HostLoop, OpKind, Request, SourceError, SourceSpec, Stop, WorkloadSpec};
 
 /// Number of requests that are examined, if the run has as many.
@@ -11,7 +11,7 @@ pub(super) const REQUESTS: u64 = 20_000;
 
 /// Statistics of the first requests of a workload.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct WorkloadSample {
+pub struct FirstRequestsStatistics {
     /// Number of requests examined.
     pub requests: u64,
     /// Mean number of arrivals per second; `None` for a closed loop and for traces without times.
@@ -47,11 +47,11 @@ pub struct WorkloadSample {
 }
 
 /// Draws at most `most` first requests of a scenario. Errors in requests that a run with `limit` does not reach are ignored.
-pub(super) fn draw(scenario: &Scenario, most: u64, stop: &Stop) -> Result<WorkloadSample, SourceError> {
+pub(super) fn draw(scenario: &Scenario, most: u64, stop: &Stop) -> Result<FirstRequestsStatistics, SourceError> {
     let (array, limit) = (&scenario.array, &scenario.run_limit);
     let space = workload_address_space(array);
-    let mut source = workload::open_workload_until(&scenario.workload, scenario.seed, &space, stop)?;
-    let mut offered_load = OfferedLoad::new(array);
+    let mut source = workload::open_stoppable_workload(&scenario.workload, scenario.seed, &space, stop)?;
+    let mut offered_load = MemberLoadCalculator::new(array);
     let mut by_member = vec![0_u64; array.members as usize];
     let misses_slowness = misses_slowness(array);
     let mut met_slow = 0.0;
@@ -90,7 +90,7 @@ pub(super) fn draw(scenario: &Scenario, most: u64, stop: &Stop) -> Result<Worklo
         let within = Request { offset_bytes: request.offset_bytes % space.capacity_bytes, ..request };
         if let Some(request) = page_request_of(&within, space.page_bytes, u64::MAX) {
             let mut visited = 0_u128;
-            offered_load.visit_member_pages(&request, |member, read, written| {
+            offered_load.visit_strip_reads_and_writes(&request, |member, read, written| {
                 visited |= u128::from(read + written > 0) << member;
                 by_member[member as usize] += u64::from(read + written);
                 pages_read += u64::from(read);
@@ -109,7 +109,7 @@ pub(super) fn draw(scenario: &Scenario, most: u64, stop: &Stop) -> Result<Worklo
         HostLoop::Closed { .. } => None,
     };
     let total: u64 = by_member.iter().sum();
-    Ok(WorkloadSample {
+    Ok(FirstRequestsStatistics {
         requests,
         requests_per_s: timed,
         closed_depth: match source.host_loop() {

@@ -14,7 +14,7 @@ fn the_main_job() {
     assert!((report.gc.write_amplification / 4.75 - 1.0).abs() < 0.03, "{}", report.gc.write_amplification);
     assert!((report.gc.pages_moved_per_clean - 50.0).abs() < 1.0, "{}", report.gc.pages_moved_per_clean);
     assert!((report.gc.clean_us / 12_700.0 - 1.0).abs() < 0.05, "{}", report.gc.clean_us);
-    assert_eq!(report.first_collection, FirstCollection::AtOnce);
+    assert_eq!(report.first_collection, FirstCollectionEstimate::AtOnce);
     let load = report.load.unwrap();
     assert!(!load.is_saturated && load.dies_with_gc > load.dies_without_gc);
     insta::assert_snapshot!(checked("").to_string());
@@ -35,12 +35,12 @@ fn collection_begins_when_the_reserve_is_used_up() {
     let text = "array.level = \"single\"\n[ssd]\nwarm_up.overwrites = 0\n[ssd.geometry]\ndies = 4\nplanes = 2\nblocks = 64\n[workload]\npreset = \"random-write\"\n";
     let pages = 5 * 63 * 8;
     let report = checked(&format!("{text}requests = 100000\n"));
-    assert_eq!(report.first_collection, FirstCollection::After { pages_per_member: pages, seconds: None });
+    assert_eq!(report.first_collection, FirstCollectionEstimate::After { pages_per_member: pages, seconds: None });
     let report = checked(&format!("{text}requests = 1000\n"));
-    assert_eq!(report.first_collection, FirstCollection::Never { pages_per_member: pages });
+    assert_eq!(report.first_collection, FirstCollectionEstimate::Never { pages_per_member: pages });
     assert!(report.warnings.iter().any(|warning| warning.contains("no garbage will be collected")));
     let report = checked(&text.replace("overwrites = 0", "load = \"x\""));
-    assert_eq!(report.first_collection, FirstCollection::Unknown);
+    assert_eq!(report.first_collection, FirstCollectionEstimate::Unknown);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::{CheckReport, FirstCollection, LoadCheck, PlacementCheck, QueuesCheck, SlcCheck};
-use crate::config::{HandleIsolation, SlcMode};
+use super::{CheckReport, FirstCollectionEstimate, LoadCheck, PlacementHandlesCheck, QueuesCheck, SlcSuperblocksCheck};
+use crate::config::{HandleIsolation, SlcShareBase};
 use crate::duration;
 use flashraid_workload::units::{Size, count_with_noun, with_commas};
 
@@ -44,7 +44,7 @@ impl fmt::Display for CheckReport {
                 line(f, "parity", &text)?;
             }
             if let Some(placement) = &drive.placement {
-                let PlacementCheck { handles, handles_used, open_superblocks_max, .. } = placement;
+                let PlacementHandlesCheck { handles, handles_used, open_superblocks_max, .. } = placement;
                 let moved = match placement.isolation {
                     HandleIsolation::Initially => "what collection moves lies together",
                     HandleIsolation::Persistently => "what collection moves stays with its handle",
@@ -56,8 +56,8 @@ impl fmt::Display for CheckReport {
             }
             queues_line(f, drive.queues.as_ref())?;
             if let Some(slc) = &drive.slc {
-                let SlcCheck { superblocks, bytes, bytes_unscaled, mode } = *slc;
-                let when = if mode == SlcMode::Dynamic { " after idle time" } else { "" };
+                let SlcSuperblocksCheck { superblocks, bytes, bytes_unscaled, mode } = *slc;
+                let when = if mode == SlcShareBase::Dynamic { " after idle time" } else { "" };
                 let superblocks = count_with_noun(u64::from(superblocks), "superblock");
                 let mut text = format!("up to {superblocks} with one bit per cell{when}, which hold {}", size(bytes));
                 if drive.scale > 1 {
@@ -105,17 +105,17 @@ impl fmt::Display for CheckReport {
         line(f, "write amplification", &text)?;
         line(f, "a clean", &format!("moves {:.1} pages and takes {:.2} ms", gc.pages_moved_per_clean, gc.clean_us / 1000.0))?;
         let text = match self.first_collection {
-            FirstCollection::AtOnce => "at once; the warm-up brings the pools to their working level".to_string(),
-            FirstCollection::After { pages_per_member, seconds: Some(seconds) } => {
+            FirstCollectionEstimate::AtOnce => "at once; the warm-up brings the pools to their working level".to_string(),
+            FirstCollectionEstimate::After { pages_per_member, seconds: Some(seconds) } => {
                 format!("after {} written per member, about {seconds:.1} s into the run", count_with_noun(pages_per_member, "page"))
             }
-            FirstCollection::After { pages_per_member, seconds: None } => {
+            FirstCollectionEstimate::After { pages_per_member, seconds: None } => {
                 format!("after {} written per member", count_with_noun(pages_per_member, "page"))
             }
-            FirstCollection::Never { pages_per_member } => {
+            FirstCollectionEstimate::Never { pages_per_member } => {
                 format!("not in this run; it takes {} written per member", count_with_noun(pages_per_member, "page"))
             }
-            FirstCollection::Unknown => "unknown before the run".to_string(),
+            FirstCollectionEstimate::Unknown => "unknown before the run".to_string(),
         };
         line(f, "first collection", &text)?;
         if let Some(w) = &self.workload {
@@ -171,7 +171,7 @@ impl fmt::Display for CheckReport {
             line(f, "turns to collect", &text)?;
         }
         let warm_up = match self.warm_up_pages {
-            0 if self.first_collection == FirstCollection::AtOnce => {
+            0 if self.first_collection == FirstCollectionEstimate::AtOnce => {
                 "no pages: the drives are put into the steady state of random writes directly".to_owned()
             }
             pages => count_with_noun(pages, "page"),
@@ -188,7 +188,7 @@ impl fmt::Display for CheckReport {
             )?;
         }
         line(f, "memory", &size(self.memory_bytes))?;
-        if let Some(idle) = self.load.as_ref().and_then(LoadCheck::light_load) {
+        if let Some(idle) = self.load.as_ref().and_then(LoadCheck::load_headroom) {
             writeln!(f, "note: {idle}")?;
         }
         for warning in &self.warnings {

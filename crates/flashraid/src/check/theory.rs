@@ -13,7 +13,7 @@ pub fn expected_write_amplification(of_policy: WriteAmplificationTheory, pages: 
         WriteAmplificationTheory::Greedy => (greedy_write_amplification(pages, alpha), "exact"),
         WriteAmplificationTheory::OldestFirst => (oldest_first_write_amplification(alpha), "exact"),
         WriteAmplificationTheory::Random => (random_write_amplification(pages, alpha), "exact"),
-        WriteAmplificationTheory::AtLeastGreedy => (greedy_write_amplification(pages, alpha), "at least"),
+        WriteAmplificationTheory::GreedyIsLowerBound => (greedy_write_amplification(pages, alpha), "at least"),
     }
 }
 

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::{FirstCollection, GcCheck, LoadCheck, WorkloadSample};
+use super::{FirstCollectionEstimate, FirstRequestsStatistics, LoadCheck, PoolGcEstimate};
 use flashraid_model::array::ArrayParams;
-use flashraid_model::coordination::{PermissionScope, SchemePolicy};
+use flashraid_model::coordination::{CollectionPermissionScope, SchemePolicy};
 use flashraid_workload::units::Duration;
 
 /// Results about members that need permission to collect, which the controller gives to few at a time
@@ -60,12 +60,12 @@ pub struct TurnsCheck {
 }
 
 /// Returns the results about permission to collect; `None` unless members ask the controller for it.
-pub(super) fn leave_check(array: &ArrayParams, load: Option<&LoadCheck>, first: FirstCollection) -> Option<PermissionCheck> {
+pub(super) fn leave_check(array: &ArrayParams, load: Option<&LoadCheck>, first: FirstCollectionEstimate) -> Option<PermissionCheck> {
     let coordination = array.coordination.as_ref()?;
     let SchemePolicy::Stagger(stagger) = &coordination.scheme else { return None };
     let role = coordination.member_coordination_settings(&array.ssd.pool_sizes());
     let copies = array.layout().copies_of_each_page();
-    let scope_members = if stagger.scope == PermissionScope::MirrorSet && copies > 1 { copies } else { array.members };
+    let scope_members = if stagger.scope == CollectionPermissionScope::MirrorSet && copies > 1 { copies } else { array.members };
     let together = stagger.together.members(array.level.parity_strips()).min(scope_members);
     let collecting = load.and_then(|load| Some(load.dies_with_gc? - load.dies_without_gc?));
     Some(PermissionCheck {
@@ -74,12 +74,12 @@ pub(super) fn leave_check(array: &ArrayParams, load: Option<&LoadCheck>, first: 
         together,
         load: collecting.map(|share| share * f64::from(scope_members) / f64::from(together)),
         // Drives with superblocks begin at `target`, and must collect at `floor` only.
-        begins_at_start: array.ssd.superblock.is_none() && matches!(first, FirstCollection::AtOnce),
+        begins_at_start: array.ssd.superblock.is_none() && matches!(first, FirstCollectionEstimate::AtOnce),
     })
 }
 
 /// Returns the results about turns to collect; `None` unless members take turns.
-pub(super) fn turns_check(array: &ArrayParams, gc: &GcCheck, workload: Option<&WorkloadSample>) -> Option<TurnsCheck> {
+pub(super) fn turns_check(array: &ArrayParams, gc: &PoolGcEstimate, workload: Option<&FirstRequestsStatistics>) -> Option<TurnsCheck> {
     let coordination = array.coordination.as_ref()?;
     let SchemePolicy::Windows(windows) = &coordination.scheme else { return None };
     let (ssd, pools) = (&array.ssd, array.ssd.pool_sizes());
@@ -96,7 +96,7 @@ pub(super) fn turns_check(array: &ArrayParams, gc: &GcCheck, workload: Option<&W
     let (slack, pages_gained_in_turn) = match &ssd.superblock {
         Some(superblock) => {
             let shape = superblock.shape(&ssd.geometry);
-            let superblocks = clean_free_blocks.saturating_sub(superblock.collection.floor_free_superblocks);
+            let superblocks = clean_free_blocks.saturating_sub(superblock.collection.host_stall_threshold_free_superblocks);
             let units = f64::from(superblocks) * f64::from(shape.data_mapping_units_per_superblock());
             (units * f64::from(superblock.pages_per_mapping_unit) / dies, None)
         }

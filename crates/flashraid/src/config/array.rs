@@ -28,14 +28,14 @@ pub struct ArrayConfig {
     pub failure: Option<FailureList>,
     /// Members that are slow for a period of time, as one table or several (`[[array.slow]]`). By default, none is slow.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub slow: Option<SlowList>,
+    pub slow: Option<OneOrMoreSlowPeriods>,
     /// Rebuilding of failed members on spares. Without this table, the array stays degraded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rebuild: Option<RebuildConfig>,
     /// Limits of the array's controller on host requests: how many it serves at a time, and its bandwidth. Without this table, there
     /// are no limits.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub controller: Option<ControllerConfig>,
+    pub controller: Option<ControllerLimitsConfig>,
 }
 
 impl Default for ArrayConfig {
@@ -58,7 +58,7 @@ impl Default for ArrayConfig {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
-pub struct ControllerConfig {
+pub struct ControllerLimitsConfig {
     /// Maximum number of host requests that the array serves at a time. Others wait, in order of arrival. By default, there is no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_048_576))]
@@ -104,14 +104,14 @@ pub struct FailureConfig {
 /// One period of time in which a member is slow, or several periods.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub enum SlowList {
+pub enum OneOrMoreSlowPeriods {
     /// One period of time in which a member is slow.
     One(SlowMemberConfig),
     /// Several periods of time in which members are slow. Periods of the same member do not overlap.
     Several(#[schemars(length(min = 1))] Vec<SlowMemberConfig>),
 }
 
-impl SlowList {
+impl OneOrMoreSlowPeriods {
     /// Returns all periods in which members are slow, with their keys.
     pub(super) fn with_keys(&self) -> Vec<(String, &SlowMemberConfig)> {
         match self {
@@ -184,7 +184,7 @@ pub struct RebuildConfig {
     pub spares: u32,
     /// Use of the spares before a failed member is rebuilt on them. They have been filled and overwritten like the members (`"warm"`),
     /// or only filled once (`"fresh"`).
-    pub spare: Spare,
+    pub spare: SpareInitialState,
     /// True to continue rebuilding to its end after the last request, false to end it with the load.
     pub finish: bool,
 }
@@ -192,14 +192,14 @@ pub struct RebuildConfig {
 impl Default for RebuildConfig {
     fn default() -> Self {
         let rate = ByteRate { bytes_per_s: 100_000_000 };
-        Self { rate, delay: Duration { ns: 0 }, in_flight: 1, spares: 1, spare: Spare::Warm, finish: false }
+        Self { rate, delay: Duration { ns: 0 }, in_flight: 1, spares: 1, spare: SpareInitialState::Warm, finish: false }
     }
 }
 
 /// Use of a spare before a failed member is rebuilt on it: filled and overwritten like the members, or only filled once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Spare {
+pub enum SpareInitialState {
     /// Used before: the spare has been filled with other data and overwritten, like the members in their warm-up.
     Warm,
     /// Hardly used: the spare has been filled once with other data, in order of address, and nothing has been overwritten since.

@@ -9,8 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Map;
 use std::borrow::Cow;
 
-use flashraid_model::coordination::{DEFAULT_SOFT_LIMIT, SchemePolicy};
-use flashraid_model::policy::policy_tables;
+use flashraid_model::coordination::{DEFAULT_LOW_FREE_BLOCKS_THRESHOLD, SchemePolicy};
+use flashraid_model::policy::policy_config_tables;
 use flashraid_workload::units::{Duration, StopThreshold};
 
 /// Coordination of the members' garbage collection.
@@ -38,7 +38,7 @@ pub struct ProtocolConfig {
     /// begins to collect by itself. With `"soft"`, it asks earlier, before it must collect. The scheme decides which members are then
     /// forced. By default `"soft"` if the waiting time of the controller (the key `delay`) is above 0, otherwise `"at-start"`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub notify: Option<NotifyConfig>,
+    pub notify: Option<JointCollectionRequestConfig>,
     /// Number of free blocks at or below which a pool of blocks (of a plane or die) counts as low. With the schemes `reactive-selective`
     /// and `proactive-idle`, a member with a low pool registers with the controller. When the controller next forces members to collect,
     /// it forces all that have registered. With `notify = "soft"`, a member with a low pool asks the controller to force it to collect.
@@ -47,26 +47,26 @@ pub struct ProtocolConfig {
     /// members can ask. With `notify = "soft"`, the controller forces members earlier if an asking member would otherwise have to
     /// collect by itself.
     pub delay: Duration,
-    /// True if the controller does not wait when the array is idle. Otherwise, after a member has asked for forced collection, the
-    /// controller waits for the time in the key `delay`. With true, it forces members to collect as soon as no host request is
-    /// outstanding. The scheme decides which members. Only with `notify = "soft"`.
+    /// True if the controller does not wait when the array is idle. It then forces members to collect as soon as no host request is
+    /// outstanding. If false, it always waits for the time in the key `delay` after a member has asked for forced collection. The scheme
+    /// decides which members collect. Only with `notify = "soft"`.
     pub at_idle: bool,
     /// Answer of the controller to a member that asks for forced collection: it forces the members that the scheme chooses, or ignores all
     /// messages.
-    pub answer: ControllerAnswer,
+    pub answer: ForcedCollectionRequestAnswer,
     /// List of the members (counted from 0) that exchange messages with the controller of globally coordinated garbage collection
     /// (GGC). Other members collect by themselves. By default, all members exchange messages with the controller.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub ggc_aware: Option<Vec<u32>>,
     /// Latency of each kind of message between the controller and a member.
-    pub latency: LatencyConfig,
+    pub latency: MessageLatencyConfig,
 }
 
 impl ProtocolConfig {
     /// Returns the situation in which a member asks the controller to force members to collect, as the configuration has it or by default.
-    pub fn notify(&self) -> NotifyConfig {
-        self.notify.unwrap_or(if self.delay.ns > 0 { NotifyConfig::Soft } else { NotifyConfig::AtStart })
+    pub fn notify(&self) -> JointCollectionRequestConfig {
+        self.notify.unwrap_or(if self.delay.ns > 0 { JointCollectionRequestConfig::Soft } else { JointCollectionRequestConfig::AtStart })
     }
 }
 
@@ -76,12 +76,12 @@ impl Default for ProtocolConfig {
             force_until: ForceUntil::OneVictim,
             across_dies: true,
             notify: None,
-            t_soft: DEFAULT_SOFT_LIMIT,
+            t_soft: DEFAULT_LOW_FREE_BLOCKS_THRESHOLD,
             delay: Duration { ns: 0 },
             at_idle: false,
-            answer: ControllerAnswer::Prompt,
+            answer: ForcedCollectionRequestAnswer::Prompt,
             ggc_aware: None,
-            latency: LatencyConfig::default(),
+            latency: MessageLatencyConfig::default(),
         }
     }
 }
@@ -92,15 +92,15 @@ const SCHEME: &str = "scheme";
 impl Serialize for CoordinationConfig {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut table = Map::new();
-        policy_tables::put_policy(SCHEME, &self.scheme, &mut table);
-        policy_tables::serialize_table_with(table, &self.protocol, serializer)
+        policy_config_tables::put_policy_with_all_parameters(SCHEME, &self.scheme, &mut table);
+        policy_config_tables::serialize_merged_tables(table, &self.protocol, serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for CoordinationConfig {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut table = Map::deserialize(deserializer)?;
-        let (scheme, others) = policy_tables::take_policy(SCHEME, &mut table).map_err(D::Error::custom)?;
+        let (scheme, others) = policy_config_tables::take_chosen_and_other_policies(SCHEME, &mut table).map_err(D::Error::custom)?;
         let protocol = serde_json::from_value(table.into()).map_err(D::Error::custom)?;
         Ok(Self { scheme, protocol, others })
     }
@@ -113,7 +113,7 @@ impl JsonSchema for CoordinationConfig {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let meaning = "How garbage collection of the members is coordinated.";
-        policy_tables::policy_table_schema::<SchemePolicy, ProtocolConfig>(SCHEME, "The scheme.", meaning, generator)
+        policy_config_tables::policy_table_json_schema::<SchemePolicy, ProtocolConfig>(SCHEME, "The scheme.", meaning, generator)
     }
 }
 
@@ -141,7 +141,7 @@ pub enum ForceUntil {
 /// itself, or earlier, before it must collect. The scheme decides which members are then forced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum NotifyConfig {
+pub enum JointCollectionRequestConfig {
     /// The member collects by itself when it must. As it begins, it asks the controller for forced collection, so that other members
     /// collect at the same time.
     AtStart,
@@ -155,7 +155,7 @@ pub enum NotifyConfig {
 /// messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum ControllerAnswer {
+pub enum ForcedCollectionRequestAnswer {
     /// The controller forces members to collect when the time `delay` has passed since a member asked for it. Other members can ask in
     /// this time. The scheme decides which members are forced.
     Prompt,
@@ -167,7 +167,7 @@ pub enum ControllerAnswer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
-pub struct LatencyConfig {
+pub struct MessageLatencyConfig {
     /// Latency of the message with which a member asks the controller to force members to collect. With `scheme = "stagger"`, the
     /// member asks for permission to collect instead, or announces that it collects without permission.
     pub gc_request: Duration,
@@ -185,7 +185,7 @@ pub struct LatencyConfig {
     pub gc_done: Duration,
 }
 
-impl Default for LatencyConfig {
+impl Default for MessageLatencyConfig {
     fn default() -> Self {
         let none = Duration { ns: 0 };
         Self { gc_request: none, participate: none, force_gc: none, gc_state: none, gc_done: none }

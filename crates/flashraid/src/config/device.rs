@@ -9,9 +9,9 @@ use flashraid_model::ssd::Mechanisms;
 
 use super::gc::GcConfig;
 use super::superblock::{
-    BufferConfig, FirmwareConfig, PlacementHandlesConfig, QueuesConfig, SlcConfig, SuperblockConfig, SuspensionConfig,
+    ControllerCoresConfig, PlacementHandlesConfig, QueuesConfig, SlcConfig, SuperblockConfig, SuspensionConfig, WriteBufferConfig,
 };
-use flashraid_workload::units::{ByteRate, Duration, Fraction, NumberRange, Quantity, Size, TimePerByte, UnitError};
+use flashraid_workload::units::{AllowedUnitlessRange, ByteRate, Duration, Fraction, Quantity, Size, TimePerByte, UnitError};
 
 /// Name of the preset that is used if the configuration names none.
 pub(super) const DEFAULT_PRESET: &str = "ggc2014";
@@ -31,14 +31,14 @@ pub struct SsdConfig {
     pub timing: TimingConfig,
     /// Path of data between the controller and the dies.
     #[serde(default)]
-    pub transfer: TransferPath,
+    pub transfer: ControllerDiePath,
     /// Settings of the channels, only with `transfer = "channel"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel: Option<ChannelConfig>,
     /// Bandwidth limit of the host link, over which the SSD exchanges data with the array. It is `"off"`, a rate for a half-duplex
     /// link such as SATA, or a table with `rate` and `duplex`.
     #[serde(default)]
-    pub link: Link,
+    pub link: HostLinkBandwidth,
     /// Rule that chooses the die of a write.
     #[serde(default)]
     pub allocation: Allocation,
@@ -65,13 +65,13 @@ pub struct SsdConfig {
     /// Write buffer of the device. Without this table, a device with superblocks has a buffer with the default settings, and any other
     /// device has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub buffer: Option<BufferConfig>,
+    pub buffer: Option<WriteBufferConfig>,
     /// Queues in which commands wait until the device fetches them. Without this table, it takes them as they arrive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queues: Option<QueuesConfig>,
     /// Controller of the device. Without this table, its work takes no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub firmware: Option<FirmwareConfig>,
+    pub firmware: Option<ControllerCoresConfig>,
     /// Times and limits with which reads interrupt (suspend) programs and erases in a drive with superblocks. They apply only with
     /// `gc.preemption = "suspend"`. Without this table, suspension has its default times and limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -95,8 +95,8 @@ pub struct SsdConfig {
     #[schemars(range(min = 1, max = 65_536))]
     pub scale: u32,
     /// Dimension of the drive that `scale` divides: the number of pages of a superblock on each die, or the number of dies.
-    #[serde(default, skip_serializing_if = "ScaleBy::is_default")]
-    pub scale_by: ScaleBy,
+    #[serde(default, skip_serializing_if = "ScaledDimension::is_default")]
+    pub scale_by: ScaledDimension,
     /// Treatment of a write of zeroes that the host asks for without sending data (NVMe's Write Zeroes; `WZ` of blkparse).
     #[serde(default, skip_serializing_if = "WriteZeroes::is_default")]
     pub write_zeroes: WriteZeroes,
@@ -115,7 +115,7 @@ pub struct SsdConfig {
 /// Dimension of the drive that `ssd.scale` divides: the number of pages of a superblock on each die, or the number of dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum ScaleBy {
+pub enum ScaledDimension {
     /// Divides the number of pages of each superblock on each die by `ssd.scale`. Throughput and latencies stay. Free superblocks hold
     /// less, so that they absorb shorter bursts of writes.
     #[default]
@@ -127,7 +127,7 @@ pub enum ScaleBy {
     Width,
 }
 
-impl ScaleBy {
+impl ScaledDimension {
     fn is_default(&self) -> bool {
         *self == Self::Space
     }
@@ -234,14 +234,14 @@ pub enum BlockSummaryPage {
     Plain(bool),
     /// A summary page at the end of each block, which describes the block. The time to write it is divided equally among the programs of
     /// the block's data pages.
-    Named(NamedSummaryPage),
+    Named(SummaryPageTimeSplit),
 }
 
 /// Ways to divide the time for writing a block's summary page (the last page, which describes the block) among the programs of its data
 /// pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum NamedSummaryPage {
+pub enum SummaryPageTimeSplit {
     /// The time to write a block's summary page (the last page, which describes the block) is divided equally among the programs of its
     /// data pages.
     Spread,
@@ -255,20 +255,20 @@ impl Default for BlockSummaryPage {
 
 impl BlockSummaryPage {
     /// Returns true if the last page of a block holds a summary.
-    pub fn is_there(self) -> bool {
+    pub fn is_present(self) -> bool {
         self != Self::Plain(false)
     }
 
     /// Returns true if every program of a block takes an equal share of the time to write its summary page.
     pub fn spreads_time_over_programs(self) -> bool {
-        self == Self::Named(NamedSummaryPage::Spread)
+        self == Self::Named(SummaryPageTimeSplit::Spread)
     }
 }
 
 /// Path of data between the controller and the dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum TransferPath {
+pub enum ControllerDiePath {
     /// Every die has its own pins, and a transfer is part of the die's busy time.
     #[default]
     Pins,
@@ -287,14 +287,14 @@ pub struct ChannelConfig {
     #[schemars(range(min = 1, max = 65_536))]
     pub dies_per_channel: u32,
     /// Order in which dies are numbered over the channels.
-    #[serde(default, skip_serializing_if = "ChannelOrder::is_default")]
-    pub order: ChannelOrder,
+    #[serde(default, skip_serializing_if = "DieNumberingOrder::is_default")]
+    pub order: DieNumberingOrder,
 }
 
 /// Order in which dies are numbered over the channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum ChannelOrder {
+pub enum DieNumberingOrder {
     /// Consecutive dies share a channel: all dies of one channel come before those of the next.
     #[default]
     Consecutive,
@@ -302,7 +302,7 @@ pub enum ChannelOrder {
     Interleaved,
 }
 
-impl ChannelOrder {
+impl DieNumberingOrder {
     fn is_default(&self) -> bool {
         *self == Self::Consecutive
     }
@@ -319,22 +319,22 @@ impl ChannelOrder {
 /// Bandwidth limit of the host link: `"off"`, a rate for a half-duplex link such as SATA, or a table with `rate` and `duplex`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Link {
+pub enum HostLinkBandwidth {
     /// A rate in bytes per second that both directions share, or `"off"` for a link without limit, on which transfers take no time.
-    Rate(LinkRate),
+    Rate(HalfDuplexBandwidthLimit),
     /// A table with the rate of the link and its duplex mode.
     Table(LinkTable),
 }
 
-impl Default for Link {
+impl Default for HostLinkBandwidth {
     fn default() -> Self {
-        Self::Rate(LinkRate::Off)
+        Self::Rate(HalfDuplexBandwidthLimit::Off)
     }
 }
 
 /// Bandwidth limit of a half-duplex link, or no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LinkRate {
+pub enum HalfDuplexBandwidthLimit {
     /// Transfers take no time.
     Off,
     /// Both directions share this rate.
@@ -364,12 +364,12 @@ pub enum Duplex {
     Full,
 }
 
-impl Quantity for LinkRate {
+impl Quantity for HalfDuplexBandwidthLimit {
     const NAME: &'static str = "link-rate";
     const ALLOWED_VALUES: &'static str =
         "\"off\", a rate such as \"300MB/s\" (half duplex), or a table such as { rate = \"3.2GB/s\", duplex = \"full\" }";
     const PATTERN: &'static str = r"^\s*(off|[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMGT]B|[KMGT]iB)/s)\s*$";
-    const ALLOWED_NUMBERS: Option<NumberRange> = None;
+    const UNITLESS_RANGE: Option<AllowedUnitlessRange> = None;
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         if text.trim() == "off" { Ok(Self::Off) } else { ByteRate::parse(text).map(Self::HalfDuplex) }
@@ -420,8 +420,8 @@ pub struct WarmUpConfig {
     /// saved state) is set.
     pub pattern: WarmUpPattern,
     /// Pages that hold data before the overwrites.
-    #[serde(skip_serializing_if = "Start::is_default")]
-    pub start: Start,
+    #[serde(skip_serializing_if = "FillBeforeWarmUp::is_default")]
+    pub start: FillBeforeWarmUp,
     /// File to which the warm state is written, so that later runs can load it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub save: Option<String>,
@@ -432,7 +432,7 @@ pub struct WarmUpConfig {
 
 impl Default for WarmUpConfig {
     fn default() -> Self {
-        Self { overwrites: 2.0, pattern: WarmUpPattern::Random, start: Start::Filled, save: None, load: None }
+        Self { overwrites: 2.0, pattern: WarmUpPattern::Random, start: FillBeforeWarmUp::Filled, save: None, load: None }
     }
 }
 
@@ -453,7 +453,7 @@ pub enum WarmUpPattern {
 /// Pages that hold data before the overwrites of the warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Start {
+pub enum FillBeforeWarmUp {
     /// Every exported page holds data.
     #[default]
     Filled,
@@ -461,7 +461,7 @@ pub enum Start {
     Fresh,
 }
 
-impl Start {
+impl FillBeforeWarmUp {
     fn is_default(&self) -> bool {
         *self == Self::Filled
     }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use flashraid_model::ssd::{self, VictimPolicy};
-use flashraid_workload::units::{Duration, Fraction, NumberRange, Quantity, StartThreshold, StopThreshold, UnitError};
+use flashraid_workload::units::{AllowedUnitlessRange, Duration, Fraction, Quantity, StartThreshold, StopThreshold, UnitError};
 
 /// Garbage collection of one SSD.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -13,7 +13,7 @@ use flashraid_workload::units::{Duration, Fraction, NumberRange, Quantity, Start
 pub struct GcConfig {
     /// Rules by which collection chooses victim blocks and free blocks, and moves pages. With `as-set`, the other keys give the rules.
     /// With `reference-no-copy-back`, they are those of the SSD extension of DiskSim with copy-back disabled.
-    pub procedure: Procedure,
+    pub procedure: CollectionProcedure,
     /// Choice of the block, or superblock, to collect: the name of a policy, or a table with its parameters.
     pub victim: VictimPolicy,
     /// Number of free blocks of a pool of blocks (of a plane or of a die) at or below which collection in the pool starts.
@@ -21,7 +21,7 @@ pub struct GcConfig {
     /// Number of free blocks of a pool of blocks (of a plane or of a die) at which collection in the pool stops.
     pub stop: StopThreshold,
     /// Kinds of host requests before which a die checks if one of its pools of blocks has so few free blocks that collection must start.
-    pub trigger: Trigger,
+    pub trigger: GcCheckBefore,
     /// Scope of a pool of blocks: a plane, or a whole die. All blocks of a pool have their free blocks in common, and the open blocks
     /// that are being written. The thresholds `start` and `stop` of garbage collection count the free blocks of a pool.
     pub pool: BlockPoolScope,
@@ -42,7 +42,7 @@ pub struct GcConfig {
     /// read, writes for a program. Otherwise none overlaps. With `"in-flight"`, requests of the step's kind that arrive during the
     /// step may overlap, too. Needs a `preemption` other than `"none"`. In drives with superblocks, only reads overlap, and
     /// `superblock.cache_read = true` and `superblock.plane_reads = "independent"` are needed, too.
-    pub pipeline: Pipeline,
+    pub pipeline: HostOverlapWithMovesConfig,
     /// True if host requests use the copy of a page that collection has read and not yet programmed. A read gets its data from this
     /// copy, and a write replaces the data in it. The copy is in the page register of the die. In drives with superblocks, the copy is
     /// in the controller, and only reads use it. Needs a `preemption` other than `"none"`.
@@ -71,18 +71,18 @@ pub struct GcConfig {
 impl Default for GcConfig {
     fn default() -> Self {
         Self {
-            procedure: Procedure::AsSet,
+            procedure: CollectionProcedure::AsSet,
             victim: VictimPolicy::default(),
             start: StartThreshold::ShareOfPool(Fraction(0.05)),
             stop: StopThreshold::AboveStart(1),
-            trigger: Trigger::Request,
+            trigger: GcCheckBefore::Request,
             pool: BlockPoolScope::Plane,
             blocking: Blocking::Die,
             separate_open_block: false,
             copy_back: true,
             preemption: Preemption::None,
             t_hard: Fraction(0.5),
-            pipeline: Pipeline::Plain(false),
+            pipeline: HostOverlapWithMovesConfig::Plain(false),
             merge: false,
             reorder: false,
             poll: Duration { ns: 600 },
@@ -99,7 +99,7 @@ impl Default for GcConfig {
 /// also those that arrive during it. A step is a read or a program of a page that collection moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Pipeline {
+pub enum HostOverlapWithMovesConfig {
     /// No overlap (`false`), or overlap of a step of a collection with host requests that wait when the step begins (`true`). A step
     /// is a read or a program of a page that collection moves. All requests that the die may serve then must be of the step's kind:
     /// reads for a read, writes for a program. Otherwise none overlaps. In drives with superblocks, only reads overlap.
@@ -116,25 +116,25 @@ pub enum Pipeline {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NamedPipeline {
-    /// Lets host requests overlap with a step of a collection if they wait when the step begins, or if they arrive during it. A step
-    /// is a read or a program of a page that collection moves. Reads overlap only with a read, and writes only with a program. Waiting
-    /// requests overlap only if all that the die may serve when the step begins are of its kind. In drives with superblocks, only
-    /// reads overlap.
+    /// Lets host requests overlap with a step of a collection if they wait when the step begins, or if they arrive during it. A step is a
+    /// read or a program of a page that collection moves. Host reads overlap only with a step that reads, and host writes only with a step
+    /// that programs. If both reads and writes wait when the step begins, none of these overlap. In drives with superblocks, only reads
+    /// overlap.
     InFlight,
 }
 
-impl Pipeline {
+impl HostOverlapWithMovesConfig {
     /// Returns true if the setting allows host requests to overlap with steps of a collection.
-    pub fn is_on(self) -> bool {
+    pub fn allows_host_overlap(self) -> bool {
         self != Self::Plain(false)
     }
 
     /// Returns the setting as the model represents it.
-    pub(super) fn resolved(self) -> ssd::PipeliningMode {
+    pub(super) fn resolved(self) -> ssd::HostOverlapWithMoves {
         match self {
-            Self::Plain(false) => ssd::PipeliningMode::Off,
-            Self::Plain(true) => ssd::PipeliningMode::AtPreemptionPoints,
-            Self::Named(NamedPipeline::InFlight) => ssd::PipeliningMode::AlsoDuringCollectionSteps,
+            Self::Plain(false) => ssd::HostOverlapWithMoves::NoOverlap,
+            Self::Plain(true) => ssd::HostOverlapWithMoves::RequestsWaitingAtStepStart,
+            Self::Named(NamedPipeline::InFlight) => ssd::HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep,
         }
     }
 }
@@ -145,7 +145,7 @@ pub(super) const REFERENCE_NO_COPY_BACK: &str = "reference-no-copy-back";
 /// Rules by which collection chooses victim blocks and free blocks, and moves pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Procedure {
+pub enum CollectionProcedure {
     /// Finds victims and free blocks as the other keys of `ssd.gc` say.
     AsSet,
     /// Follows the SSD extension of DiskSim with its setting copy-back disabled. Each die has one pool of blocks. When collection
@@ -169,7 +169,7 @@ impl Quantity for IdleTimeBeforeCollection {
     const NAME: &'static str = "idle-time";
     const ALLOWED_VALUES: &'static str = "\"off\", or a duration with a unit, such as \"10ms\"";
     const PATTERN: &'static str = r"^\s*(off|[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d))\s*$";
-    const ALLOWED_NUMBERS: Option<NumberRange> = None;
+    const UNITLESS_RANGE: Option<AllowedUnitlessRange> = None;
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         if text.trim() == "off" { Ok(Self::Off) } else { Duration::parse(text).map(Self::After) }
@@ -186,7 +186,7 @@ impl Quantity for IdleTimeBeforeCollection {
 /// Kinds of host requests before which a die checks if one of its pools of blocks has so few free blocks that collection must start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Trigger {
+pub enum GcCheckBefore {
     /// Makes a die check its pools of blocks before it serves any request of the host. Collection starts if a pool has only `start`
     /// free blocks or fewer.
     Request,

@@ -52,23 +52,27 @@ use flashraid_workload::files::{is_wrong_path, read_at_most};
 
 pub use array::{ArrayConfig, Level};
 pub use cache::{CacheCapacityUnit, CacheConfig, CommonCacheKeys};
-pub use coordination::{ControllerAnswer, CoordinationConfig, ForceUntil, LatencyConfig, NotifyConfig, ProtocolConfig};
+pub use coordination::{
+    CoordinationConfig, ForceUntil, ForcedCollectionRequestAnswer, JointCollectionRequestConfig, MessageLatencyConfig, ProtocolConfig,
+};
 pub use device::{
-    Allocation, BlockSummaryPage, ChannelConfig, ChannelOrder, Duplex, GeometryConfig, Link, LinkRate, LinkTable, NamedSummaryPage,
-    PlaneChoice, ScaleBy, SsdConfig, Start, TimingConfig, TransferPath, WarmUpConfig, WarmUpPattern, WriteZeroes,
+    Allocation, BlockSummaryPage, ChannelConfig, ControllerDiePath, DieNumberingOrder, Duplex, FillBeforeWarmUp, GeometryConfig,
+    HalfDuplexBandwidthLimit, HostLinkBandwidth, LinkTable, PlaneChoice, ScaledDimension, SsdConfig, SummaryPageTimeSplit, TimingConfig,
+    WarmUpConfig, WarmUpPattern, WriteZeroes,
 };
 pub use flashraid_model::coordination::SchemePolicy;
 pub use flashraid_model::ssd::VictimPolicy;
 pub use flashraid_workload::units::{StartThreshold, StopThreshold};
-pub use gc::{BlockPoolScope, Blocking, GcConfig, IdleTimeBeforeCollection, Preemption, Procedure, Trigger};
+pub use gc::{BlockPoolScope, Blocking, CollectionProcedure, GcCheckBefore, GcConfig, IdleTimeBeforeCollection, Preemption};
 pub use presets::{Preset, PresetKind, all_presets};
 pub(crate) use problems::nearest as nearest_name;
 pub use problems::{Problem, Problems, SourceText, TextPlace};
-pub use read::{Cancel, HedgeDelay, Knowledge, ReadConfig, RemainingTimeKnowledge};
+pub use read::{HedgeDelay, Knowledge, ReadConfig, RemainingCollectionTimeKnowledge, UnneededReadCancellation};
 pub use report::{ReportConfig, TimelineConfig};
 pub use resolve::workload_address_space;
 pub use superblock::{
-    BufferConfig, FirmwareConfig, HandleIsolation, PlacementHandlesConfig, PlaneReads, SlcConfig, SlcMode, SuperblockConfig,
+    ConcurrentPlaneReads, ControllerCoresConfig, HandleIsolation, PlacementHandlesConfig, SlcConfig, SlcShareBase, SuperblockConfig,
+    WriteBufferConfig,
 };
 pub use workload::*;
 pub(crate) use workload_spec::changed_workload_keys;

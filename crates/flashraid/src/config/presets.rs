@@ -73,7 +73,7 @@ pub fn all_presets() -> Vec<Preset> {
     // A name such as `spider(R,I,W)` stands for many workloads. Its text is that of one of them.
     let workloads = catalogue::WORKLOAD_NAMES.iter().filter_map(|name| {
         let named = catalogue::find_workload(name.split('(').next().unwrap_or(name)).ok()?;
-        let summary = format!("{}: {}", named.statistics_source, named.note);
+        let summary = format!("{}: {}", named.statistics_source, named.added_assumptions);
         Some(Preset { kind: PresetKind::Workload, name: (*name).to_string(), summary, toml_text: workload_spec::to_toml(&named) })
     });
     from_toml(PresetKind::Device, DEVICES).into_iter().chain(from_toml(PresetKind::Array, ARRAYS)).chain(workloads).collect()

@@ -1,6 +1,6 @@
 //! The quantities that configuration keys can hold, and the list by which their texts are checked.
 
-use super::device::LinkRate;
+use super::device::HalfDuplexBandwidthLimit;
 use super::gc::IdleTimeBeforeCollection;
 use super::read::HedgeDelay;
 use super::workload::{RequestsOrTime, TraceReorder};
@@ -11,7 +11,7 @@ use flashraid_workload::quantity_impls;
 use flashraid_workload::synthetic::Footprint;
 use flashraid_workload::units::{ByteRate, Duration, Fraction, Quantity, Size, StartThreshold, StopThreshold, TimePerByte, UnitError};
 
-quantity_impls!(LinkRate, IdleTimeBeforeCollection, HedgeDelay, RequestsOrTime, TraceReorder);
+quantity_impls!(HalfDuplexBandwidthLimit, IdleTimeBeforeCollection, HedgeDelay, RequestsOrTime, TraceReorder);
 
 /// Information about a kind of [`Quantity`]: its name in the schema, the allowed texts, and a function that checks a text.
 pub(super) struct Checker {
@@ -31,7 +31,7 @@ pub(super) const CHECKERS: &[Checker] = &[
     checker::<ByteRate>(),
     checker::<TimePerByte>(),
     checker::<Fraction>(),
-    checker::<LinkRate>(),
+    checker::<HalfDuplexBandwidthLimit>(),
     checker::<StartThreshold>(),
     checker::<StopThreshold>(),
     checker::<IdleTimeBeforeCollection>(),

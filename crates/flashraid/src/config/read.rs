@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use flashraid_model::array::{self, HedgeAfter, ReadPlan, ReadPlanParams, SlowReadPredictionParams};
 use flashraid_model::coordination::SchemePolicy;
-use flashraid_workload::units::{Duration, Fraction, NumberRange, Quantity, UnitError};
+use flashraid_workload::units::{AllowedUnitlessRange, Duration, Fraction, Quantity, UnitError};
 
 use super::Config;
 use super::resolve::Resolver;
@@ -39,7 +39,7 @@ pub struct ReadConfig {
     /// by collection. Only with `plan = "avoid"` (reads avoid members that collect).
     pub pre_reads: bool,
     /// Knowledge of the host about how long collection will last. Only with `plan = "avoid"`.
-    pub remaining: RemainingTimeKnowledge,
+    pub remaining: RemainingCollectionTimeKnowledge,
     /// Time after which a read that has not ended is also read elsewhere: from another copy, or from the rest of the stripe. It is a
     /// duration, or `"p95"` for the 95th percentile of the durations of the member's last reads. Only with `plan = "hedge"`, or with
     /// `plan = "predict"` and `then_hedge`.
@@ -51,7 +51,7 @@ pub struct ReadConfig {
     pub learn: u32,
     /// Treatment of unneeded reads. A read becomes unneeded if it was also made elsewhere, and the answer from there came first. Only
     /// with `plan = "hedge"`, or with `plan = "predict"` and `then_hedge`.
-    pub cancel: Cancel,
+    pub cancel: UnneededReadCancellation,
     /// Wait above which a read counts as slow. Before each read, the host predicts if it will be slow. The wait is the time from this
     /// prediction until the die of the member would begin the read. Only with `plan = "predict"`.
     pub slow: Duration,
@@ -73,10 +73,10 @@ impl Default for ReadConfig {
             fast_fail: Duration { ns: 1000 },
             knowledge: Knowledge::Element,
             pre_reads: true,
-            remaining: RemainingTimeKnowledge::Known,
+            remaining: RemainingCollectionTimeKnowledge::Known,
             after: HedgeDelay::P95OfReads,
             learn: 1024,
-            cancel: Cancel::Never,
+            cancel: UnneededReadCancellation::Never,
             slow: Duration { ns: 1_000_000 },
             false_accept: Fraction(0.05),
             false_reject: Fraction(0.05),
@@ -99,7 +99,7 @@ impl Quantity for HedgeDelay {
     const NAME: &'static str = "time-until-late";
     const ALLOWED_VALUES: &'static str = "\"p95\", or a duration with a unit, such as \"1ms\"";
     const PATTERN: &'static str = r"^\s*(p95|[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d))\s*$";
-    const ALLOWED_NUMBERS: Option<NumberRange> = None;
+    const UNITLESS_RANGE: Option<AllowedUnitlessRange> = None;
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         if text.trim() == "p95" { Ok(Self::P95OfReads) } else { Duration::parse(text).map(Self::Time) }
@@ -116,7 +116,7 @@ impl Quantity for HedgeDelay {
 /// Treatment of unneeded reads. A read becomes unneeded if it was also made elsewhere, and the answer from there came first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Cancel {
+pub enum UnneededReadCancellation {
     /// Serves unneeded reads to their end. A read becomes unneeded if it was also made elsewhere, and the answer from there came
     /// first.
     Never,
@@ -141,7 +141,7 @@ pub enum Knowledge {
 /// Knowledge of the host about how long collection will last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum RemainingTimeKnowledge {
+pub enum RemainingCollectionTimeKnowledge {
     /// Each member, collecting or not, tells the host at what time it would begin a read that is sent now.
     Known,
     /// Members only tell the host that they collect, and not for how long.
@@ -169,17 +169,17 @@ impl ReadConfig {
                 Knowledge::Turn => array::HostKnowledgeOfCollection::Turns,
             },
             parity_update_reads_avoid_collection: self.pre_reads,
-            knows_remaining_collection_time: self.remaining == RemainingTimeKnowledge::Known,
+            knows_remaining_collection_time: self.remaining == RemainingCollectionTimeKnowledge::Known,
             hedge_delay: match self.after {
                 HedgeDelay::P95OfReads => HedgeAfter::P95OfReads { percentile_window_reads: self.learn },
                 HedgeDelay::Time(time) => HedgeAfter::Time(time.ns),
             },
-            abandons_waiting_reads: self.cancel == Cancel::Queued,
+            abandons_waiting_reads: self.cancel == UnneededReadCancellation::Queued,
             prediction: SlowReadPredictionParams {
-                slow_threshold_ns: self.slow.ns,
+                slow_wait_threshold_ns: self.slow.ns,
                 false_accept: self.false_accept.0,
                 false_reject: self.false_reject.0,
-                cost_ns: self.cost.ns,
+                delay_per_read_ns: self.cost.ns,
                 also_hedges: self.then_hedge,
             },
         }
@@ -205,7 +205,7 @@ impl Resolver<'_> {
             self.problem("read.after", message, None);
         }
         let takes_turns = matches!(config.coordination.scheme, SchemePolicy::Windows(_));
-        if config.read.plan.0.considers_member_state() && config.read.knowledge == Knowledge::Turn && !takes_turns {
+        if config.read.plan.0.considers_collecting_members() && config.read.knowledge == Knowledge::Turn && !takes_turns {
             let message = format!(
                 "`read.knowledge` is \"turn\", but with coordination.scheme = \"{}\" members have no turns",
                 config.coordination.scheme.name()
@@ -214,7 +214,7 @@ impl Resolver<'_> {
             self.problem("read.knowledge", message, Some(fix));
         }
         let policy = &config.cache.policy;
-        if config.read.plan.0 != ReadPlan::Home && policy.cache_levels().member_caches.is_some() {
+        if config.read.plan.0 != ReadPlan::Home && policy.caches_used().member_caches.is_some() {
             let message = format!(
                 "`read.plan` is \"{}\", but with cache.policy = \"{}\" the flash of a member may be older than its cache, so that no strip follows from the others",
                 config.read.plan.0.name(),
@@ -230,7 +230,7 @@ pub(super) fn without_effect(config: &Config, array: &array::ArrayParams, is_wri
     let plan = config.read.plan.0;
     let mut warnings = Vec::new();
     for (works, needs, keys) in [
-        (plan.considers_member_state(), "plan = \"avoid\"", &["fast_fail", "knowledge", "pre_reads", "remaining"][..]),
+        (plan.considers_collecting_members(), "plan = \"avoid\"", &["fast_fail", "knowledge", "pre_reads", "remaining"][..]),
         (plan.predicts_slow_reads(), "plan = \"predict\"", &["slow", "false_accept", "false_reject", "cost", "then_hedge"]),
         (config.read.hedges(), "plan = \"hedge\" (or \"predict\" with read.then_hedge = true)", &["after", "learn", "cancel"]),
         (!config.read.hedges() || config.read.after == HedgeDelay::P95OfReads, "after = \"p95\"", &["learn"]),
@@ -245,7 +245,7 @@ pub(super) fn without_effect(config: &Config, array: &array::ArrayParams, is_wri
     if !array.plans_reads() {
         let level = config.array.level.name();
         warnings.push(format!("read.plan = \"{name}\" has no effect with level \"{level}\", where each page lies in one place only"));
-    } else if plan.considers_member_state() && array.ssd.gc.collection_takes_no_time {
+    } else if plan.considers_collecting_members() && array.ssd.gc.collection_takes_no_time {
         warnings.push(format!("read.plan = \"{name}\" has no effect with coordination.scheme = \"ideal\", where collection takes no time"));
     }
     warnings
@@ -346,8 +346,13 @@ mod tests {
         };
         assert_eq!(of_prediction(""), Ok(SlowReadPredictionParams::default()));
         let keys = "slow = \"2ms\"\nfalse_accept = 0.1\nfalse_reject = \"20%\"\ncost = \"0s\"\nthen_hedge = true\n";
-        let prediction =
-            SlowReadPredictionParams { slow_threshold_ns: 2_000_000, false_accept: 0.1, false_reject: 0.2, cost_ns: 0, also_hedges: true };
+        let prediction = SlowReadPredictionParams {
+            slow_wait_threshold_ns: 2_000_000,
+            false_accept: 0.1,
+            false_reject: 0.2,
+            delay_per_read_ns: 0,
+            also_hedges: true,
+        };
         assert_eq!(of_prediction(keys), Ok(prediction));
         assert!(of_prediction("false_accept = 1.5\n").is_err());
         assert!(of_prediction("cost = \"2h\"\n").is_err_and(|text| text.contains("at most 1h")));

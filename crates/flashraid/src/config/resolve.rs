@@ -3,16 +3,20 @@
 use std::path::PathBuf;
 
 use super::array::Level;
-use super::device::{Allocation, Duplex, Link, LinkRate, PlaneChoice, TransferPath, WarmUpPattern, WriteZeroes};
-use super::gc::{BlockPoolScope, Blocking, IdleTimeBeforeCollection, Preemption, Procedure, REFERENCE_NO_COPY_BACK, Trigger};
+use super::device::{
+    Allocation, ControllerDiePath, Duplex, HalfDuplexBandwidthLimit, HostLinkBandwidth, PlaneChoice, WarmUpPattern, WriteZeroes,
+};
+use super::gc::{
+    BlockPoolScope, Blocking, CollectionProcedure, GcCheckBefore, IdleTimeBeforeCollection, Preemption, REFERENCE_NO_COPY_BACK,
+};
 use super::problems::{Problem, TextPlace};
 use super::tree::Tree;
 use super::validate::show;
-use super::workload::Kind;
+use super::workload::WorkloadKind;
 use super::{Config, RunLimit, Scenario, WarmStateFiles, workload_spec};
 use flashraid_model::array::{self, ArrayParams, MEMBERS_MAX, WarmUp};
 use flashraid_model::events::TIME_MAX_NS;
-use flashraid_model::flash::{ChannelParams, Geometry, Timing};
+use flashraid_model::flash::{ChannelAssignment, Geometry, Timing};
 use flashraid_model::metrics::{MetricsParams, UnmeasuredStart};
 use flashraid_model::policy::ParameterProblem;
 use flashraid_model::space::pools::MAX_POOLS_PER_DIE;
@@ -53,13 +57,13 @@ pub(super) fn resolve(mut config: Config, tree: &Tree, written: &Tree, problems:
         pattern: match config.ssd.warm_up.pattern {
             WarmUpPattern::Random => array::WarmUpPattern::Random,
             WarmUpPattern::Workload => array::WarmUpPattern::Workload,
-            WarmUpPattern::Steady => array::WarmUpPattern::SteadyState,
+            WarmUpPattern::Steady => array::WarmUpPattern::SteadyStateWithoutWrites,
         },
     };
     let path = |path: &Option<String>| path.as_ref().map(PathBuf::from);
     let mut workload = workload_spec::to_spec(&config.workload);
     if config.ssd.write_zeroes == WriteZeroes::Deallocate {
-        workload.transform.deallocate_bytes = deallocated_bytes(&array);
+        workload.transform.zero_write_trim_unit_bytes = deallocated_bytes(&array);
     }
     Some(Scenario {
         config_hash: super::hash_of(&config),
@@ -169,7 +173,7 @@ fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String>
             "workload.{key} changes the preset {base}, because neither workload.preset nor workload.kind is given; all other keys are those of {base}"
         ));
     }
-    if is_written("ssd.channel") && config.ssd.transfer != TransferPath::Channel {
+    if is_written("ssd.channel") && config.ssd.transfer != ControllerDiePath::Channel {
         warnings.push("ssd.channel has no effect without ssd.transfer = \"channel\"".into());
     }
     if array.members == 1 && config.coordination.scheme.has_coordinating_controller() {
@@ -183,7 +187,7 @@ fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String>
 fn without_effect(config: &Config) -> Vec<String> {
     let (gc, default) = (&config.ssd.gc, super::gc::GcConfig::default());
     let of_preemption = [
-        ("pipeline", gc.pipeline.is_on()),
+        ("pipeline", gc.pipeline.allows_host_overlap()),
         ("merge", gc.merge),
         ("reorder", gc.reorder),
         ("t_hard", gc.t_hard != default.t_hard),
@@ -289,7 +293,7 @@ impl Resolver<'_> {
                 Allocation::Dynamic => ssd::DieChoiceForWrites::Dynamic,
             },
             plane_choice: match config.ssd.plane_choice {
-                PlaneChoice::MostFree => ssd::PlaneChoice::MostFree,
+                PlaneChoice::MostFree => ssd::PlaneChoice::MostFreePages,
                 PlaneChoice::Rotate => ssd::PlaneChoice::Rotate,
             },
             gc,
@@ -312,7 +316,7 @@ impl Resolver<'_> {
             let message = format!("`ssd.geometry.page_size` is {}, but must be a multiple of 512 B up to 1 MiB", written.page_size);
             self.problem("ssd.geometry.page_size", message, None);
         }
-        if config.ssd.summary_page.is_there() && written.pages < 2 {
+        if config.ssd.summary_page.is_present() && written.pages < 2 {
             self.problem("ssd.geometry.pages", "a block whose last page is a summary needs at least 2 pages", None);
         }
         let blocks_per_member = u64::from(written.dies) * u64::from(written.planes) * u64::from(written.blocks);
@@ -359,7 +363,7 @@ impl Resolver<'_> {
             pages_per_block: written.pages,
             page_bytes: page_bytes as u32,
             reserved_blocks_per_plane: reserved,
-            has_summary_page: config.ssd.summary_page.is_there(),
+            has_summary_page: config.ssd.summary_page.is_present(),
         })
     }
 
@@ -377,7 +381,7 @@ impl Resolver<'_> {
                 self.problem(&format!("ssd.timing.{key}"), message, None);
             }
         }
-        let is_free = config.ssd.transfer == TransferPath::None;
+        let is_free = config.ssd.transfer == ControllerDiePath::None;
         // The time is rounded to the nearest nanosecond. The presets of the papers give whole numbers.
         let transfer_ns = |sectors: u64| {
             let bytes = sectors * (SECTOR_BYTES + u64::from(written.spare_bytes_per_sector));
@@ -399,7 +403,7 @@ impl Resolver<'_> {
             page_program_ns: written.page_program.ns,
             block_erase_ns: written.block_erase.ns,
             page_transfer_ns: allowed_ns(page_transfer_ns),
-            block_summary_transfer_ns: if geometry.has_summary_page { allowed_ns(transfer_ns(1)) } else { 0 },
+            summary_page_transfer_ns: if geometry.has_summary_page { allowed_ns(transfer_ns(1)) } else { 0 },
             command_overhead_ns: written.command_overhead.ns,
             spreads_summary_page_over_programs: config.ssd.summary_page.spreads_time_over_programs(),
         }
@@ -416,7 +420,7 @@ impl Resolver<'_> {
         }
         let (g, t) = (&ssd.geometry, &ssd.timing);
         let mut page_ns = u128::from(t.page_read_ns) + 2 * u128::from(t.page_program_ns) + u128::from(t.command_overhead_ns);
-        page_ns += 2 * u128::from(t.page_transfer_ns) + u128::from(t.block_summary_transfer_ns);
+        page_ns += 2 * u128::from(t.page_transfer_ns) + u128::from(t.summary_page_transfer_ns);
         if let Some(preemption) = ssd.gc.preemption {
             page_ns += 2 * u128::from(preemption.poll_duration_ns);
             if let Some(suspension) = preemption.suspension {
@@ -470,9 +474,9 @@ impl Resolver<'_> {
             self.problem("ssd.gc.blocking", message, Some("set ssd.gc.pool = \"plane\" or ssd.gc.blocking = \"die\""));
         }
         let start = match procedure {
-            Procedure::AsSet => start,
+            CollectionProcedure::AsSet => start,
             // The count of free blocks is one too high in this procedure (rule 130).
-            Procedure::ReferenceNoCopyBack => {
+            CollectionProcedure::ReferenceNoCopyBack => {
                 if start == 1 {
                     let message = format!(
                         "`ssd.gc.start` is {}, which comes to 1 of the {pool_blocks} blocks of {pool}, but with ssd.gc.procedure = \"{REFERENCE_NO_COPY_BACK}\" a collection starts with one free block less, and one is the least",
@@ -485,8 +489,8 @@ impl Resolver<'_> {
         };
         GcParams {
             collection_procedure: match procedure {
-                Procedure::AsSet => ssd::CollectionProcedure::AsConfigured,
-                Procedure::ReferenceNoCopyBack => ssd::CollectionProcedure::DiskSimWithoutCopyBack,
+                CollectionProcedure::AsSet => ssd::CollectionProcedure::VictimByPolicy,
+                CollectionProcedure::ReferenceNoCopyBack => ssd::CollectionProcedure::DiskSimWithoutCopyBack,
             },
             pool_scope: match written.pool {
                 BlockPoolScope::Plane => ssd::PoolScope::Plane,
@@ -498,9 +502,9 @@ impl Resolver<'_> {
             },
             start_threshold_free_blocks: start,
             stop_threshold_free_blocks: stop,
-            pool_check_trigger: match written.trigger {
-                Trigger::Request => ssd::FreeBlockCheckTrigger::EveryRequest,
-                Trigger::Write => ssd::FreeBlockCheckTrigger::OnlyWrites,
+            pool_check_request_kinds: match written.trigger {
+                GcCheckBefore::Request => ssd::PoolCheckRequestKinds::EveryRequest,
+                GcCheckBefore::Write => ssd::PoolCheckRequestKinds::OnlyWrites,
             },
             victim: self.victim(config),
             separate_open_block: written.separate_open_block,
@@ -508,10 +512,10 @@ impl Resolver<'_> {
             collection_takes_no_time: config.coordination.scheme.collection_takes_no_time(),
             preemption: (written.preemption != Preemption::None).then(|| ssd::Preemption {
                 poll_duration_ns: written.poll.ns,
-                hard_limit_to_start_ratio: written.t_hard.0,
-                pipeline: written.pipeline.resolved(),
-                serves_requests_from_move_register: written.merge,
-                moves_requested_pages_first: written.reorder,
+                write_blocking_limit_to_start_ratio: written.t_hard.0,
+                host_overlap_with_moves: written.pipeline.resolved(),
+                serves_page_being_moved_from_register: written.merge,
+                moves_host_requested_pages_first: written.reorder,
                 suspension: (written.preemption == Preemption::Suspend).then_some(ssd::Suspension {
                     suspend_ns: written.suspend_ns,
                     resume_ns: written.resume_ns,
@@ -543,10 +547,10 @@ impl Resolver<'_> {
         victim
     }
 
-    pub(super) fn channel(&mut self, config: &Config) -> Option<ChannelParams> {
+    pub(super) fn channel(&mut self, config: &Config) -> Option<ChannelAssignment> {
         let dies = config.ssd.geometry.dies;
         match (config.ssd.transfer, &config.ssd.channel) {
-            (TransferPath::Channel, Some(channel)) => {
+            (ControllerDiePath::Channel, Some(channel)) => {
                 let per_channel = channel.dies_per_channel;
                 if per_channel > dies {
                     let message = format!("`ssd.channel.dies_per_channel` is {per_channel}, but there are only {dies} dies");
@@ -556,9 +560,9 @@ impl Resolver<'_> {
                     let message = "`ssd.timing.transfer_per_byte` is 0, but with `ssd.transfer = \"channel\"` a transfer takes time";
                     self.problem("ssd.timing.transfer_per_byte", message, Some("set ssd.transfer = \"none\" for transfers that take none"));
                 }
-                Some(ChannelParams { dies_per_channel: per_channel, die_numbering: channel.order.resolved() })
+                Some(ChannelAssignment { dies_per_channel: per_channel, die_numbering: channel.order.resolved() })
             }
-            (TransferPath::Channel, None) => {
+            (ControllerDiePath::Channel, None) => {
                 let message = "`ssd.transfer` is \"channel\", but nothing says how many dies share one";
                 self.problem("ssd.transfer", message, Some("set ssd.channel.dies_per_channel"));
                 None
@@ -656,7 +660,7 @@ impl Resolver<'_> {
     /// Adds problems for keys that contradict the named procedure of collection.
     fn procedure(&mut self, config: &Config) {
         let gc = &config.ssd.gc;
-        if gc.procedure == Procedure::AsSet {
+        if gc.procedure == CollectionProcedure::AsSet {
             return;
         }
         let contradictions = [
@@ -666,7 +670,7 @@ impl Resolver<'_> {
             ("separate_open_block", gc.separate_open_block, "has one open block for host writes and moved pages"),
             (
                 "pipeline",
-                gc.pipeline.is_on() && gc.preemption != Preemption::None,
+                gc.pipeline.allows_host_overlap() && gc.preemption != Preemption::None,
                 "does not know before its program whether a moved page has to cross planes",
             ),
         ];
@@ -784,7 +788,7 @@ impl Resolver<'_> {
 
     fn workload_keys(&mut self, workload: &super::workload::WorkloadConfig, section: &str, is_whole: bool) {
         use super::workload::AddressFit;
-        use flashraid_model::policy::policy_tables;
+        use flashraid_model::policy::policy_config_tables;
         use flashraid_workload::synthetic::AddressDistribution;
         if !is_whole {
             for (key, is_set) in [("requests", workload.requests.is_some()), ("duration", workload.duration.is_some())] {
@@ -804,14 +808,14 @@ impl Resolver<'_> {
         if workload.path.as_deref().is_some_and(|path| path.is_empty() || path.ends_with('/')) {
             self.problem(&format!("{section}.path"), format!("`{section}.path` names no file"), None);
         }
-        if workload.kind == Some(Kind::Trace) && workload.path.is_none() {
+        if workload.kind == Some(WorkloadKind::Trace) && workload.path.is_none() {
             self.problem(
                 &format!("{section}.kind"),
                 format!("`{section}.kind` is \"trace\", but no `{section}.path` names the file"),
                 None,
             );
         }
-        if workload.kind == Some(Kind::Mix) && workload.streams.is_none() {
+        if workload.kind == Some(WorkloadKind::Mix) && workload.streams.is_none() {
             self.problem(
                 &format!("{section}.kind"),
                 format!("`{section}.kind` is \"mix\", but no `{section}.streams` lists its streams"),
@@ -824,8 +828,10 @@ impl Resolver<'_> {
         }
         if let Some(address) = &workload.address {
             for key in &address.unused_parameters {
-                let users: Vec<String> =
-                    policy_tables::policies_with_parameter::<AddressDistribution>(key).iter().map(|name| format!("\"{name}\"")).collect();
+                let users: Vec<String> = policy_config_tables::policies_with_parameter::<AddressDistribution>(key)
+                    .iter()
+                    .map(|name| format!("\"{name}\""))
+                    .collect();
                 let message = format!("`{section}.address.{key}` is used only with the address pattern {}", users.join(" or "));
                 self.problem(&format!("{section}.address.{key}"), message, Some(&format!("set {section}.address.pattern, or remove it")));
             }
@@ -859,9 +865,9 @@ fn working_blocks(config: &Config) -> (u32, String) {
 
 pub(super) fn link(config: &Config, page_bytes: u64) -> Option<HostLinkParams> {
     let (rate, duplex) = match &config.ssd.link {
-        Link::Rate(LinkRate::Off) => return None,
-        Link::Rate(LinkRate::HalfDuplex(rate)) => (*rate, Duplex::Half),
-        Link::Table(table) => (table.rate, table.duplex),
+        HostLinkBandwidth::Rate(HalfDuplexBandwidthLimit::Off) => return None,
+        HostLinkBandwidth::Rate(HalfDuplexBandwidthLimit::HalfDuplex(rate)) => (*rate, Duplex::Half),
+        HostLinkBandwidth::Table(table) => (table.rate, table.duplex),
     };
     let page_ns = (u128::from(page_bytes) * 1_000_000_000).div_ceil(u128::from(rate.bytes_per_s));
     Some(HostLinkParams { page_transfer_ns: u64::try_from(page_ns).unwrap_or(u64::MAX), full_duplex: duplex == Duplex::Full })

@@ -4,7 +4,7 @@ use super::Config;
 use super::cache::{CacheCapacityUnit, CacheConfig};
 use super::resolve::Resolver;
 use flashraid_model::cache::{CacheParams, CachePolicy, CapacityUnit};
-use flashraid_model::policy::policy_tables;
+use flashraid_model::policy::policy_config_tables;
 use flashraid_workload::units::{Duration, Fraction, Size};
 
 /// Longest time that is accepted.
@@ -29,9 +29,9 @@ pub(super) fn without_effect(written: &CacheConfig) -> Vec<String> {
         ("nvm_read", common.nvm_read.is_some()),
         ("nvm_write", common.nvm_write.is_some()),
     ];
-    let nothing_caches = policy.cache_levels().is_empty();
+    let nothing_caches = policy.caches_used().has_no_cache();
     let unused = set.into_iter().filter(|(_, set)| *set && nothing_caches).map(|(key, _)| key.to_owned());
-    unused.chain(policy_tables::unused_parameters(policy, others)).collect()
+    unused.chain(policy_config_tables::unused_parameters(policy, others)).collect()
 }
 
 impl Resolver<'_> {
@@ -48,8 +48,8 @@ impl Resolver<'_> {
         for problem in &problems {
             self.policy_problem("cache", problem);
         }
-        let parts = policy.cache_levels();
-        if parts.is_empty() {
+        let parts = policy.caches_used();
+        if parts.has_no_cache() {
             return None;
         }
         let size = *common.size.get_or_insert(Size { bytes: BYTES_PER_MEMBER * u64::from(members) });
@@ -79,7 +79,7 @@ impl Resolver<'_> {
         }
         if too_small {
             let page = Size { bytes: page_bytes };
-            let (key, message) = if parts.has_first_level() {
+            let (key, message) = if parts.has_write_group_cache() {
                 let shares = format!("leaves {group_pages} pages to the first level and {member_pages} to each of {members} members");
                 (
                     "cache.first_level_fraction",
@@ -91,16 +91,16 @@ impl Resolver<'_> {
             self.problem(key, message, Some(&format!("every cache needs room for a page of {page} at least; raise cache.size")));
         }
         Some(CacheParams {
-            levels: parts,
+            caches_used: parts,
             write_group_cache_capacity_pages: u32::try_from(group_pages).unwrap_or(u32::MAX),
             member_cache_pages: u32::try_from(member_pages).unwrap_or(u32::MAX),
             capacity_unit: match room {
                 CacheCapacityUnit::Pages => CapacityUnit::Pages,
-                CacheCapacityUnit::Whole => CapacityUnit::PagesOfWholeWrites,
-                CacheCapacityUnit::Entries => CapacityUnit::Entries,
+                CacheCapacityUnit::Whole => CapacityUnit::PagesAdmittingWholeWrites,
+                CacheCapacityUnit::Entries => CapacityUnit::DirtyStripesOrStrips,
             },
             destage_start_fill: low,
-            destage_full_speed_fill: high,
+            full_speed_destage_fill_fraction: high,
             destages_in_flight_max: in_flight,
             joint_destage_wait_max_ns: policy.sync_timeout().ns,
             nvm_page_read_ns: nvm_read.ns,

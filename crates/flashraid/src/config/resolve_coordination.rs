@@ -2,11 +2,13 @@
 
 use super::Config;
 use super::array::Level;
-use super::coordination::{ControllerAnswer, CoordinationConfig, ForceUntil, NotifyConfig, ProtocolConfig};
+use super::coordination::{CoordinationConfig, ForceUntil, ForcedCollectionRequestAnswer, JointCollectionRequestConfig, ProtocolConfig};
 use super::resolve::Resolver;
-use flashraid_model::coordination::{self, CollectionRequestTiming, CoordinationParams, ForcedWork, MessageKind, time_range_problem};
+use flashraid_model::coordination::{
+    self, CoordinationParams, ForcedCollectionAmount, JointCollectionRequestTiming, MessageKind, time_range_problem,
+};
 use flashraid_model::ids::MemberSet;
-use flashraid_model::policy::{ParameterProblem, policy_tables};
+use flashraid_model::policy::{ParameterProblem, policy_config_tables};
 use flashraid_model::ssd::SsdParams;
 use flashraid_workload::units::Duration;
 
@@ -14,32 +16,32 @@ use flashraid_workload::units::Duration;
 pub(super) fn without_effect(written: &CoordinationConfig) -> Vec<String> {
     let (protocol, default) = (&written.protocol, ProtocolConfig::default());
     let coordinated = written.scheme.has_coordinating_controller();
-    let forces_in_cycles = written.scheme.forces_in_cycles();
-    let is_soft = forces_in_cycles && protocol.notify() == NotifyConfig::Soft;
-    let t_soft_is_used = written.scheme.members_register_with_controller() || is_soft || (forces_in_cycles && !protocol.across_dies);
+    let forces_members_together = written.scheme.forces_members_together();
+    let is_soft = forces_members_together && protocol.notify() == JointCollectionRequestConfig::Soft;
+    let t_soft_is_used = written.scheme.members_report_low_free_blocks() || is_soft || (forces_members_together && !protocol.across_dies);
     let of_protocol = [
         ("force_until", coordinated, protocol.force_until != default.force_until),
-        ("across_dies", forces_in_cycles, protocol.across_dies != default.across_dies),
-        ("notify", forces_in_cycles, protocol.notify.is_some()),
+        ("across_dies", forces_members_together, protocol.across_dies != default.across_dies),
+        ("notify", forces_members_together, protocol.notify.is_some()),
         ("t_soft", t_soft_is_used, protocol.t_soft != default.t_soft),
-        ("delay", forces_in_cycles, protocol.delay != default.delay),
-        ("at_idle", forces_in_cycles, protocol.at_idle != default.at_idle),
+        ("delay", forces_members_together, protocol.delay != default.delay),
+        ("at_idle", forces_members_together, protocol.at_idle != default.at_idle),
         ("answer", coordinated, protocol.answer != default.answer),
         ("ggc_aware", coordinated, protocol.ggc_aware != default.ggc_aware),
         ("latency", coordinated, protocol.latency != default.latency),
     ];
     let unused = of_protocol.into_iter().filter(|(_, used, set)| *set && !used).map(|(key, ..)| key.to_owned());
-    unused.chain(policy_tables::unused_parameters(&written.scheme, &written.others)).collect()
+    unused.chain(policy_config_tables::unused_parameters(&written.scheme, &written.others)).collect()
 }
 
 /// Returns settings of the protocol that have no effect because of other settings, each with the reason.
 pub(super) fn contradictions(config: &Config) -> Vec<String> {
     let CoordinationConfig { scheme, protocol, .. } = &config.coordination;
     let mut warnings = Vec::new();
-    if !scheme.forces_in_cycles() {
+    if !scheme.forces_members_together() {
         return warnings;
     }
-    if protocol.at_idle && protocol.notify() == NotifyConfig::AtStart {
+    if protocol.at_idle && protocol.notify() == JointCollectionRequestConfig::AtStart {
         let why = "where members ask when they have begun to collect; set coordination.notify = \"soft\"";
         warnings.push(format!("coordination.at_idle has no effect with coordination.notify = \"at-start\", {why}"));
     }
@@ -75,25 +77,25 @@ impl Resolver<'_> {
         let ggc_aware = self.ggc_aware(protocol.ggc_aware.as_deref(), members, config.array.level);
         scheme.has_coordinating_controller().then(|| CoordinationParams {
             scheme: scheme.clone(),
-            forced_work: match protocol.force_until {
-                ForceUntil::PoolVictims => ForcedWork::OneVictimPerPool,
-                ForceUntil::PoolVictimsAndWatermark => ForcedWork::OneVictimPerPoolThenWatermark,
-                ForceUntil::VictimAndWatermark => ForcedWork::OneVictimThenWatermark,
-                ForceUntil::OneVictim => ForcedWork::OneVictim,
-                ForceUntil::Watermark => ForcedWork::ToWatermark,
+            forced_collection_amount: match protocol.force_until {
+                ForceUntil::PoolVictims => ForcedCollectionAmount::OneVictimPerPool,
+                ForceUntil::PoolVictimsAndWatermark => ForcedCollectionAmount::OneVictimPerPoolThenWatermark,
+                ForceUntil::VictimAndWatermark => ForcedCollectionAmount::OneVictimThenUntilStopThreshold,
+                ForceUntil::OneVictim => ForcedCollectionAmount::OneVictimPerDie,
+                ForceUntil::Watermark => ForcedCollectionAmount::ToWatermark,
             },
             soft_threshold_free_blocks: protocol
                 .t_soft
                 .threshold_free_blocks_for_pool(pools.blocks_per_pool, pools.start_threshold_free_blocks),
-            collection_request_timing: match protocol.notify() {
-                _ if !scheme.forces_in_cycles() => CollectionRequestTiming::AtStartThreshold,
-                NotifyConfig::AtStart => CollectionRequestTiming::AtStartThreshold,
-                NotifyConfig::Soft => CollectionRequestTiming::AtSoftThreshold,
+            joint_collection_request_timing: match protocol.notify() {
+                _ if !scheme.forces_members_together() => JointCollectionRequestTiming::AtStartThreshold,
+                JointCollectionRequestConfig::AtStart => JointCollectionRequestTiming::AtStartThreshold,
+                JointCollectionRequestConfig::Soft => JointCollectionRequestTiming::AtSoftThreshold,
             },
             request_to_cycle_delay_ns: protocol.delay.ns,
             begins_cycles_when_idle: protocol.at_idle,
             all_dies_of_forced_member_collect: protocol.across_dies,
-            controller_answers_member_requests: protocol.answer == ControllerAnswer::Prompt,
+            controller_answers_member_requests: protocol.answer == ForcedCollectionRequestAnswer::Prompt,
             coordinated_members: ggc_aware,
             message_latency_ns: {
                 let mut by_kind = [0; coordination::MESSAGE_KINDS];

@@ -1,7 +1,7 @@
 //! Converts the sections `[array.failure]` and `[array.rebuild]` to the parameters of the model.
 
 use super::Config;
-use super::array::Spare;
+use super::array::SpareInitialState;
 use super::resolve::Resolver;
 use flashraid_model::array::{self, FailureParams, MEMBERS_MAX, RaidLevel, RebuildParams};
 use flashraid_workload::units::{Duration, Size};
@@ -58,8 +58,8 @@ impl Resolver<'_> {
             strips_in_flight_max: rebuild.in_flight,
             spares: rebuild.spares,
             spare_state: match rebuild.spare {
-                Spare::Warm => array::InitialSpareState::WarmedUpByOverwrites,
-                Spare::Fresh => array::InitialSpareState::Fresh,
+                SpareInitialState::Warm => array::InitialSpareState::WarmedUpByOverwrites,
+                SpareInitialState::Fresh => array::InitialSpareState::FilledNotWarmedUp,
             },
             continues_after_last_request: rebuild.finish,
         })

@@ -4,7 +4,7 @@
 use super::Config;
 use super::resolve::Resolver;
 use flashraid_model::flash::Geometry;
-use flashraid_model::ssd::{BufferParams, FirmwareParams, FrontEndParams, QueueParams};
+use flashraid_model::ssd::{BufferParams, ControllerCoresParams, FrontEndParams, QueueParams};
 use flashraid_workload::units::Size;
 
 /// Maximum number of pages of a write buffer.
@@ -38,7 +38,7 @@ impl Resolver<'_> {
                 superpage_open_max_ns: None,
             }
         });
-        let firmware = ssd.firmware.as_ref().map_or(FirmwareParams::WITHOUT_OVERHEAD, |written| {
+        let firmware = ssd.firmware.as_ref().map_or(ControllerCoresParams::WITHOUT_OVERHEAD, |written| {
             if written.move_.ns > 0 {
                 let message = format!(
                     "`ssd.firmware.move` is {}, but moves cost no core in devices with pools, because a clean is work of its die",

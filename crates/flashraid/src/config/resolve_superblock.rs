@@ -4,15 +4,16 @@
 //! `[ssd.slc]` and `ssd.scale`.
 
 use super::Config;
-use super::device::{Link, LinkRate, ScaleBy, Start, TransferPath, WarmUpPattern};
+use super::device::{ControllerDiePath, FillBeforeWarmUp, HalfDuplexBandwidthLimit, HostLinkBandwidth, ScaledDimension, WarmUpPattern};
 use super::gc::{GcConfig, IdleTimeBeforeCollection, Preemption};
 use super::resolve::{LONGEST_OPERATION_NS, Resolver, SECTOR_BYTES, link};
-use super::superblock::{self as written, FirmwareConfig, HandleIsolation, PlaneReads, SlcMode, SuperblockConfig};
+use super::superblock::{self as written, ConcurrentPlaneReads, ControllerCoresConfig, HandleIsolation, SlcShareBase, SuperblockConfig};
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::ssd::{
-    self, BufferParams, CollectionBlockingScope, CollectionProcedure, DieChoiceForWrites, FirmwareParams, FreeBlockCheckTrigger, GcParams,
-    MAPPING_UNITS_PER_SUPERPAGE_MAX, OperationSuspensionParams, PlacementHandles, PlaneChoice, PoolScope, QueueParams, SlcParams,
-    SlcSuperblockCountLimit, SsdParams, SuperblockCollectionParams, SuperblockParams, SuperblockSuspensionParams, UpkeepParams,
+    self, BufferParams, CollectionBlockingScope, CollectionProcedure, ControllerCoresParams, DieChoiceForWrites, GcParams,
+    MAPPING_UNITS_PER_SUPERPAGE_MAX, OperationSuspensionParams, PlacementHandles, PlaneChoice, PoolCheckRequestKinds, PoolScope,
+    QueueParams, RefreshAndWearLevellingParams, SlcParams, SlcSuperblockCountLimit, SsdParams, SuperblockCollectionParams,
+    SuperblockParams, SuperblockSuspensionParams,
 };
 use flashraid_workload::units::{Duration, Size};
 use serde_json::json;
@@ -42,7 +43,7 @@ pub(super) fn warning_of_scale(config: &Config) -> Option<String> {
     let row_pages = u64::from(superblock.pages_per_cell) * superblock.flash_page.bytes.checked_div(g.page_size.bytes)?;
     let rows = u64::from(g.pages).checked_div(row_pages)?;
     let (scale, most) = (u64::from(config.ssd.scale), (rows / u64::from(ROWS_MIN)).max(1));
-    (config.ssd.scale_by == ScaleBy::Space && scale > most).then(|| {
+    (config.ssd.scale_by == ScaledDimension::Space && scale > most).then(|| {
         format!(
             "ssd.scale is {scale}, but a superblock keeps {} of its {rows} rows at least: the drive is simulated at 1 : {most}, and its capacity and \
              life are still told as those of a drive {scale} times as large",
@@ -65,8 +66,8 @@ impl Resolver<'_> {
             ("ssd.placement_handles", ssd.placement_handles.is_some()),
             ("ssd.slc", ssd.slc.is_some()),
             ("ssd.scale", ssd.scale != 1),
-            ("ssd.scale_by", ssd.scale_by != ScaleBy::Space),
-            ("ssd.warm_up.start", ssd.warm_up.start == Start::Fresh),
+            ("ssd.scale_by", ssd.scale_by != ScaledDimension::Space),
+            ("ssd.warm_up.start", ssd.warm_up.start == FillBeforeWarmUp::Fresh),
             ("ssd.warm_up.pattern", ssd.warm_up.pattern == WarmUpPattern::Steady),
         ];
         for (key, _) in keys.into_iter().filter(|(_, is_set)| *is_set) {
@@ -102,7 +103,7 @@ impl Resolver<'_> {
         if let Some(queues) = &mut ssd.queues {
             queues.commands = divide("ssd.queues.commands", queues.commands);
         }
-        let channel = ssd.channel.as_ref().filter(|_| ssd.transfer == TransferPath::Channel);
+        let channel = ssd.channel.as_ref().filter(|_| ssd.transfer == ControllerDiePath::Channel);
         if let Some(per_channel) = channel.map(|channel| channel.dies_per_channel).filter(|&dies| !ssd.geometry.dies.is_multiple_of(dies)) {
             let message = format!(
                 "`ssd.scale_by = \"width\"` leaves {} dies, but `ssd.channel.dies_per_channel` is {per_channel}, and channels are divided as a whole",
@@ -114,9 +115,11 @@ impl Resolver<'_> {
             size.bytes /= u64::from(by);
         }
         match &mut ssd.link {
-            Link::Rate(LinkRate::Off) => {}
-            Link::Rate(LinkRate::HalfDuplex(rate)) => rate.bytes_per_s = (rate.bytes_per_s / u64::from(by)).max(1),
-            Link::Table(table) => table.rate.bytes_per_s = (table.rate.bytes_per_s / u64::from(by)).max(1),
+            HostLinkBandwidth::Rate(HalfDuplexBandwidthLimit::Off) => {}
+            HostLinkBandwidth::Rate(HalfDuplexBandwidthLimit::HalfDuplex(rate)) => {
+                rate.bytes_per_s = (rate.bytes_per_s / u64::from(by)).max(1)
+            }
+            HostLinkBandwidth::Table(table) => table.rate.bytes_per_s = (table.rate.bytes_per_s / u64::from(by)).max(1),
         }
         narrow
     }
@@ -124,7 +127,7 @@ impl Resolver<'_> {
     /// Returns the parameters of a drive with superblocks.
     pub(super) fn superblock_ssd(&mut self, config: &Config) -> Option<SsdParams> {
         let before = self.problems_so_far();
-        let narrow = (config.ssd.scale_by == ScaleBy::Width).then(|| self.narrowed(config));
+        let narrow = (config.ssd.scale_by == ScaledDimension::Width).then(|| self.narrowed(config));
         let config = narrow.as_ref().unwrap_or(config);
         let set = serde_json::to_value(&config.ssd).unwrap_or_default();
         for (key, default) in of_pools() {
@@ -143,14 +146,14 @@ impl Resolver<'_> {
             let message = "`ssd.timing.command_overhead` is set, but `ssd.firmware` has the cost of commands in a drive with superblocks";
             self.problem("ssd.timing.command_overhead", message, Some("remove it"));
         }
-        if config.ssd.warm_up.start == Start::Fresh && config.ssd.warm_up.pattern == WarmUpPattern::Steady {
+        if config.ssd.warm_up.start == FillBeforeWarmUp::Fresh && config.ssd.warm_up.pattern == WarmUpPattern::Steady {
             let message =
                 "`ssd.warm_up.start` is \"fresh\", but `ssd.warm_up.pattern` is \"steady\", and a drive in its steady state is full";
             self.problem("ssd.warm_up.start", message, Some("remove one of the two"));
         }
         let written = config.ssd.superblock.clone()?;
-        let has_registers = written.cache_read && written.plane_reads == PlaneReads::Independent;
-        if config.ssd.gc.pipeline.is_on() && config.ssd.gc.preemption != Preemption::None && !has_registers {
+        let has_registers = written.cache_read && written.plane_reads == ConcurrentPlaneReads::Independent;
+        if config.ssd.gc.pipeline.allows_host_overlap() && config.ssd.gc.preemption != Preemption::None && !has_registers {
             let message = format!(
                 "`ssd.gc.pipeline` is {}, but reads overlap only in planes that each read for themselves and have a second register",
                 self.written("ssd.gc.pipeline")
@@ -171,22 +174,22 @@ impl Resolver<'_> {
             return None;
         }
         let gc = GcParams {
-            collection_procedure: CollectionProcedure::AsConfigured,
+            collection_procedure: CollectionProcedure::VictimByPolicy,
             pool_scope: PoolScope::Plane,
             blocking_scope: CollectionBlockingScope::Die,
             start_threshold_free_blocks: superblock.collection.target_free_superblocks,
             stop_threshold_free_blocks: superblock.collection.target_free_superblocks + 1,
-            pool_check_trigger: FreeBlockCheckTrigger::EveryRequest,
+            pool_check_request_kinds: PoolCheckRequestKinds::EveryRequest,
             victim: self.victim(config),
             separate_open_block: true,
             copy_back: false,
             collection_takes_no_time: config.coordination.scheme.collection_takes_no_time(),
             preemption: (config.ssd.gc.preemption != Preemption::None).then_some(ssd::Preemption {
                 poll_duration_ns: 0,
-                hard_limit_to_start_ratio: 0.0,
-                pipeline: config.ssd.gc.pipeline.resolved(),
-                serves_requests_from_move_register: config.ssd.gc.merge,
-                moves_requested_pages_first: false,
+                write_blocking_limit_to_start_ratio: 0.0,
+                host_overlap_with_moves: config.ssd.gc.pipeline.resolved(),
+                serves_page_being_moved_from_register: config.ssd.gc.merge,
+                moves_host_requested_pages_first: false,
                 suspension: None,
             }),
             idle_collection_after_ns: match config.ssd.gc.idle {
@@ -199,7 +202,7 @@ impl Resolver<'_> {
             timing,
             consecutive_pages_per_die: 1,
             die_choice_for_writes: DieChoiceForWrites::Static,
-            plane_choice: PlaneChoice::MostFree,
+            plane_choice: PlaneChoice::MostFreePages,
             gc,
             fill_seals_last_block: true,
             channel,
@@ -253,8 +256,8 @@ impl Resolver<'_> {
             let least = units.div_ceil(UNITS_MAX) * u64::from(config.ssd.scale);
             let message = format!("the drive has {units} units of {}, but the model numbers {UNITS_MAX} at most", written.unit);
             let help = match config.ssd.scale_by {
-                ScaleBy::Space => format!("simulate a part of it: ssd.scale = {}", least.next_power_of_two()),
-                ScaleBy::Width => "simulate a smaller part of it, or ssd.scale_by = \"space\"".to_owned(),
+                ScaledDimension::Space => format!("simulate a part of it: ssd.scale = {}", least.next_power_of_two()),
+                ScaledDimension::Width => "simulate a smaller part of it, or ssd.scale_by = \"space\"".to_owned(),
             };
             self.problem("ssd.geometry", message, Some(&help));
             return None;
@@ -300,7 +303,7 @@ impl Resolver<'_> {
             page_program_ns: self.time("ssd.timing.page_program", t.page_program, 1),
             block_erase_ns: scaled(erase_ns, config, geometry).max(1),
             page_transfer_ns: 0,
-            block_summary_transfer_ns: 0,
+            summary_page_transfer_ns: 0,
             command_overhead_ns: 0,
             spreads_summary_page_over_programs: false,
         }
@@ -311,7 +314,8 @@ impl Resolver<'_> {
         let sectors = written.unit.bytes.div_ceil(SECTOR_BYTES);
         let bytes = u128::from(sectors) * u128::from(SECTOR_BYTES + u64::from(config.ssd.timing.spare_bytes_per_sector));
         let transfer_ns = (bytes * u128::from(config.ssd.timing.transfer_per_byte.picoseconds) + 500) / 1000;
-        let unit_transfer_ns = if config.ssd.transfer == TransferPath::None { 0 } else { transfer_ns.min(u128::from(u64::MAX)) as u64 };
+        let unit_transfer_ns =
+            if config.ssd.transfer == ControllerDiePath::None { 0 } else { transfer_ns.min(u128::from(u64::MAX)) as u64 };
         if unit_transfer_ns > LONGEST_OPERATION_NS / u64::from(MAPPING_UNITS_PER_SUPERPAGE_MAX) {
             let key = "ssd.timing.transfer_per_byte";
             let message = format!("`{key}` is {}, with which the transfer of a superpage takes hours", config.ssd.timing.transfer_per_byte);
@@ -326,7 +330,7 @@ impl Resolver<'_> {
         let superpage_units = geometry.planes * written.pages_per_cell * (written.flash_page.bytes / written.unit.bytes) as u32;
         let placement = config.ssd.placement_handles.as_ref().map_or(PlacementHandles::SINGLE_HANDLE, |written| PlacementHandles {
             count: written.handles,
-            collection_keeps_handles: written.isolation == HandleIsolation::Persistently && written.handles > 1,
+            collection_separates_handles: written.isolation == HandleIsolation::Persistently && written.handles > 1,
         });
         let buffer = config.ssd.buffer.clone().unwrap_or_default();
         let least = u64::from(placement.count + 1) * u64::from(superpage_units);
@@ -351,8 +355,8 @@ impl Resolver<'_> {
             read_ns_by_page_type: page_read_ns,
             mapping_unit_transfer_ns: unit_transfer_ns,
             plane_reads: match written.plane_reads {
-                PlaneReads::Independent => ssd::PlaneReadMode::EachPlaneIndependently,
-                PlaneReads::Die => ssd::PlaneReadMode::OnePlaneAtATime,
+                ConcurrentPlaneReads::Independent => ssd::PlaneReadMode::EachPlaneIndependently,
+                ConcurrentPlaneReads::Die => ssd::PlaneReadMode::OnePlaneAtATime,
             },
             planes_read_during_transfer: written.cache_read,
             host_reads_in_a_row_max: written.reads_ahead,
@@ -374,11 +378,11 @@ impl Resolver<'_> {
             firmware: self.firmware(&firmware),
             collection: SuperblockCollectionParams {
                 target_free_superblocks: written.target,
-                superblocks_below_target_to_double_pace: written.span,
-                floor_free_superblocks: written.floor,
-                collection_backlog_units_max: u64::from(written.debt) * u64::from(geometry.dies) * u64::from(superpage_units),
+                double_pace_at_deficit_superblocks: written.span,
+                host_stall_threshold_free_superblocks: written.floor,
+                due_moves_not_begun_units_max: u64::from(written.debt) * u64::from(geometry.dies) * u64::from(superpage_units),
             },
-            upkeep: UpkeepParams {
+            upkeep: RefreshAndWearLevellingParams {
                 // A block with fewer pages is read less often.
                 reads_before_refresh: written.refresh_reads.map(|reads| {
                     let all = u64::from(reads) * u64::from(geometry.dies) * u64::from(geometry.planes);
@@ -400,7 +404,7 @@ impl Resolver<'_> {
                     },
                 }
             }),
-            starts_empty: config.ssd.warm_up.start == Start::Fresh,
+            starts_empty: config.ssd.warm_up.start == FillBeforeWarmUp::Fresh,
         };
         self.superblock_space(config, geometry, &superblock);
         superblock
@@ -435,8 +439,10 @@ impl Resolver<'_> {
             self.problem("ssd.slc.share", message, Some("leave out [ssd.slc] to have none"));
         }
         let room = match written.mode {
-            SlcMode::Static => SlcSuperblockCountLimit::Superblocks((share * f64::from(geometry.blocks_per_plane)).ceil() as u32),
-            SlcMode::Dynamic => SlcSuperblockCountLimit::ShareOfFree { millionths: ((share * 1e6).round() as u32).max(1) },
+            SlcShareBase::Static => SlcSuperblockCountLimit::Superblocks((share * f64::from(geometry.blocks_per_plane)).ceil() as u32),
+            SlcShareBase::Dynamic => {
+                SlcSuperblockCountLimit::ShareOfAvailable { millionths_of_available: ((share * 1e6).round() as u32).max(1) }
+            }
         };
         Some(SlcParams {
             superblock_limit: room,
@@ -445,8 +451,8 @@ impl Resolver<'_> {
         })
     }
 
-    pub(super) fn firmware(&mut self, written: &FirmwareConfig) -> FirmwareParams {
-        FirmwareParams {
+    pub(super) fn firmware(&mut self, written: &ControllerCoresConfig) -> ControllerCoresParams {
+        ControllerCoresParams {
             cores: written.cores,
             core_ns_per_read: self.time("ssd.firmware.read", written.read, 0),
             core_ns_per_write: self.time("ssd.firmware.write", written.write, 0),
@@ -459,7 +465,8 @@ impl Resolver<'_> {
 
     /// Checks that thresholds and spare area always leave collection a victim (rule 213).
     fn superblock_space(&mut self, config: &Config, geometry: &Geometry, superblock: &SuperblockParams) {
-        let SuperblockCollectionParams { target_free_superblocks: target, floor_free_superblocks: floor, .. } = superblock.collection;
+        let SuperblockCollectionParams { target_free_superblocks: target, host_stall_threshold_free_superblocks: floor, .. } =
+            superblock.collection;
         if target <= floor {
             let message = format!("`ssd.superblock.target` is {target}, but must be above `ssd.superblock.floor` ({floor})");
             self.problem("ssd.superblock.target", message, None);
@@ -472,8 +479,8 @@ impl Resolver<'_> {
         }
         let shape = superblock.shape(geometry);
         let (reserved, left) = (geometry.reserved_blocks_per_plane, shape.spare_superblocks());
-        if floor < shape.free_superblock_floor_min() {
-            let (streams, least) = (shape.placement_handles.collection_streams(), shape.free_superblock_floor_min());
+        if floor < shape.lowest_allowed_host_stall_superblocks() {
+            let (streams, least) = (shape.placement_handles.collection_streams(), shape.lowest_allowed_host_stall_superblocks());
             let message = format!(
                 "`ssd.superblock.floor` is {floor}, but must be at least {least}: with `ssd.placement_handles`, collection opens superblocks for {streams} handles, and one must be left for writes that overtake"
             );

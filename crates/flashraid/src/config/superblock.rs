@@ -30,7 +30,7 @@ pub struct SuperblockConfig {
     #[schemars(length(max = 16))]
     pub page_reads: Vec<Duration>,
     /// Number of planes of a die that can read at the same time.
-    pub plane_reads: PlaneReads,
+    pub plane_reads: ConcurrentPlaneReads,
     /// True if a plane can read its next page while the page before is being transferred.
     pub cache_read: bool,
     /// Maximum number of host reads on a die that go ahead of another waiting operation. Then that operation has its turn.
@@ -81,7 +81,7 @@ impl Default for SuperblockConfig {
             flash_page: Size { bytes: 16_384 },
             pages_per_cell: 3,
             page_reads: Vec::new(),
-            plane_reads: PlaneReads::Independent,
+            plane_reads: ConcurrentPlaneReads::Independent,
             cache_read: false,
             reads_ahead: 64,
             programs_at_once: None,
@@ -104,7 +104,7 @@ fn is_off(is_on: &bool) -> bool {
 /// Number of planes of a die that can read at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum PlaneReads {
+pub enum ConcurrentPlaneReads {
     /// Each plane reads independently of the others.
     Independent,
     /// Only one plane of a die reads at a time.
@@ -117,7 +117,7 @@ pub enum PlaneReads {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
-pub struct BufferConfig {
+pub struct WriteBufferConfig {
     /// Size of the buffer. With `ssd.superblock`, it must be at least one superpage for each placement handle and one more. The default
     /// is two superpages per die, or this minimum if it is larger. Without `ssd.superblock`, it must be at least one page, and the
     /// default is two pages per die.
@@ -133,7 +133,7 @@ pub struct BufferConfig {
     pub linger: Option<Duration>,
 }
 
-impl Default for BufferConfig {
+impl Default for WriteBufferConfig {
     fn default() -> Self {
         Self { size: None, ack: Duration { ns: 0 }, protected: true, linger: None }
     }
@@ -182,7 +182,7 @@ pub struct SlcConfig {
     /// Number of which `share`, the maximum share of superblocks with one bit per cell (SLC), is a share. With `"static"`, it is the
     /// number of all superblocks. With `"dynamic"`, it is the number of superblocks with one bit per cell now, plus free ones. Of the
     /// free superblocks, only those beyond the number that collection keeps free (`superblock.target`) count.
-    pub mode: SlcMode,
+    pub mode: SlcShareBase,
     /// Maximum share of superblocks that hold one bit per cell at the same time. With `mode = "static"`, it is a share of all
     /// superblocks. With `mode = "dynamic"`, it is a share of those with one bit per cell now, plus the free ones beyond
     /// `superblock.target`. A superblock with one bit per cell holds less data than others, by the factor `superblock.pages_per_cell`.
@@ -197,7 +197,7 @@ pub struct SlcConfig {
 /// superblocks, or of those with one bit per cell now plus the free ones that collection does not need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum SlcMode {
+pub enum SlcShareBase {
     /// Lets the share `slc.share` of all superblocks of the drive hold one bit per cell at the same time. The spare area
     /// (`geometry.reserved`) must have this number of superblocks in addition to those that it needs otherwise.
     Static,
@@ -272,7 +272,7 @@ impl Default for QueuesConfig {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
-pub struct FirmwareConfig {
+pub struct ControllerCoresConfig {
     /// Number of processor cores in the controller of a drive. Each command, and each unit of data that collection moves, occupies one
     /// core for some time. The keys `read`, `write`, `move`, `trim` and `trim_unit` are these times.
     #[schemars(range(min = 1, max = 1_024))]
@@ -295,7 +295,7 @@ pub struct FirmwareConfig {
     pub latency: Duration,
 }
 
-impl Default for FirmwareConfig {
+impl Default for ControllerCoresConfig {
     fn default() -> Self {
         let none = Duration { ns: 0 };
         Self { cores: 1, read: none, write: none, move_: none, trim: none, trim_unit: none, latency: none }

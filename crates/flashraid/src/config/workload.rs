@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use flashraid_workload::quantities::RequestGap;
 use flashraid_workload::synthetic::{AddressSpec, ArrivalSpec, SizeSpec};
-use flashraid_workload::units::{Duration, Fraction, NumberRange, Quantity, Size, UnitError};
+use flashraid_workload::units::{AllowedUnitlessRange, Duration, Fraction, Quantity, Size, UnitError};
 
 /// Name of the workload that is used if the configuration names none.
 pub const DEFAULT_PRESET: &str = "hpc-w";
@@ -24,7 +24,7 @@ pub struct WorkloadConfig {
     pub preset: Option<String>,
     /// Kind of workload: generated, read from a trace, or a mix of several workloads. By default, the other keys decide.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub kind: Option<Kind>,
+    pub kind: Option<WorkloadKind>,
     /// Number of requests after which the run ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 9_223_372_036_854_775_807_u64))]
@@ -102,7 +102,7 @@ pub struct WorkloadConfig {
     pub discards: Option<flashraid_workload::trace::DiscardPolicy>,
     /// Direction of all requests, for a trace that does not distinguish reads from writes. Only with `kind = "trace"`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub direction: Option<TraceDirection>,
+    pub direction: Option<AssumedTraceDirection>,
 
     /// Workloads whose requests are merged in order of arrival, called streams. Only with `kind = "mix"`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -136,7 +136,7 @@ pub struct WorkloadConfig {
 /// Origin of a workload's requests: a generator, a recorded trace, or a mix of several workloads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum WorkloadKind {
     /// A generator of synthetic requests.
     Synthetic,
     /// A recorded trace of requests.
@@ -150,7 +150,7 @@ pub enum Kind {
 #[serde(untagged)]
 pub enum TraceDevices {
     /// All devices are used, with their addresses end to end or overlapping.
-    All(DeviceMerge),
+    All(DeviceAddressPlacement),
     /// Only these devices, laid end to end in this order.
     List(Vec<u32>),
 }
@@ -158,7 +158,7 @@ pub enum TraceDevices {
 /// Placement of the addresses of all devices of a trace in the array. Each device has its own addresses from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum DeviceMerge {
+pub enum DeviceAddressPlacement {
     /// The devices are laid end to end, in order of their numbers.
     Concat,
     /// The devices overlap: every device begins at address 0 of the array.
@@ -179,7 +179,8 @@ impl Quantity for TraceReorder {
     const NAME: &'static str = "reorder";
     const ALLOWED_VALUES: &'static str = "\"sort\", or the number of requests to hold back, such as 1000";
     const PATTERN: &'static str = r"^\s*sort\s*$";
-    const ALLOWED_NUMBERS: Option<NumberRange> = Some(NumberRange { min: 0.0, max: 4_294_967_295.0, only_whole_numbers: true });
+    const UNITLESS_RANGE: Option<AllowedUnitlessRange> =
+        Some(AllowedUnitlessRange { min: 0.0, max: 4_294_967_295.0, only_whole_numbers: true });
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         if text.trim() == "sort" { Ok(Self::Sort) } else { Err(UnitError::new("the only word is \"sort\"")) }
@@ -200,7 +201,7 @@ impl Quantity for TraceReorder {
 /// Direction that all requests of a trace get if the trace does not distinguish reads from writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum TraceDirection {
+pub enum AssumedTraceDirection {
     /// All requests count as reads, because the trace does not say which of them are reads.
     Read,
     /// All requests count as writes, because the trace does not say which of them are writes.
@@ -233,7 +234,8 @@ impl Quantity for RequestsOrTime {
     const NAME: &'static str = "requests-or-time";
     const ALLOWED_VALUES: &'static str = "a number of requests, such as 10000, or a duration with a unit, such as \"60s\"";
     const PATTERN: &'static str = Duration::PATTERN;
-    const ALLOWED_NUMBERS: Option<NumberRange> = Some(NumberRange { min: 0.0, max: 9_007_199_254_740_991.0, only_whole_numbers: true });
+    const UNITLESS_RANGE: Option<AllowedUnitlessRange> =
+        Some(AllowedUnitlessRange { min: 0.0, max: 9_007_199_254_740_991.0, only_whole_numbers: true });
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         Duration::parse(text).map(Self::Time)

@@ -4,10 +4,12 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::workload::{AddressFit, DeviceMerge, Kind, RequestsOrTime, TraceDevices, TraceDirection, TraceReorder, WorkloadConfig};
+use super::workload::{
+    AddressFit, AssumedTraceDirection, DeviceAddressPlacement, RequestsOrTime, TraceDevices, TraceReorder, WorkloadConfig, WorkloadKind,
+};
 use flashraid_workload::catalogue::{self, NamedWorkload};
 use flashraid_workload::synthetic as model;
-use flashraid_workload::trace::{DevicePlacement, ReorderMethod, TraceSpec};
+use flashraid_workload::trace::{DevicePlacement, TraceSortMethod, TraceSpec};
 use flashraid_workload::units::Fraction;
 use flashraid_workload::{self as workload, OpKind, SourceSpec, TransformSpec, WorkloadSpec};
 
@@ -60,7 +62,7 @@ pub(super) fn to_toml(named: &NamedWorkload) -> String {
     let config = WorkloadConfig { preset: None, ..to_config(&named.spec) };
     let body = toml::to_string(&config).unwrap_or_default();
     let stand_in = if named.is_stand_in { "# A stand-in with the published statistics, not the trace itself.\n" } else { "" };
-    format!("# {} ({})\n{stand_in}# {}\n\n{body}", named.name, named.statistics_source, named.note)
+    format!("# {} ({})\n{stand_in}# {}\n\n{body}", named.name, named.statistics_source, named.added_assumptions)
 }
 
 /// Returns the keys that a user would write to get `spec`.
@@ -68,7 +70,7 @@ pub(super) fn to_config(spec: &WorkloadSpec) -> WorkloadConfig {
     let mut config = WorkloadConfig::default();
     match &spec.source {
         SourceSpec::Synthetic(synthetic) => {
-            config.kind = Some(Kind::Synthetic);
+            config.kind = Some(WorkloadKind::Synthetic);
             config.arrivals = Some(synthetic.arrivals.clone());
             config.read_fraction = Some(Fraction(synthetic.read_fraction));
             if synthetic.read_size == synthetic.write_size {
@@ -84,11 +86,11 @@ pub(super) fn to_config(spec: &WorkloadSpec) -> WorkloadConfig {
             config.high_priority_fraction = Some(Fraction(synthetic.high_priority_fraction));
         }
         SourceSpec::Mix(streams) => {
-            config.kind = Some(Kind::Mix);
+            config.kind = Some(WorkloadKind::Mix);
             config.streams = Some(streams.iter().map(to_config).collect());
         }
         // The catalogue has no traces.
-        SourceSpec::Trace(_) => config.kind = Some(Kind::Trace),
+        SourceSpec::Trace(_) => config.kind = Some(WorkloadKind::Trace),
     }
     let TransformSpec { rate_scale, size_scale, .. } = spec.transform;
     config.rate_scale = (rate_scale != 1.0).then_some(rate_scale);
@@ -99,9 +101,9 @@ pub(super) fn to_config(spec: &WorkloadSpec) -> WorkloadConfig {
 /// Returns the specification for generators and readers. `kind`, and the keys of that kind that presets set, must be filled in.
 pub(super) fn to_spec(config: &WorkloadConfig) -> WorkloadSpec {
     let source = match config.kind {
-        Some(Kind::Trace) => SourceSpec::Trace(trace_spec(config)),
-        Some(Kind::Mix) => SourceSpec::Mix(config.streams.iter().flatten().map(to_spec).collect()),
-        Some(Kind::Synthetic) | None => SourceSpec::Synthetic(synthetic_spec(config)),
+        Some(WorkloadKind::Trace) => SourceSpec::Trace(trace_spec(config)),
+        Some(WorkloadKind::Mix) => SourceSpec::Mix(config.streams.iter().flatten().map(to_spec).collect()),
+        Some(WorkloadKind::Synthetic) | None => SourceSpec::Synthetic(synthetic_spec(config)),
     };
     WorkloadSpec { source, transform: transform_spec(config) }
 }
@@ -135,21 +137,21 @@ fn trace_spec(config: &WorkloadConfig) -> TraceSpec {
         sector_bytes: config.sector_bytes,
         devices: match &config.devices {
             None => default.devices,
-            Some(TraceDevices::All(DeviceMerge::Concat)) => DevicePlacement::Concat,
-            Some(TraceDevices::All(DeviceMerge::Fold)) => DevicePlacement::Fold,
+            Some(TraceDevices::All(DeviceAddressPlacement::Concat)) => DevicePlacement::Concat,
+            Some(TraceDevices::All(DeviceAddressPlacement::Fold)) => DevicePlacement::Fold,
             Some(TraceDevices::List(list)) => DevicePlacement::List(list.clone()),
         },
         reorder: match config.reorder {
             None => default.reorder,
-            Some(TraceReorder::WindowOfRequests(requests)) => ReorderMethod::Window(requests),
-            Some(TraceReorder::Sort) => ReorderMethod::Sort,
+            Some(TraceReorder::WindowOfRequests(requests)) => TraceSortMethod::Window(requests),
+            Some(TraceReorder::Sort) => TraceSortMethod::Sort,
         },
         skip_bad_lines: config.skip_bad_lines.unwrap_or(default.skip_bad_lines),
         discards: config.discards.unwrap_or(default.discards),
         drop_repeats_within_ns: config.drop_repeats_within.map(|time| time.ns),
-        only_direction: config.direction.map(|direction| match direction {
-            TraceDirection::Read => OpKind::Read,
-            TraceDirection::Write => OpKind::Write,
+        assumed_direction: config.direction.map(|direction| match direction {
+            AssumedTraceDirection::Read => OpKind::Read,
+            AssumedTraceDirection::Write => OpKind::Write,
         }),
         ..default
     }
@@ -168,7 +170,7 @@ fn transform_spec(config: &WorkloadConfig) -> TransformSpec {
         Some(RequestsOrTime::Time(time)) => (None, Some(time.ns)),
     };
     // A generator chooses the priorities itself.
-    let chosen_by_source = !matches!(config.kind, Some(Kind::Trace | Kind::Mix));
+    let chosen_by_source = !matches!(config.kind, Some(WorkloadKind::Trace | WorkloadKind::Mix));
     let high_priority_fraction = config.high_priority_fraction.filter(|_| !chosen_by_source).map_or(0.0, |share| share.0);
     TransformSpec {
         high_priority_fraction,
@@ -184,7 +186,7 @@ fn transform_spec(config: &WorkloadConfig) -> TransformSpec {
             Some(AddressFit::Scale) => workload::AddressFit::Scale { extent_bytes: config.address_extent.map(|extent| extent.bytes) },
         },
         // This value depends on the device, and is set later.
-        deallocate_bytes: None,
+        zero_write_trim_unit_bytes: None,
     }
 }
 

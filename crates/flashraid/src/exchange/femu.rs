@@ -31,7 +31,7 @@ pub fn export_femu(scenario: &Scenario) -> ExportedFiles {
     if medium.byte_ps > 0 {
         notes.push("FEMU ignores the time of channels (ch_xfer_lat).".to_owned());
     }
-    if ssd.link != crate::config::Link::default() {
+    if ssd.link != crate::config::HostLinkBandwidth::default() {
         notes.push("The host link is left out: data travel as fast as the machine copies them.".to_owned());
     }
     if ssd.placement_handles.is_some() {

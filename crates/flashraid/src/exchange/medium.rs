@@ -1,6 +1,6 @@
 //! Flash of a drive in the terms of emulators: channels, LUNs, and pages. A page is the amount that a plane reads at a time.
 
-use crate::config::{Scenario, SsdConfig, TransferPath};
+use crate::config::{ControllerDiePath, Scenario, SsdConfig};
 
 /// Flash of a drive as emulators describe it, with the durations of its operations.
 pub(super) struct Medium {
@@ -39,7 +39,7 @@ impl Medium {
         }
         notes.push("The workload is left out, because the programs on the emulated machine are the workload.".to_owned());
         let luns_per_channel = match (ssd.transfer, &ssd.channel) {
-            (TransferPath::Channel, Some(channel)) => channel.dies_per_channel,
+            (ControllerDiePath::Channel, Some(channel)) => channel.dies_per_channel,
             _ => 1,
         };
         if !geometry.dies.is_multiple_of(luns_per_channel) {
@@ -58,7 +58,7 @@ impl Medium {
             None => f64::from(scenario.array.ssd.gc.start_threshold_free_blocks),
         };
         let byte_ps = match ssd.transfer {
-            TransferPath::None => 0,
+            ControllerDiePath::None => 0,
             _ => ssd.timing.transfer_per_byte.picoseconds * (512 + u64::from(ssd.timing.spare_bytes_per_sector)) / 512,
         };
         Self {

@@ -38,7 +38,7 @@ pub fn import_file(text: &str, part: Option<&str>) -> Result<ImportedWorkload, I
         if mqsim::is_device_file(&root) {
             return match part {
                 Some(_) => Err(ImportError::WholeFile("it describes one device, so that there is no part to choose".to_owned())),
-                None => mqsim::import(&root),
+                None => mqsim::import_drive_configuration(&root),
             };
         }
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::medium::{Medium, note_unsupported};
 use super::{ExportedFile, ExportedFiles};
-use crate::config::{Link, LinkRate, LinkTable, Scenario, VictimPolicy};
+use crate::config::{HalfDuplexBandwidthLimit, HostLinkBandwidth, LinkTable, Scenario, VictimPolicy};
 
 /// Returns the drive of a scenario as a C header file for NVMeVirt, which emulates NVMe drives. The header holds constants for
 /// `ssd_config.h` of NVMeVirt. The notes returned with it say what NVMeVirt does differently.
@@ -13,11 +13,13 @@ pub fn export_nvmevirt(scenario: &Scenario) -> ExportedFiles {
     let ssd = &scenario.config.ssd;
     let medium = Medium::of(scenario, "NVMeVirt", &mut notes);
     let link = match &ssd.link {
-        Link::Rate(LinkRate::Off) => {
+        HostLinkBandwidth::Rate(HalfDuplexBandwidthLimit::Off) => {
             notes.push("NVMeVirt has no drive without a link: this one got 64 GB/s.".to_owned());
             64_000
         }
-        Link::Rate(LinkRate::HalfDuplex(rate)) | Link::Table(LinkTable { rate, .. }) => rate.bytes_per_s / 1_000_000,
+        HostLinkBandwidth::Rate(HalfDuplexBandwidthLimit::HalfDuplex(rate)) | HostLinkBandwidth::Table(LinkTable { rate, .. }) => {
+            rate.bytes_per_s / 1_000_000
+        }
     };
     let channel = 1_000_000_u64.checked_div(medium.byte_ps).unwrap_or_else(|| {
         notes.push("NVMeVirt's channels take time: these got 64 GB/s.".to_owned());

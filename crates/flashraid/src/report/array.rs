@@ -8,14 +8,15 @@ use super::figures::{Part, in_order, mean_us, section};
 use super::table::{TableRow, TableSection, count, format_figure};
 use super::{ByDirection, ReportInputs, ResponseTime};
 use flashraid_model::array::{
-    FailureAndRebuildState, Health, HedgeCounters, HostPortCounters, ReadPlanCounters, SlowReadPredictionCounters, StripeCounters,
+    ControllerLimitWaitCounters, FailureAndRebuildState, GcAvoidingReadCounters, Health, HedgeCounters, ParityAndRebuildCounters,
+    SlowReadPredictionCounters,
 };
 use flashraid_model::metrics::MeasuredResults;
 
 figures! {
     /// Counters of the writes, reads and waits that parity costs. A write that spans several stripes counts once for each stripe that it
     /// writes to. Pages are counted when their operations are issued.
-    pub struct Parity("parity", of: StripeCounters) {
+    pub struct Parity("parity", of: ParityAndRebuildCounters) {
         /// Number of writes of one stripe that read nothing before, because they brought all data for the new parity.
         full_stripe_writes: u64 = of.full_stripe_writes, row 1 "full-stripe writes" in "";
         /// Number of writes of one stripe that first read the rest of its data to compute the parity.
@@ -47,7 +48,7 @@ figures! {
     /// Counters of reads with `read.plan = "avoid"`. If garbage is being collected where a wanted strip lies, the array reads the rest
     /// of the stripe or another copy. Reads are counted in *parts*. A read has one part for every stripe that it asks for or, with
     /// mirrors, for every strip (consecutive pages on one member).
-    pub struct ReadPlanReport("planned_reads", of: ReadPlanCounters) {
+    pub struct GcAvoidingReadsReport("planned_reads", of: GcAvoidingReadCounters) {
         /// Number of parts of reads that met no collection: none of the strips that they wanted was collecting.
         parts_free: u64 = of.stripe_reads_without_collection, row 1 "parts that met no collection" in "";
         /// Number of parts of reads that met collection in exactly one strip of their stripe or, with mirrors, in one copy.
@@ -71,7 +72,7 @@ figures! {
     }
 }
 
-impl ReadPlanReport {
+impl GcAvoidingReadsReport {
     pub(super) fn section(&self) -> TableSection {
         section("Planned reads", self.rows())
     }
@@ -113,15 +114,18 @@ figures! {
     /// (consecutive pages on one member). A prediction is made for each strip, because strips lie on different members: reading the
     /// strip would be slow (begin late) or fast.
     pub struct PredictedReads("predicted_reads", of: SlowReadPredictionCounters) {
-        /// Number of parts of reads, predicted to be slow or fast.
+        /// Number of parts for which the array predicted if a read would be slow or fast. A part is what one read wants of one stripe.
         parts: u64 = of.stripe_reads, row 1 "parts read" in "";
-        /// Number of parts of reads of which a wanted strip (with mirrors, the first copy) was predicted to be slow.
+        /// Number of parts in which the array predicted a slow read of a wanted strip (with mirrors, of its first copy). A part is what
+        /// one read wants of one stripe.
         parts_slow: u64 = of.stripe_reads_called_slow, row 2 "parts called slow" in "";
         /// Number of parts of reads that were made from another copy or the rest of the stripe, because of a prediction.
         elsewhere: u64 = of.stripe_reads_made_elsewhere, row 3 "parts made elsewhere" in "";
-        /// Number of pages that parts made elsewhere read in addition to those that they would have read without a prediction.
+        /// Number of pages that the array read in addition because it avoided strips predicted to be slow. Instead of such a strip it read
+        /// a copy, or the rest of the stripe.
         pages_added: u64 = of.pages_added, row 4 "pages read in addition" in "pages";
-        /// Number of parts predicted to be slow that were not made elsewhere, because another operation held the lock of their stripe.
+        /// Number of parts predicted to be slow that the array read from there all the same, because another operation held the lock of
+        /// their stripe. A part is what one read wants of one stripe.
         locked_out: u64 = of.stripe_reads_locked_out, row 5 "parts locked out" in "";
         /// Number of correct predictions that the read of a strip would be slow.
         slow_called_slow: u64 = of.slow_reads_called_slow, row 6 "slow, called slow" in "";
@@ -142,30 +146,30 @@ impl PredictedReads {
 
 /// The sources of the figures of the controller.
 pub(super) struct OfController {
-    counters: HostPortCounters,
+    counters: ControllerLimitWaitCounters,
     measured_ns: u64,
 }
 
 impl OfController {
     pub(super) fn new(inputs: &ReportInputs) -> Option<Self> {
-        Some(Self { counters: inputs.counts.host_port?, measured_ns: inputs.measured.end_ns - inputs.measured.from_ns })
+        Some(Self { counters: inputs.counts.controller_limit_waits?, measured_ns: inputs.measured.end_ns - inputs.measured.from_ns })
     }
 }
 
 figures! {
     /// Waits caused by the limits of the array's controller.
-    pub struct Controller("controller", of: OfController) {
+    pub struct ControllerWaitsReport("controller", of: OfController) {
         /// Number of requests that waited because the allowed number of others was in progress.
         waits: u64 = of.counters.waits, row 1 "requests that waited for their turn" in "";
         /// Mean wait of the requests that waited because the allowed number of others was in progress, in microseconds.
         wait_mean_us: Option<f64> = mean_us(of.counters.wait_ns, of.counters.waits), row 2 "mean wait" in "µs";
-        /// Share of the time in which data were transferred; `None` for a run of no length.
+        /// Share of the time in which the controller of the array transferred data to or from the host; `None` for a run of no length.
         busy_fraction: Option<f64> = (of.measured_ns > 0).then(|| of.counters.busy_ns as f64 / of.measured_ns as f64),
             row 3 "time with data passing" in "%";
     }
 }
 
-impl Controller {
+impl ControllerWaitsReport {
     pub(super) fn section(&self) -> TableSection {
         section("Controller", self.rows())
     }
@@ -179,7 +183,7 @@ figures! {
         /// Number of host requests with a lost page.
         requests: u64 = of.requests_lost, row 1 "requests with lost pages, counted nowhere else" in "";
         /// Number of pages of reads, writes and destages that were lost.
-        pages: u64 = of.counts.stripes.map_or(0, |stripes| stripes.pages_lost) + of.counts.cache.map_or(0, |cache| cache.pages_lost),
+        pages: u64 = of.counts.parity_and_rebuild.map_or(0, |stripes| stripes.pages_lost) + of.counts.cache.map_or(0, |cache| cache.pages_lost),
             row 2 "lost pages of reads, writes and destages" in "pages";
     }
 }
@@ -247,14 +251,14 @@ figures! {
 pub(super) struct OfFailures<'a> {
     inputs: &'a ReportInputs<'a>,
     first: FailedMember,
-    counters: StripeCounters,
+    counters: ParityAndRebuildCounters,
 }
 
 impl<'a> OfFailures<'a> {
     /// Returns `None` if no failure was set.
     pub(super) fn new(inputs: &'a ReportInputs<'a>) -> Option<Self> {
         let first = FailedMember::new(&OfFailure::new(inputs, inputs.failures.first()?));
-        Some(Self { inputs, first, counters: inputs.counts.stripes? })
+        Some(Self { inputs, first, counters: inputs.counts.parity_and_rebuild? })
     }
 }
 
@@ -285,7 +289,7 @@ figures! {
         /// Number of pages read to reconstruct pages of failed members, beyond the pages that were asked for, of all failures together.
         pages_read_to_reconstruct: u64 = of.counters.pages_read_to_reconstruct, row 4 "pages read for these" in "pages";
         /// Response times, in microseconds, by the health of the array when the request arrived.
-        response_us: ByHealth = ByHealth::new(of.inputs.measured);
+        response_us: ResponseTimesByHealth = ResponseTimesByHealth::new(of.inputs.measured);
     }
 }
 
@@ -318,7 +322,7 @@ fn of_health(measured: &MeasuredResults, health: Health) -> ByDirection<Response
 
 figures! {
     /// Response times by the health of the array when the request arrived.
-    pub struct ByHealth("failure.response_us", of: MeasuredResults) {
+    pub struct ResponseTimesByHealth("failure.response_us", of: MeasuredResults) {
         /// Response times while no member had failed.
         normal: ByDirection<ResponseTime> = of_health(of, Health::Normal);
         /// Response times while a member had failed and was not rebuilt, and none was being rebuilt.
@@ -330,7 +334,7 @@ figures! {
     }
 }
 
-impl ByHealth {
+impl ResponseTimesByHealth {
     fn section(&self) -> TableSection {
         let each = [&self.normal, &self.degraded, &self.rebuilding, &self.rebuilt];
         let figures = |name: &str, figure: fn(&ByDirection<ResponseTime>) -> Option<f64>| {

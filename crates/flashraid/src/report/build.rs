@@ -11,15 +11,15 @@ use super::verdict::Facts;
 use super::*;
 use flashraid_driver::ArrayCounters;
 use flashraid_model::array::FailureAndRebuildState;
-use flashraid_model::events::{DestageInterval, GcInterval};
+use flashraid_model::events::{MemberDestage, VictimBlockCollection};
 use flashraid_model::metrics::{
-    ArrayStateSample, Batch, CompletedRequest, IntervalResults, LatencyHistogram, MeasuredResults, RequestCounts, ResponseTimeByCause,
+    ArrayStateSample, Batch, CompletedRequest, IntervalResults, LatencyHistogram, MeasuredResults, RequestCounts, ResponseHistogramByCause,
     ResponseTimes, Timeline,
 };
-use flashraid_model::placement::{Layout, PageRequest};
+use flashraid_model::placement::{Layout, RequestInPages};
 use flashraid_model::space::EraseCountSummary;
 use flashraid_model::ssd::{
-    MechanismCounterTable, MechanismCounters, Mechanisms, PlacementHandles, UnfinishedWork as MemberOwed, UtilisationPoint,
+    MechanismCounterTable, MechanismCounters, Mechanisms, MemberUtilisationInterval, PendingFlashWork as MemberOwed, PlacementHandles,
 };
 use flashraid_workload::OpKind;
 
@@ -48,7 +48,7 @@ pub struct ReportInputs<'a> {
     /// Erase counts of the blocks of each member, in order of members.
     pub wear: &'a [EraseCountSummary],
     /// Use of the members in each interval of the series over time, in order of members.
-    pub usage: &'a [Vec<UtilisationPoint>],
+    pub usage: &'a [Vec<MemberUtilisationInterval>],
     /// Number of bytes that a simulated member exports to the array. It is less than for the real drive if the simulated one is smaller
     /// (`ssd.scale`).
     pub member_capacity_bytes: u64,
@@ -58,7 +58,7 @@ pub struct ReportInputs<'a> {
     /// Number of blocks in a member.
     pub blocks_per_member: u64,
     /// Number of free blocks at or below which garbage collection starts in a pool of blocks (of a plane or of a die).
-    pub start_free_blocks: u32,
+    pub gc_start_free_blocks: u32,
     /// Number of pages in a block.
     pub pages_per_block: u32,
     /// True if the members level wear.
@@ -85,13 +85,13 @@ pub struct ReportInputs<'a> {
     pub layout: Layout,
     /// Configured properties of drives with superblocks, such as the number of dies; `None` for members without superblocks. Counters
     /// are in `counts`.
-    pub drive: Option<DriveInputs>,
+    pub superblock_drive: Option<SuperblockDriveInputs>,
     /// Settings of the optional mechanisms that take time of the members' dies: background work and read retries. The report shows
     /// counters of those mechanisms that are configured.
     pub mechanisms: Mechanisms,
     /// True if the members have no superblocks and have submission queues. The queues of drives with superblocks are described in
     /// `drive`.
-    pub has_queues: bool,
+    pub drives_without_superblocks_have_queues: bool,
     /// True if the workload is a closed loop: the host sends a new request only after an earlier one is answered. Several requests may
     /// be outstanding, up to the queue depth.
     pub is_closed_loop: bool,
@@ -119,7 +119,7 @@ impl Report {
         let (flash, lost) = (Flash::new(&FlashSource::new(&inputs, &members)), Lost::new(&inputs));
         let facts = Facts {
             trend: &measured.trend_over_measured_time,
-            whole_trend: &measured.trend_of_whole_run,
+            whole_trend: &measured.response_and_gc_trend,
             is_closed: inputs.is_closed_loop,
             all: &measured.response_times.all,
             measured_from_ns: measured.from_ns,
@@ -137,8 +137,8 @@ impl Report {
                 all: measured.response_times.all.moments().count(),
                 read: measured.response_times.reads.moments().count(),
                 write: measured.response_times.writes.moments().count(),
-                trim: inputs.counts.host.trims,
-                flush: inputs.counts.host.flushes,
+                trim: inputs.counts.trims_and_flushes.trims,
+                flush: inputs.counts.trims_and_flushes.flushes,
             },
             response_us: response_times(&measured.response_times),
             streams: streams(measured),
@@ -147,24 +147,25 @@ impl Report {
             flash,
             gc: Gc::new(&CollectionSource::new(&inputs)),
             members,
-            controller: OfController::new(&inputs).as_ref().map(Controller::new),
-            parity: inputs.counts.stripes.as_ref().filter(|_| inputs.has_parity).map(Parity::new),
-            planned_reads: inputs.counts.collection_avoidance_counters.as_ref().map(ReadPlanReport::new),
+            controller: OfController::new(&inputs).as_ref().map(ControllerWaitsReport::new),
+            parity: inputs.counts.parity_and_rebuild.as_ref().filter(|_| inputs.has_parity).map(Parity::new),
+            planned_reads: inputs.counts.collection_avoidance_counters.as_ref().map(GcAvoidingReadsReport::new),
             hedged_reads: inputs.counts.hedged.as_ref().map(HedgedReads::new),
             predicted_reads: inputs.counts.read_predictions.as_ref().map(PredictedReads::new),
             failure: OfFailures::new(&inputs).as_ref().map(FailureReport::new),
             failures: inputs.failures.iter().map(|progress| FailedMember::new(&OfFailure::new(&inputs, progress))).collect(),
             lost,
-            drive: inputs.drive.as_ref().map(|drive| DriveReport::new(&DrivesSource::new(&inputs, drive))),
-            front: (inputs.drive.is_none() && !inputs.counts.front_end_counters.is_empty())
-                .then(|| FrontEndReport::new(&FrontsSource::new(&inputs))),
+            drive: inputs.superblock_drive.as_ref().map(|drive| SuperblockDriveReport::new(&DrivesSource::new(&inputs, drive))),
+            front: (inputs.superblock_drive.is_none() && !inputs.counts.drive_front_end_counters.is_empty())
+                .then(|| DriveQueuesAndBuffersReport::new(&FrontsSource::new(&inputs))),
             mechanisms: {
                 let counters: MechanismCounters = inputs.counts.mechanism_counters.iter().copied().sum();
                 MechanismCounterTable::to_json(&inputs.mechanisms.figures(&counters))
             },
             perf: inputs.simulator_speed,
             iops: iops(measured, &measured.requests_done),
-            capacity_bytes: inputs.array_capacity_bytes * inputs.drive.as_ref().map_or(1, |drive| u64::from(drive.scaled_down_by)),
+            capacity_bytes: inputs.array_capacity_bytes
+                * inputs.superblock_drive.as_ref().map_or(1, |drive| u64::from(drive.scaled_down_by)),
             batches: batches(&measured.batches),
             time_us: time(&measured.response_time_by_cause),
             over_time: over_time(&inputs),
@@ -189,7 +190,7 @@ impl Report {
 /// Configured properties of drives with superblocks, such as the number of dies. A report is built from these and from the counters of
 /// the drives.
 #[derive(Debug, Clone, Copy)]
-pub struct DriveInputs {
+pub struct SuperblockDriveInputs {
     /// Number of pages in a unit of the mapping (`ssd.superblock.unit`).
     pub pages_per_mapping_unit: u32,
     /// Number of dies in a drive.
@@ -202,16 +203,16 @@ pub struct DriveInputs {
     /// True if some superblocks of the drives hold one bit per cell.
     pub has_slc: bool,
     /// True if the drives move superblocks to preserve data or to level wear.
-    pub has_upkeep: bool,
+    pub has_refresh_or_wear_levelling: bool,
     /// Number of bytes in a page.
     pub page_bytes: u32,
     /// True if the drives have submission queues.
-    pub has_queues: bool,
+    pub has_submission_queues: bool,
     /// Factor by which the simulated drives are smaller than the full-size ones.
     pub scaled_down_by: u32,
     /// Dimension in which the simulated drives are smaller than the full-size ones (`ssd.scale_by`). With `space`, each superblock has
     /// fewer superpages on each die. With `width`, all that sets the throughput is smaller: dies, channels, cores, buffer and link rate.
-    pub scaled_dimension: ScaleBy,
+    pub scaled_down_dimension: ScaledDimension,
 }
 
 fn iops(measured: &MeasuredResults, done: &RequestCounts) -> Iops {
@@ -236,7 +237,7 @@ fn owed(inputs: &ReportInputs) -> Owed {
 
 /// Returns the share that `ns` has in the measured time of all dies of `drives` drives.
 pub(super) fn share_of_dies(inputs: &ReportInputs, drives: usize, ns: u64) -> Option<f64> {
-    let dies = inputs.drive.map_or(0, |drive| drive.dies);
+    let dies = inputs.superblock_drive.map_or(0, |drive| drive.dies);
     let dies_ns = (inputs.measured.end_ns - inputs.measured.from_ns) as f64 * f64::from(dies) * drives as f64;
     (dies_ns > 0.0).then(|| ns as f64 / dies_ns)
 }
@@ -253,7 +254,7 @@ fn batches(batches: &[Batch]) -> Batches {
     }
 }
 
-fn time(sums: &ResponseTimeByCause) -> ResponseTimeParts {
+fn time(sums: &ResponseHistogramByCause) -> ResponseTimeParts {
     let part = |means: Option<[f64; 7]>| {
         means.map(|means| {
             let [queue, collection, parity, cache, transfer, flash, other] = means.map(|ns| ns / 1e3);
@@ -303,11 +304,11 @@ fn over_time(inputs: &ReportInputs) -> OverTime {
     }
 }
 
-fn member_over_time(points: &[UtilisationPoint]) -> MemberOverTime {
+fn member_over_time(points: &[MemberUtilisationInterval]) -> MemberOverTime {
     MemberOverTime {
         utilisation: points.iter().map(|point| rounded(point.busy_fraction, 1e4)).collect(),
-        response_us: points.iter().map(|point| point.mean_response_ns.map(|ns| rounded(ns / 1e3, 1e2))).collect(),
-        queue: points.iter().map(|point| rounded(point.mean_operations_present, 1e3)).collect(),
+        response_us: points.iter().map(|point| point.mean_page_op_response_ns.map(|ns| rounded(ns / 1e3, 1e2))).collect(),
+        queue: points.iter().map(|point| rounded(point.mean_page_ops_outstanding, 1e3)).collect(),
     }
 }
 
@@ -386,9 +387,9 @@ fn free_blocks(measured: &MeasuredResults) -> Vec<Vec<(f64, f64, f64, f64)>> {
             .map(|point| {
                 (
                     point.from_ns as f64 / 1e6,
-                    cut(point.min_relative_to_start_threshold),
-                    cut(point.mean_relative_to_start_threshold),
-                    cut(point.max_relative_to_start_threshold),
+                    cut(point.pool_min_relative_to_start_threshold),
+                    cut(point.pool_mean_relative_to_start_threshold),
+                    cut(point.pool_max_relative_to_start_threshold),
                 )
             })
             .collect()
@@ -397,7 +398,7 @@ fn free_blocks(measured: &MeasuredResults) -> Vec<Vec<(f64, f64, f64, f64)>> {
 }
 
 /// Returns the slowest request that ends in the window of a timeline, and the collection for which it waited.
-fn slowest(inputs: &ReportInputs, timeline: &Timeline) -> Option<TimelineSlowest> {
+fn slowest(inputs: &ReportInputs, timeline: &Timeline) -> Option<TimelineSlowestRequest> {
     let is_within = |done: &CompletedRequest| (timeline.from_ns..timeline.to_ns).contains(&done.done_ns);
     let length_ns = |done: &CompletedRequest| done.done_ns - done.arrival_ns;
     let within = timeline.requests.iter().enumerate().filter(|(_, done)| is_within(done));
@@ -406,7 +407,7 @@ fn slowest(inputs: &ReportInputs, timeline: &Timeline) -> Option<TimelineSlowest
     let page_bytes = u64::from(inputs.page_bytes);
     let (first, last) =
         (done.request.offset_bytes / page_bytes, (done.request.offset_bytes + done.request.length_bytes).div_ceil(page_bytes));
-    let pages = PageRequest {
+    let pages = RequestInPages {
         tag: 0,
         first_page: first,
         pages: (last - first) as u32,
@@ -414,16 +415,16 @@ fn slowest(inputs: &ReportInputs, timeline: &Timeline) -> Option<TimelineSlowest
         fua: false,
         high_priority: false,
         stream: 0,
-        stays_on_one_member: done.request.stays_on_one_member,
+        bypasses_striping: done.request.bypasses_striping,
     };
     // With parity, a cache or a lost member it may have waited for any of them.
     let is_anywhere = inputs.has_parity || !inputs.cache_report.is_empty() || !inputs.failures.is_empty();
     let has_its_data = |member: u32| is_anywhere || inputs.layout.extents(&pages).any(|extent| extent.members().contains(&member));
-    let overlap_ns = |gc: &GcInterval| gc.end_ns.min(done.done_ns).saturating_sub(gc.start_ns.max(done.arrival_ns));
+    let overlap_ns = |gc: &VictimBlockCollection| gc.end_ns.min(done.done_ns).saturating_sub(gc.start_ns.max(done.arrival_ns));
     let met =
         timeline.cleans.iter().enumerate().filter(|(_, gc)| done.time.collection_ns > 0 && overlap_ns(gc) > 0 && has_its_data(gc.member));
     let met = met.max_by_key(|(index, gc)| (overlap_ns(gc), std::cmp::Reverse(*index)));
-    Some(TimelineSlowest { request, collection_ns: done.time.collection_ns, gc: met.map(|(index, _)| index) })
+    Some(TimelineSlowestRequest { request, collection_ns: done.time.collection_ns, gc: met.map(|(index, _)| index) })
 }
 
 fn timeline(inputs: &ReportInputs) -> Option<TimelineReport> {
@@ -437,20 +438,20 @@ fn timeline(inputs: &ReportInputs) -> Option<TimelineReport> {
         length_bytes: done.request.length_bytes,
         gc_members_met: done.gc_members_met,
     };
-    let gc = |gc: &GcInterval| TimelineGc {
+    let gc = |gc: &VictimBlockCollection| TimelineGc {
         member: gc.member,
         die: gc.die,
         pool: gc.pool,
         start_ns: gc.start_ns,
-        writes_wait_from_ns: gc.writes_wait_from_ns,
-        all_wait_from_ns: gc.all_requests_wait_from_ns,
+        writes_wait_from_ns: gc.writes_blocked_from_ns,
+        all_wait_from_ns: gc.all_requests_blocked_from_ns,
         end_ns: gc.end_ns,
         free_blocks_before: gc.free_blocks_before,
         free_blocks_min: gc.free_blocks_min,
         pages_moved: gc.pages_moved,
-        forced: gc.is_forced,
+        forced: gc.is_caused_by_coordination,
     };
-    let destage = |destage: &DestageInterval| TimelineDestage {
+    let destage = |destage: &MemberDestage| TimelineMemberDestage {
         member: destage.member,
         own_cache: destage.from_member_cache,
         stripe: destage.stripe,
@@ -466,7 +467,7 @@ fn timeline(inputs: &ReportInputs) -> Option<TimelineReport> {
         from_ns: timeline.from_ns,
         to_ns: timeline.to_ns,
         omitted: timeline.omitted_entries,
-        t_soft_free_blocks: inputs.start_free_blocks,
+        t_soft_free_blocks: inputs.gc_start_free_blocks,
         requests: timeline.requests.iter().map(request).collect(),
         gc: timeline.cleans.iter().map(gc).collect(),
     })

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::figures::mean_us;
-use flashraid_model::cache::{CacheCounters, DestageCounters, PageAdmissions};
+use flashraid_model::cache::{CacheCounters, CachePageAdmissions, DestageCounters};
 
 /// Source of the values of all write caches.
 pub(super) struct CacheSource<'a> {
@@ -37,7 +37,7 @@ figures! {
         waits_for_room: RoomWaits = RoomWaits::new(of.counters);
         /// Counts of the first-level cache of the policy `lawc`, which takes host writes and later passes them on to the members'
         /// caches. All are 0 with other policies.
-        front: CacheFront = CacheFront::new(of.counters);
+        front: FirstLevelCacheReport = FirstLevelCacheReport::new(of.counters);
         /// Number of pages read because parity needed them.
         parity_reads: u64 = of.counters.pages_read_for_parity;
         /// Number of cached pages that trims have removed.
@@ -71,16 +71,17 @@ figures! {
 figures! {
     /// Pages that writes put into the cache, counted by what the cache held before. It was an older version of the page (`page_hits`),
     /// only other pages of its stripe (`group_hits`), or neither (`misses`).
-    pub struct CachedPages("cache.pages_written", of: PageAdmissions) {
+    pub struct CachedPages("cache.pages_written", of: CachePageAdmissions) {
         /// Number of pages that replaced an earlier version in the cache.
         page_hits: u64 = of.replaced_pages;
-        /// Number of pages that were not in the cache while other pages of their stripe were. (In a member's cache, it is the strip instead
-        /// of the stripe.) Only pages that earlier writes had left there count.
+        /// Number of written pages that were not in the cache while other pages of their stripe were, from earlier writes. (In a member's
+        /// cache, it is the strip instead of the stripe.)
         group_hits: u64 = of.pages_admitted_to_existing_entries;
-        /// Number of pages of a stripe of which earlier writes had left no pages in the cache. (In a member's cache, it is the strip
-        /// instead of the stripe.)
+        /// Number of written pages whose stripe had no page in the cache before the write. (In a member's cache, it is the strip instead
+        /// of the stripe.)
         misses: u64 = of.pages_admitted_with_their_entry;
-        /// Share of `page_hits` and `group_hits` in all pages; `None` if no page entered.
+        /// Share of all written pages that are counted in `page_hits` or `group_hits`. They, or other pages of their stripe, were in the
+        /// cache already. `None` if no page entered.
         hit_ratio: Option<f64> = ratio(of.replaced_pages + of.pages_admitted_to_existing_entries, of.replaced_pages + of.pages_admitted_to_existing_entries + of.pages_admitted_with_their_entry);
     }
 }
@@ -98,7 +99,7 @@ figures! {
 figures! {
     /// Counts of the first-level cache of the policy `lawc`, which takes host writes and later passes them on to the members' caches.
     /// All are 0 with other policies.
-    pub struct CacheFront("cache.front", of: CacheCounters) {
+    pub struct FirstLevelCacheReport("cache.front", of: CacheCounters) {
         /// Number of writes that went to the members' caches directly, because the first-level cache in front of these had no room.
         bypasses: u64 = of.writes_bypassing_first_level;
         /// Number of writes that waited for room in the first-level cache. They could not bypass it, because it held an older version

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::build::share_of_dies;
 use super::figures::{Part, TableValue, mean_us, section};
 use super::table::{TableRow, TableSection};
-use super::{DriveInputs, ReportInputs, is_zero};
-use crate::config::ScaleBy;
+use super::{ReportInputs, SuperblockDriveInputs, is_zero};
+use crate::config::ScaledDimension;
 use flashraid_model::ssd::{FrontEndCounters, PlacementHandles, SuperblockCounters};
 
 /// Source of the values about queues, processor cores and buffers of all members.
@@ -18,14 +18,17 @@ pub(super) struct FrontsSource {
 
 impl FrontsSource {
     pub(super) fn new(inputs: &ReportInputs) -> Self {
-        Self { front: inputs.counts.front_end_counters.iter().copied().sum(), has_queues: inputs.has_queues }
+        Self {
+            front: inputs.counts.drive_front_end_counters.iter().copied().sum(),
+            has_queues: inputs.drives_without_superblocks_have_queues,
+        }
     }
 }
 
 figures! {
     /// Counters kept by the queues, processor cores and write buffers of members without superblocks, summed over the members (section
     /// 25 of `docs/rules.md`).
-    pub struct FrontEndReport("front", of: FrontsSource) {
+    pub struct DriveQueuesAndBuffersReport("front", of: FrontsSource) {
         /// Number of commands sent to the drives. All pages that one operation of the array sends to a drive at a time form one command.
         commands: u64 = of.front.commands;
         /// Number of commands that waited in a submission queue, because the drive could not fetch them at once; left out without
@@ -53,7 +56,7 @@ figures! {
     }
 }
 
-impl FrontEndReport {
+impl DriveQueuesAndBuffersReport {
     pub(super) fn section(&self) -> TableSection {
         section("Drives' buffers and queues", self.rows())
     }
@@ -62,14 +65,15 @@ impl FrontEndReport {
 /// Source of the values of all drives with superblocks.
 pub(super) struct DrivesSource<'a> {
     inputs: &'a ReportInputs<'a>,
-    drive: DriveInputs,
+    drive: SuperblockDriveInputs,
     counts: SuperblockCounters,
     front: FrontEndCounters,
 }
 
 impl<'a> DrivesSource<'a> {
-    pub(super) fn new(inputs: &'a ReportInputs<'a>, drive: &DriveInputs) -> Self {
-        let (counts, front) = (inputs.counts.superblocks.iter().copied().sum(), inputs.counts.front_end_counters.iter().copied().sum());
+    pub(super) fn new(inputs: &'a ReportInputs<'a>, drive: &SuperblockDriveInputs) -> Self {
+        let (counts, front) =
+            (inputs.counts.superblocks.iter().copied().sum(), inputs.counts.drive_front_end_counters.iter().copied().sum());
         Self { inputs, drive: *drive, counts, front }
     }
 
@@ -90,13 +94,14 @@ impl<'a> DrivesSource<'a> {
 figures! {
     /// Counters kept by drives with superblocks, summed over the drives (section 24 of `docs/rules.md`). A unit is what a drive maps
     /// (`ssd.superblock.unit`, a page or several).
-    pub struct DriveReport("drive", of: DrivesSource<'_>) {
+    pub struct SuperblockDriveReport("drive", of: DrivesSource<'_>) {
         /// Factor by which the simulated drive is smaller than the full-size one. It divides the number of superpages that a superblock
         /// has on each die. With `scale_by = "width"`, it divides dies, channels, cores, buffer and link rate instead.
-        scale: u32 = of.drive.scaled_down_by, rows 0 in "" (DriveReport::scale_rows);
-        /// `width` if dies, channels, cores and link are scaled; otherwise left out.
+        scale: u32 = of.drive.scaled_down_by, rows 0 in "" (SuperblockDriveReport::scale_rows);
+        /// The value `width` if the drive is simulated at a fraction of its full size with fewer dies, channels and cores and a slower
+        /// link. It is left out without `ssd.scale`, and if only the superblocks are smaller.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        scale_by: Option<ScaleBy> = Some(of.drive.scaled_dimension).filter(|by| *by == ScaleBy::Width && of.drive.scaled_down_by > 1);
+        scale_by: Option<ScaledDimension> = Some(of.drive.scaled_down_dimension).filter(|by| *by == ScaledDimension::Width && of.drive.scaled_down_by > 1);
         /// Write amplification of the media: the number of units programmed, including padding and parity, divided by the number of units
         /// that the host wrote. `flash.write_amplification` has the same value.
         write_amplification: Option<f64> = of.counts.write_amplification(of.drive.pages_per_mapping_unit), row 1 "write amplification of the media" in "";
@@ -110,7 +115,7 @@ figures! {
         /// Number of commands that waited in a submission queue, because the drive could not fetch them at once; left out without
         /// `ssd.queues`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        fetch_waits: Option<u64> = of.drive.has_queues.then_some(of.front.fetch_waits),
+        fetch_waits: Option<u64> = of.drive.has_submission_queues.then_some(of.front.fetch_waits),
             row 20 "commands that waited to be fetched" in "" if |drive| drive.fetch_waits.is_some();
         /// Mean wait of the commands that waited in a submission queue, in microseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -171,8 +176,8 @@ figures! {
         die_time: DieTimeShares = DieTimeShares::new(of);
         /// Counters for each placement handle; left out without `ssd.placement_handles`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        placement: Option<PlacementReport> = of.drive.placement.map(|PlacementHandles { count: handles, collection_keeps_handles: is_persistent }| {
-            PlacementReport::new(&PlacementSource { drives: of, is_persistent, handles })
+        placement: Option<PlacementHandleBytesReport> = of.drive.placement.map(|PlacementHandles { count: handles, collection_separates_handles: is_persistent }| {
+            PlacementHandleBytesReport::new(&PlacementSource { drives: of, is_persistent, handles })
         });
         /// Counters of data that were written to superblocks with one bit per cell, or moved out of them by collection. Left out without
         /// `ssd.slc`.
@@ -181,14 +186,14 @@ figures! {
         /// Numbers of superblocks moved to preserve data or to level wear; left out without `ssd.superblock.refresh_reads` and
         /// `wear_difference`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        upkeep: Option<UpkeepReport> = of.drive.has_upkeep.then(|| UpkeepReport::new(&of.counts));
+        upkeep: Option<RefreshAndWearLevellingReport> = of.drive.has_refresh_or_wear_levelling.then(|| RefreshAndWearLevellingReport::new(&of.counts));
     }
 }
 
 figures! {
     /// Superblocks that drives have moved to preserve their data or to level wear, and not to make room (rule 223 in `docs/rules.md`).
     #[derive(Eq)]
-    pub struct UpkeepReport("drive.upkeep", of: SuperblockCounters) {
+    pub struct RefreshAndWearLevellingReport("drive.upkeep", of: SuperblockCounters) {
         /// Number of superblocks moved because they had been read too often.
         refreshed: u64 = of.victims_for_refresh, row 40 "superblocks moved as they had been read often" in "";
         /// Number of superblocks moved to level wear.
@@ -243,11 +248,11 @@ figures! {
     /// Bytes that the host sent to drives with placement handles, and bytes that these drives programmed (rule 221 in `docs/rules.md`).
     /// Writes with different handles go to different superblocks.
     #[derive(Eq)]
-    pub struct PlacementReport("drive.placement", of: PlacementSource<'_>) {
+    pub struct PlacementHandleBytesReport("drive.placement", of: PlacementSource<'_>) {
         /// Number of bytes that the host sent.
         host_bytes: u64 = of.drives.page_bytes(of.drives.counts.host_pages_received), row 30 "bytes of the host" in "B";
         /// Number of bytes programmed: data of the host, data moved by collection, padding and parity.
-        media_bytes: u64 = of.drives.unit_bytes(of.drives.counts.programmed_units()), row 31 "bytes programmed" in "B";
+        media_bytes: u64 = of.drives.unit_bytes(of.drives.counts.programmed_mapping_units()), row 31 "bytes programmed" in "B";
         /// Part of `media_bytes` that collection programmed into superblocks shared by all handles. Left out if moved units stay with their
         /// handle.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -274,7 +279,7 @@ figures! {
     }
 }
 
-impl PlacementReport {
+impl PlacementHandleBytesReport {
     fn all_rows(&self) -> Vec<(u32, TableRow)> {
         let of_handle = |(number, handle): (usize, &HandleReport)| {
             handle.rows().into_iter().map(move |(place, row)| (place, TableRow { label: format!("handle {number}: {}", row.label), ..row }))
@@ -283,9 +288,9 @@ impl PlacementReport {
     }
 }
 
-impl DriveReport {
+impl SuperblockDriveReport {
     fn scale_rows(&self) -> Vec<(String, TableValue)> {
-        let by = if self.scale_by == Some(ScaleBy::Width) { " by width" } else { "" };
+        let by = if self.scale_by == Some(ScaledDimension::Width) { " by width" } else { "" };
         let row = (self.scale > 1).then(|| ("scale".to_owned(), TableValue::Text(format!("1 : {}{by}", self.scale))));
         row.into_iter().collect()
     }
@@ -293,8 +298,8 @@ impl DriveReport {
     pub(super) fn section(&self) -> TableSection {
         let mut rows = self.rows();
         rows.extend(self.die_time.rows());
-        rows.extend(self.placement.iter().flat_map(PlacementReport::all_rows));
-        rows.extend(self.upkeep.iter().flat_map(UpkeepReport::rows));
+        rows.extend(self.placement.iter().flat_map(PlacementHandleBytesReport::all_rows));
+        rows.extend(self.upkeep.iter().flat_map(RefreshAndWearLevellingReport::rows));
         rows.extend(self.slc.iter().flat_map(SlcReport::rows));
         section("Drives", rows)
     }

@@ -3,7 +3,7 @@
 //! A figure is one entry of a list: its meaning, its name in JSON, its value, and its place and label in tables. The structs, the values
 //! and the rows are made of the lists. A figure is written once here, and once in the counters of the model.
 
-use super::Mark;
+use super::WarningMark;
 use super::table::{TableRow, TableSection, format_figure};
 
 /// Makes a part of the report from the list of its figures.
@@ -89,7 +89,7 @@ impl TableValue {
     }
 
     /// Returns the text for a table. If `mark` (a warning sign such as `!`) is given, it follows a number that is defined.
-    fn text(self, mark: Option<Mark>) -> String {
+    fn text(self, mark: Option<WarningMark>) -> String {
         match (self, mark) {
             (Self::Text(text), _) => text,
             (Self::Number(Some(number)), Some(mark)) => format!("{} {}", format_figure(Some(number)), mark.symbol()),
@@ -127,7 +127,7 @@ pub(super) trait Part: Sized {
 
     /// Returns the table rows of this part of the report, each with the number by which rows are sorted. If `mark` (a warning sign such
     /// as `!`) is given, it follows those values that the macro `figures!` declares with `row (marked)`.
-    fn marked_rows(&self, mark: Option<Mark>) -> Vec<(u32, TableRow)> {
+    fn marked_rows(&self, mark: Option<WarningMark>) -> Vec<(u32, TableRow)> {
         let mut rows = Vec::new();
         for figure in Self::figures() {
             for (label, shown) in (figure.rows)(self) {

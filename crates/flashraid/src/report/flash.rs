@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use super::figures::{Part, section};
 use super::table::{TableRow, TableSection};
-use super::{Mark, Member, ReportInputs, is_zero};
-use crate::config::ScaleBy;
+use super::{Member, ReportInputs, WarningMark, is_zero};
+use crate::config::ScaledDimension;
 use flashraid_model::space::EraseCountSummary;
-use flashraid_model::ssd::{MemberCounters, SuperblockCounters, UnfinishedWork as MemberOwed};
+use flashraid_model::ssd::{MemberCounters, PendingFlashWork as MemberOwed, SuperblockCounters};
 
 const NS_PER_DAY: f64 = 86_400e9;
 /// Mean number of erases per block, in the measured time, from which on a lifetime is projected.
@@ -64,7 +64,8 @@ figures! {
             let lives = of.members.iter().filter_map(|member| member.lifetime);
             lives.min_by(|a, b| a.days().total_cmp(&b.days()))
         };
-        /// Lifetime computed from write amplification and rated erases alone, as if the blocks wore evenly, for the same member.
+        /// Lifetime of the same member as in `lifetime`, which is the member with the shortest one. It is computed from write
+        /// amplification and rated erases alone, as if all blocks wore evenly.
         implied_life: Option<ImpliedLife> = {
             // Members that were sent more data wear out sooner.
             let lives = of.members.iter().filter_map(|member| member.implied_life).filter(|life| life.days.is_some());
@@ -74,7 +75,7 @@ figures! {
 }
 
 impl Flash {
-    pub(super) fn section(&self, mark: Option<Mark>) -> TableSection {
+    pub(super) fn section(&self, mark: Option<WarningMark>) -> TableSection {
         let mut rows = self.marked_rows(mark);
         rows.extend(self.wear.rows());
         rows.extend(self.life_rows());
@@ -84,7 +85,7 @@ impl Flash {
     /// Returns the projected lifetime. If too few blocks were erased, returns the implied lifetime with a mark and its condition.
     fn life_rows(&self) -> Vec<(u32, TableRow)> {
         let doubted = |(place, row): (u32, TableRow)| {
-            let values = row.values.iter().map(|value| format!("{value} {}", Mark::LittleWear.symbol())).collect();
+            let values = row.values.iter().map(|value| format!("{value} {}", WarningMark::LittleWear.symbol())).collect();
             (place, TableRow { values, ..row })
         };
         match (&self.lifetime, &self.implied_life) {
@@ -248,14 +249,14 @@ impl ImpliedLife {
 /// value, which includes that work.
 pub(super) fn amplification(inputs: &ReportInputs, members: std::ops::Range<usize>, owed: MemberOwed) -> Option<f64> {
     let sum: MemberCounters = inputs.counts.members[members.clone()].iter().copied().sum();
-    let (programmed, sent) = match inputs.drive {
+    let (programmed, sent) = match inputs.superblock_drive {
         Some(drive) => {
-            let units: u64 = inputs.counts.superblocks[members].iter().map(SuperblockCounters::programmed_units).sum();
+            let units: u64 = inputs.counts.superblocks[members].iter().map(SuperblockCounters::programmed_mapping_units).sum();
             (units * u64::from(drive.pages_per_mapping_unit), sum.host_pages_written)
         }
         None => {
             // A page counts as written here when its program begins. Before that, another may have replaced it in the buffer.
-            let fronts = inputs.counts.front_end_counters.get(members).unwrap_or_default().iter();
+            let fronts = inputs.counts.drive_front_end_counters.get(members).unwrap_or_default().iter();
             let never_programmed: u64 = fronts.map(|front| front.units_overwritten_in_buffer + front.units_trimmed_in_buffer).sum();
             (sum.host_pages_written + sum.gc_pages_moved, sum.host_pages_written + never_programmed + owed.buffered_pages)
         }
@@ -265,8 +266,8 @@ pub(super) fn amplification(inputs: &ReportInputs, members: std::ops::Range<usiz
 
 /// Returns two factors: how much larger than the simulated ones the full-size drive is, and how much larger the load on it is.
 fn scales(inputs: &ReportInputs) -> (f64, f64) {
-    let scale = inputs.drive.map_or(1.0, |drive| f64::from(drive.scaled_down_by));
-    (scale, inputs.drive.map_or(1.0, |drive| if drive.scaled_dimension == ScaleBy::Width { scale } else { 1.0 }))
+    let scale = inputs.superblock_drive.map_or(1.0, |drive| f64::from(drive.scaled_down_by));
+    (scale, inputs.superblock_drive.map_or(1.0, |drive| if drive.scaled_down_dimension == ScaledDimension::Width { scale } else { 1.0 }))
 }
 
 /// Returns the bytes per day that are written to a full-size member, including parity and copies, as its data sheet counts them.

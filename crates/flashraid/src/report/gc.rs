@@ -24,8 +24,8 @@ pub(super) struct CollectionSource<'a> {
 
 impl<'a> CollectionSource<'a> {
     pub(super) fn new(inputs: &'a ReportInputs<'a>) -> Self {
-        let (members, cleans) = (inputs.counts.members.iter().copied(), inputs.measured.collection_time_sums_by_member.iter().copied());
-        Self { inputs, sum: members.sum(), times: cleans.sum(), is_drive: inputs.drive.is_some() }
+        let (members, cleans) = (inputs.counts.members.iter().copied(), inputs.measured.victim_collection_times_by_member.iter().copied());
+        Self { inputs, sum: members.sum(), times: cleans.sum(), is_drive: inputs.superblock_drive.is_some() }
     }
 
     fn share_of_dies(&self) -> Option<f64> {
@@ -78,7 +78,7 @@ figures! {
         /// Counts of collection outside of the members' turns (`coordination.scheme = "windows"`). A turn is the window of time in
         /// which only one member may collect.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        turns: Option<Turns> = of.inputs.counts.collection_turns.as_ref().map(Turns::new);
+        turns: Option<Turns> = of.inputs.counts.collections_outside_turns.as_ref().map(Turns::new);
         /// Number of collections that members began by themselves, without being forced by the array's controller.
         own_runs: u64 = of.sum.collections - of.sum.forced_collections;
         /// Number of victims collected, which are blocks or, in drives with superblocks, superblocks.
@@ -142,10 +142,10 @@ figures! {
     /// Counts of garbage collection outside of a member's turn, the window of time in which only this member may collect
     /// (`coordination.scheme = "windows"`).
     #[derive(Copy, Eq)]
-    pub struct Turns("gc.turns", of: coordination::TurnCounters) {
+    pub struct Turns("gc.turns", of: coordination::OutOfTurnCollectionCounters) {
         /// Number of victim blocks whose collection began outside of the member's turn, because a pool of blocks had come down to
-        /// `ssd.gc.start` free blocks. A drive with superblocks counts periods of collection at `ssd.superblock.floor` free
-        /// superblocks.
+        /// `ssd.gc.start` free blocks. A drive with superblocks instead counts how often it began to collect outside of its turn, because
+        /// it had come down to `ssd.superblock.floor` free superblocks.
         broken_contracts: u64 = of.broken_contracts, row 23 "cleans outside of turns" in "";
         /// Number of turns at whose end garbage collection that had begun in the turn was still in progress. In a turn, only one
         /// member may collect.

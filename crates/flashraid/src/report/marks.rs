@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// A condition that makes a result doubtful. Its symbol stands beside the result, and its explanation below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-pub enum Mark {
+pub enum WarningMark {
     /// No request was measured.
     #[serde(rename = "nothing measured")]
     NothingMeasured,
@@ -24,7 +24,7 @@ pub enum Mark {
     LittleWear,
 }
 
-impl Mark {
+impl WarningMark {
     /// All marks (warning signs beside doubtful results of a report), the most serious first.
     pub const ALL: [Self; 5] = [Self::NothingMeasured, Self::DataLost, Self::NotSteady, Self::FewSamples, Self::LittleWear];
 
@@ -42,7 +42,7 @@ impl Mark {
 
     /// Returns the name of this mark in JSON reports, such as `not steady`.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub const fn json_name(self) -> &'static str {
         match self {
             Self::NothingMeasured => "nothing measured",
             Self::DataLost => "data lost",
@@ -75,8 +75,8 @@ mod tests {
 
     #[test]
     fn documents_have_the_names() {
-        for mark in Mark::ALL {
-            assert_eq!(serde_json::to_value(mark).unwrap(), mark.name());
+        for mark in WarningMark::ALL {
+            assert_eq!(serde_json::to_value(mark).unwrap(), mark.json_name());
         }
     }
 }

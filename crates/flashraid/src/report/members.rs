@@ -9,7 +9,7 @@ use super::flash::amplification;
 use super::table::{TableSection, format_figure};
 use super::{ImpliedLife, Lifetime, ReportInputs, WearReport};
 use flashraid_model::array::SlowMemberCounters;
-use flashraid_model::ssd::{MemberCounters, UnfinishedWork as MemberOwed};
+use flashraid_model::ssd::{MemberCounters, PendingFlashWork as MemberOwed};
 
 /// Maximum number of members that get separate columns.
 const COLUMNS_MAX: usize = 8;
@@ -36,7 +36,7 @@ impl<'a> MemberSource<'a> {
     }
 
     fn collected_ns(&self) -> u64 {
-        if self.is_drive() { self.counters.gc_time_ns } else { self.inputs.measured.collection_time_sums_by_member[self.index].total_ns }
+        if self.is_drive() { self.counters.gc_time_ns } else { self.inputs.measured.victim_collection_times_by_member[self.index].total_ns }
     }
 
     fn share_of_dies(&self) -> Option<f64> {
@@ -85,7 +85,7 @@ figures! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         late_answers: Option<u64> = of.slow().map(|slow| slow.late_answers),
             row 5 "late answers" in "" if |member| member.late_answers.is_some();
-        /// Mean time by which these answers were late, in microseconds.
+        /// Mean delay of the late answers of this member, in microseconds: the time that its slowness added to each of them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         late_mean_us: Option<f64> = of.slow().and_then(|slow| mean_us(slow.late_ns, slow.late_answers)),
             row 6 "late by, on average" in "µs" if |member| member.late_answers.is_some();

@@ -7,7 +7,8 @@ use flashraid_model::ssd::{MechanismCounters, ReportedMechanismCounter};
 use flashraid_model::units::with_commas;
 
 use super::{
-    Controller, DriveReport, FrontEndReport, HedgedReads, Lost, Mark, Member, Parity, PredictedReads, ReadPlanReport, Report, ResponseTime,
+    ControllerWaitsReport, DriveQueuesAndBuffersReport, GcAvoidingReadsReport, HedgedReads, Lost, Member, Parity, PredictedReads, Report,
+    ResponseTime, SuperblockDriveReport, WarningMark,
 };
 
 /// Warning sign beside a percentile that fewer than ten requests exceed.
@@ -35,17 +36,17 @@ pub struct TableRow {
     pub unit: &'static str,
     /// Key of the value in the JSON document, such as `gc.runs`, which [`crate::documented_names`] explains; empty if the row shows several
     /// values.
-    pub figure_name: String,
+    pub json_key: String,
 }
 
 impl TableRow {
     pub(super) fn new(name: impl Into<String>, values: impl IntoIterator<Item = String>, unit: &'static str) -> Self {
-        Self { label: name.into(), values: values.into_iter().collect(), unit, figure_name: String::new() }
+        Self { label: name.into(), values: values.into_iter().collect(), unit, json_key: String::new() }
     }
 
     /// Returns the row with the key of its value.
     pub(super) fn of(self, figure: impl Into<String>) -> Self {
-        Self { figure_name: figure.into(), ..self }
+        Self { json_key: figure.into(), ..self }
     }
 
     /// Returns a row for the value with this key.
@@ -87,20 +88,20 @@ impl Report {
         let mut sections = vec![self.run_section(), self.response_section()];
         sections.extend(self.streams_section());
         sections.extend(self.time_section());
-        sections.extend([self.bandwidth_section(), self.flash.section(self.mark_of_whole_run()), self.gc.section()]);
+        sections.extend([self.bandwidth_section(), self.flash.section(self.run_warning_mark()), self.gc.section()]);
         if self.lost != Lost::default() {
             sections.push(self.lost.section());
         }
-        sections.extend(self.controller.as_ref().map(Controller::section));
+        sections.extend(self.controller.as_ref().map(ControllerWaitsReport::section));
         sections.extend(self.parity.as_ref().map(Parity::section));
-        sections.extend(self.planned_reads.as_ref().map(ReadPlanReport::section));
+        sections.extend(self.planned_reads.as_ref().map(GcAvoidingReadsReport::section));
         sections.extend(self.hedged_reads.as_ref().map(HedgedReads::section));
         sections.extend(self.predicted_reads.as_ref().map(PredictedReads::section));
         if let Some(failure) = &self.failure {
             sections.extend(failure.sections(&self.failures));
         }
-        sections.extend(self.drive.as_ref().map(DriveReport::section));
-        sections.extend(self.front.as_ref().map(FrontEndReport::section));
+        sections.extend(self.drive.as_ref().map(SuperblockDriveReport::section));
+        sections.extend(self.front.as_ref().map(DriveQueuesAndBuffersReport::section));
         sections.extend(self.mechanism_sections());
         if !self.cache.is_empty() {
             sections.push(self.cache_section());
@@ -115,13 +116,13 @@ impl Report {
     /// Returns the mark (a warning sign beside results) that applies to all results of the run. It stands for lost data or, if none were
     /// lost, for a run that was not steady. Returns `None` if neither applies.
     #[must_use]
-    pub fn mark_of_whole_run(&self) -> Option<Mark> {
-        [Mark::DataLost, Mark::NotSteady].into_iter().find(|mark| self.verdict.has_mark(*mark))
+    pub fn run_warning_mark(&self) -> Option<WarningMark> {
+        [WarningMark::DataLost, WarningMark::NotSteady].into_iter().find(|mark| self.verdict.has_mark(*mark))
     }
 
     /// Formats a value, followed by the mark (a warning sign) that applies to all results of the run, if there is one.
     fn marked(&self, figure: Option<f64>) -> String {
-        match self.mark_of_whole_run().filter(|_| figure.is_some()) {
+        match self.run_warning_mark().filter(|_| figure.is_some()) {
             Some(mark) => format!("{} {}", format_figure(figure), mark.symbol()),
             None => format_figure(figure),
         }
@@ -187,7 +188,7 @@ impl Report {
         ];
         let kinds = [&self.response_us.all, &self.response_us.read, &self.response_us.write];
         let shown_count = |times: &ResponseTime| match times.count {
-            0 if self.verdict.has_mark(Mark::NothingMeasured) => format!("0 {}", Mark::NothingMeasured.symbol()),
+            0 if self.verdict.has_mark(WarningMark::NothingMeasured) => format!("0 {}", WarningMark::NothingMeasured.symbol()),
             number => count(number),
         };
         let requests = TableRow::figure("response_us.all.count", "requests", kinds.map(shown_count), "");

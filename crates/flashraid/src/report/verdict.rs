@@ -22,7 +22,7 @@
 //! - The run is unstable or saturated.
 //! - A write cache holds more than a tenth of the written data at the end.
 
-use super::Mark;
+use super::WarningMark;
 use flashraid_model::metrics::trend::has_enough_samples_beyond;
 use flashraid_model::metrics::{LatencyHistogram, TenthOfRun, TrendSummary};
 use schemars::JsonSchema;
@@ -110,7 +110,7 @@ pub struct Verdict {
     pub deepest_percentile: Option<String>,
     /// Conditions that make results doubtful, the most serious first.
     #[serde(default)]
-    pub marks: Vec<Mark>,
+    pub marks: Vec<WarningMark>,
 }
 
 impl Verdict {
@@ -125,25 +125,25 @@ impl Verdict {
         let is_empty = all.moments().count() == 0;
         let begins_early = steady_from_ns.is_none_or(|steady_from_ns| steady_from_ns > facts.measured_from_ns);
         let is_guess = super::REPORTED_PERCENTILES.iter().any(|(_, quantile)| !has_enough_samples_beyond(all.moments(), *quantile));
-        let holds = |mark: &Mark| match mark {
-            Mark::NothingMeasured => is_empty && !facts.has_lost_data,
-            Mark::DataLost => facts.has_lost_data,
-            Mark::NotSteady => !is_empty && begins_early,
-            Mark::FewSamples => !is_empty && is_guess,
-            Mark::LittleWear => facts.has_little_wear,
+        let holds = |mark: &WarningMark| match mark {
+            WarningMark::NothingMeasured => is_empty && !facts.has_lost_data,
+            WarningMark::DataLost => facts.has_lost_data,
+            WarningMark::NotSteady => !is_empty && begins_early,
+            WarningMark::FewSamples => !is_empty && is_guess,
+            WarningMark::LittleWear => facts.has_little_wear,
         };
         Verdict {
             load: if facts.has_lost_data { LoadVerdict::DataLost } else { by_requests },
             steady: steady_from_ns.is_some(),
             steady_from_ns,
             deepest_percentile: deepest.map(|(name, _)| (*name).to_owned()),
-            marks: Mark::ALL.into_iter().filter(holds).collect(),
+            marks: WarningMark::ALL.into_iter().filter(holds).collect(),
         }
     }
 
     /// Returns true if the run has this mark, which stands for a condition that makes results doubtful, such as lost data.
     #[must_use]
-    pub fn has_mark(&self, mark: Mark) -> bool {
+    pub fn has_mark(&self, mark: WarningMark) -> bool {
         self.marks.contains(&mark)
     }
 }
@@ -178,7 +178,7 @@ fn steady_from(tenths: &[TenthOfRun]) -> Option<u64> {
         let moved: Vec<(f64, f64)> = rest
             .iter()
             .filter(|tenth| tenth.written_bytes > 0)
-            .map(|tenth| (tenth.pages_moved_per_written_byte.mean, tenth.pages_moved_per_written_byte.standard_error))
+            .map(|tenth| (tenth.gc_moved_pages_per_written_byte.mean, tenth.gc_moved_pages_per_written_byte.standard_error))
             .collect();
         is_steady(&responses, 0.0) && is_steady(&moved, PAGES_PER_BYTE)
     })?;
@@ -219,7 +219,7 @@ mod tests {
             from_ns: index as u64 * 100,
             requests_arrived: requests,
             response_ns: MeanWithError { mean, standard_error: error * mean },
-            pages_moved_per_written_byte: MeanWithError { mean: 1.0 / 4096.0, standard_error: 0.0 },
+            gc_moved_pages_per_written_byte: MeanWithError { mean: 1.0 / 4096.0, standard_error: 0.0 },
             written_bytes: 1 << 20,
         };
         means.into_iter().enumerate().map(tenth).collect()
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn collection_that_begins_late_is_not_steady() {
         let mut run = tenths([10.0; 10], 0.01, 100);
-        run[..8].iter_mut().for_each(|tenth| tenth.pages_moved_per_written_byte.mean = 0.0);
+        run[..8].iter_mut().for_each(|tenth| tenth.gc_moved_pages_per_written_byte.mean = 0.0);
         assert_eq!(steady_from(&run), None);
         run.iter_mut().for_each(|tenth| tenth.written_bytes = 0);
         assert_eq!(steady_from(&run), Some(0));
@@ -267,12 +267,12 @@ mod tests {
     #[test]
     fn requests_that_are_skipped_count_for_the_load() {
         use flashraid_model::events::TimeParts;
-        use flashraid_model::metrics::{CompletedRequest, Metrics, MetricsParams};
+        use flashraid_model::metrics::{CompletedRequest, MetricsParams, MetricsRecorder};
         use flashraid_model::request::{OpKind, Request};
         const REQUESTS: u64 = 20_000;
         let load_of = |skipped: u64, wait_ns: fn(u64) -> u64| {
             let params = MetricsParams { streams: 1, ..MetricsParams::default() };
-            let mut metrics = Metrics::new(&params, 1, 1);
+            let mut metrics = MetricsRecorder::new(&params, 1, 1);
             let mut done: Vec<CompletedRequest> = (0..REQUESTS)
                 .map(|index| {
                     let arrival_ns = index * 1_000;
@@ -295,7 +295,7 @@ mod tests {
                 }
                 metrics.record_request(done);
             }
-            load(&metrics.finish(done[done.len() - 1].done_ns, 1).trend_of_whole_run)
+            load(&metrics.into_results(done[done.len() - 1].done_ns, 1).response_and_gc_trend)
         };
         for skipped in [0, REQUESTS / 4, REQUESTS / 2, REQUESTS * 9 / 10] {
             assert_eq!(load_of(skipped, |index| 500 + index * 500), LoadVerdict::Unstable, "{skipped} skipped");

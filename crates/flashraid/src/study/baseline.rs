@@ -1,19 +1,19 @@
 //! Baselines of a study: for each point, the point with which it is compared.
 
-use super::axis::is_given_by_study;
+use super::axis::is_experimental_condition;
 use super::{Axis, Setting, StudyProblem};
 
 /// Returns the index of the baseline for each combination of values.
 ///
-/// The baseline has the same given keys (see [`is_given_by_study`]). Every other key has its first value that is not a yardstick. If all
-/// keys are given, each point is its own baseline.
+/// The baseline has the same given keys (see [`is_experimental_condition`]). Every other key has its first value that is not a yardstick.
+/// If all keys are given, each point is its own baseline.
 ///
 /// `wanted` chooses another value of one of the other keys, as a value or as `KEY=VALUE`.
 pub(super) fn baselines(axes: &[Axis], combinations: &[Vec<Setting>], wanted: Option<&str>) -> Result<Vec<usize>, StudyProblem> {
     let first = |axis: &Axis| -> Option<String> {
         let setting = |value: &String| Setting { key: axis.key.clone(), value: value.clone() };
         let real = axis.values.iter().find(|value| !setting(value).selects_ideal_coordination()).unwrap_or(&axis.values[0]);
-        (!is_given_by_study(&axis.key)).then(|| real.clone())
+        (!is_experimental_condition(&axis.key)).then(|| real.clone())
     };
     let mut chosen: Vec<Option<String>> = axes.iter().map(first).collect();
     if let Some(wanted) = wanted {
@@ -35,9 +35,10 @@ pub(super) fn baselines(axes: &[Axis], combinations: &[Vec<Setting>], wanted: Op
 fn find<'a>(axes: &'a [Axis], text: &str) -> Result<(usize, &'a str), StudyProblem> {
     let pairs = || axes.iter().enumerate().flat_map(|(index, axis)| axis.values.iter().map(move |value| (index, value.as_str())));
     let is_meant = |&(index, value): &(usize, &str)| value == text || format!("{}={value}", axes[index].key) == text;
-    let is_remedy = |&(index, _): &(usize, &str)| !is_given_by_study(&axes[index].key);
-    let refuse =
-        |reason: &'static str, choices: Vec<String>| Err(StudyProblem::BaselineNotFound { wanted: text.to_owned(), reason, choices });
+    let is_remedy = |&(index, _): &(usize, &str)| !is_experimental_condition(&axes[index].key);
+    let refuse = |reason: &'static str, choices: Vec<String>| {
+        Err(StudyProblem::UnusableBaseline { requested_baseline: text.to_owned(), reason, choices })
+    };
     let remedies: Vec<String> = pairs().filter(is_remedy).map(|(_, value)| value.to_owned()).collect();
     match pairs().filter(is_meant).filter(is_remedy).collect::<Vec<_>>().as_slice() {
         [only] => Ok(*only),

@@ -28,7 +28,7 @@ use crate::warm_state_cache::WarmStateCache;
 
 #[doc(hidden)]
 pub use axis::all_combinations;
-pub use axis::{Axis, Setting, is_given_by_study};
+pub use axis::{Axis, Setting, is_experimental_condition};
 pub use flashraid_model::metrics::Estimate;
 pub use plan::StudyPlan;
 pub use problem::StudyProblem;
@@ -182,7 +182,7 @@ impl Study {
     ///
     /// The study compares the variants with each other if they are remedies: settings that may improve an array that does the same work.
     /// Most names, such as `setup`, mean this. A name such as `workload.case` begins with a key of the work, the hardware or the
-    /// measurement ([`is_given_by_study`]), followed by a dot. Such variants do different work, so that each is reported without
+    /// measurement ([`is_experimental_condition`]), followed by a dot. Such variants do different work, so that each is reported without
     /// comparison to the others.
     ///
     /// # Errors
@@ -329,7 +329,7 @@ pub struct StudyResult {
     /// Every combination of the values of the varied keys, called a point of the study. The last key varies fastest.
     pub points: Vec<Vec<Setting>>,
     /// Baseline of each point, with which the point is compared, as an index in `points`.
-    pub baselines: Vec<usize>,
+    pub baseline_by_point: Vec<usize>,
     /// One row for each point and seed that was simulated: all of them or, with [`Study::shard`], those of the chosen part. The rows are in
     /// the order of points and, for each point, in the order of seeds.
     pub rows: Vec<StudyRow>,
@@ -360,7 +360,7 @@ impl StudyResult {
             return Err("its points are not those of its keys".to_owned());
         }
         let rows = rows.into_iter().map(|(point, report)| StudyRow { point, report }).collect();
-        Ok(Self { axes, points, baselines, rows })
+        Ok(Self { axes, points, baseline_by_point: baselines, rows })
     }
 
     /// Returns the reports of a point (its index in `points` is given), one for each seed.
@@ -379,7 +379,7 @@ impl StudyResult {
     /// `None` if a report lacks the value or the baseline's value is zero.
     pub fn ratio(&self, point: usize, figure: impl Fn(&Report) -> Option<f64>) -> Option<Estimate> {
         let values = |point: usize| self.reports(point).map(&figure).collect::<Option<Vec<f64>>>();
-        let (own, baseline) = (values(point)?, values(self.baselines[point])?);
+        let (own, baseline) = (values(point)?, values(self.baseline_by_point[point])?);
         Estimate::from_ratios(&own, &baseline)
     }
 }

@@ -41,7 +41,7 @@ fn refuse_too_many(axes: &[Axis], seeds: u64) -> Result<(), StudyProblem> {
 fn refuse_shared_state(tasks: &[StudySimulation]) -> Result<(), StudyProblem> {
     let mut paths = BTreeSet::new();
     let twice = tasks.iter().filter_map(|task| task.scenario.warm_state.save_to.as_ref()).find(|path| !paths.insert(*path));
-    twice.map_or(Ok(()), |path| Err(StudyProblem::SharedStateFile { path: path.clone() }))
+    twice.map_or(Ok(()), |path| Err(StudyProblem::WarmStateFileConflict { path: path.clone() }))
 }
 
 /// Checks all files before the first simulation begins. Simulations with the same files are checked once.
@@ -116,7 +116,7 @@ impl StudyPlan {
         let Study { template, axes, variants, baseline, seeds, folder, shard, workers, threads, cache } = study;
         let seed_is_varied = axes.iter().any(|axis| axis.key == SEED);
         if seed_is_varied && (*seeds > 1 || template.seed.is_some()) {
-            return Err(StudyProblem::SeedTwice.into());
+            return Err(StudyProblem::SeedBothVariedAndSet.into());
         }
         refuse_too_many(axes, *seeds)?;
         let points = all_combinations(axes);
@@ -130,7 +130,7 @@ impl StudyPlan {
             let scenario = template.scenario(sets, None)?;
             let first = scenario.seed;
             for offset in 0..*seeds {
-                let seed = first.checked_add(offset).ok_or(StudyProblem::SeedTooLarge { first_seed: first, offset })?;
+                let seed = first.checked_add(offset).ok_or(StudyProblem::SeedTooLarge { first_seed_of_point: first, offset })?;
                 tasks.push(StudySimulation::new(scenario.with_seed(seed), &mut contents)?);
             }
         }
@@ -146,7 +146,7 @@ impl StudyPlan {
             folder: folder.clone(),
             resources: MachineResources {
                 simulations_at_once: workers.unwrap_or_else(default_workers),
-                threads: *threads,
+                threads_per_simulation: *threads,
                 warm_state_cache: cache.clone(),
             },
             known_reports: Mutex::default(),
@@ -184,7 +184,8 @@ impl StudyPlan {
         shard::parts(&self.tasks, count)
     }
 
-    /// Sets the resources of the machine, in place of [`Study::workers`], [`Study::threads`] and [`Study::warm_state_cache`].
+    /// Sets the resources of the machine, in place of [`Study::parallel_simulations`], [`Study::threads_per_simulation`] and
+    /// [`Study::warm_state_cache`].
     #[doc(hidden)]
     #[must_use]
     pub fn with_resources(mut self, resources: MachineResources) -> Self {
@@ -332,7 +333,7 @@ impl StudyPlan {
         self.run_with(&self.resources, observer)
     }
 
-    /// Runs the unfinished simulations with `resources` in place of [`Study::workers`], [`Study::threads`] and
+    /// Runs the unfinished simulations with `resources` in place of [`Study::parallel_simulations`], [`Study::threads_per_simulation`] and
     /// [`Study::warm_state_cache`]. A simulation is finished if its report was passed to [`StudyPlan::save_report`], or if the results
     /// folder ([`StudyPlan::folder`]) holds it. The result has the reports of all simulations, those that were finished before, too. The
     /// plan forgets the reports that were passed to it; files in the folder stay.
@@ -360,6 +361,6 @@ impl StudyPlan {
     }
 
     fn result(&self, rows: Vec<StudyRow>) -> StudyResult {
-        StudyResult { axes: self.axes.clone(), points: self.points.clone(), baselines: self.baselines.clone(), rows }
+        StudyResult { axes: self.axes.clone(), points: self.points.clone(), baseline_by_point: self.baselines.clone(), rows }
     }
 }

@@ -36,24 +36,24 @@ pub enum StudyProblem {
     },
     /// The seed is a varied key, and is also set by [`Study::seed`](super::Study::seed) or [`Study::seeds`](super::Study::seeds).
     #[error("the seed is varied and given in another way, too; leave out one of them")]
-    SeedTwice,
+    SeedBothVariedAndSet,
     /// The last seed exceeds the greatest possible one.
-    #[error("seed {first_seed} + {offset} is too large")]
+    #[error("seed {first_seed_of_point} + {offset} is too large")]
     #[non_exhaustive]
     SeedTooLarge {
         /// Seed of the first simulation of each point of the study (combination of settings). The further simulations of a point have
         /// the seeds that follow.
-        first_seed: u64,
+        first_seed_of_point: u64,
         /// Number to be added to the first seed to get the last one, which would be too large.
         offset: u64,
     },
     /// The wanted baseline cannot be used. It is not among the varied values, or several varied keys have it, or its key describes the
     /// work to do (such as `workload`).
-    #[error("baseline {wanted}: {reason}; {}", of_choices(choices))]
+    #[error("baseline {requested_baseline}: {reason}; {}", of_choices(choices))]
     #[non_exhaustive]
-    BaselineNotFound {
+    UnusableBaseline {
         /// Baseline that the user wants: a value of a varied key with which the other values would be compared.
-        wanted: String,
+        requested_baseline: String,
         /// Reason why other values cannot be compared with the value that the user wants as the baseline.
         reason: &'static str,
         /// Values that can be the baseline, with which the other values of a key are compared.
@@ -78,7 +78,7 @@ pub enum StudyProblem {
         path.display()
     )]
     #[non_exhaustive]
-    SharedStateFile {
+    WarmStateFileConflict {
         /// Path of the file in which several simulations would save their warm state (`ssd.warm_up.save`).
         path: PathBuf,
     },
@@ -110,15 +110,15 @@ pub enum StudyProblem {
     },
     /// The given shards (parts of a study) do not add up to the whole study, because some simulations are in none of them.
     #[error(
-        "{missing} of {simulations} simulations are in none of the folders; a missing shard, or one that was stopped? shards that are there: {shards}"
+        "{missing} of {simulations_in_study} simulations are in none of the folders; a missing shard, or one that was stopped? shards that are there: {shards_found}"
     )]
     #[non_exhaustive]
-    MissingSimulations {
+    SimulationsMissingFromShards {
         /// Number of simulations that are missing.
         missing: usize,
         /// Number of simulations in the study.
-        simulations: usize,
+        simulations_in_study: usize,
         /// Shards (parts of the study) that the given folders hold, as a text such as `1/3, 2/3`. It is empty if the study was not divided.
-        shards: String,
+        shards_found: String,
     },
 }

@@ -12,7 +12,7 @@ pub struct MachineResources {
     /// Number of simulations at a time; 0 counts as 1.
     pub simulations_at_once: usize,
     /// Number of threads of each simulation; 0 counts as 1.
-    pub threads: usize,
+    pub threads_per_simulation: usize,
     /// Cache for the states after long warm-ups; `None` for no cache.
     pub warm_state_cache: Option<WarmStateCache>,
 }
@@ -26,7 +26,7 @@ impl MachineResources {
     ///
     /// # Errors
     /// Returns an error if the simulations need more memory than there is.
-    pub fn of_this_machine(
+    pub fn fit_to_this_machine(
         simulations: &[&Scenario],
         workers: Option<usize>,
         threads: Option<usize>,
@@ -36,7 +36,7 @@ impl MachineResources {
         let mut at_a_time = workers.unwrap_or(processors).min(simulations.len()).max(1);
         if let Some((available_bytes, bound)) = memory::available_memory_bytes() {
             let needed = |workers| {
-                let threads = memory::thread_stack_bytes_against_limit(workers, bound);
+                let threads = memory::stack_bytes_counted_by_limit(workers, bound);
                 memory::peak_memory_needed_bytes(simulations.iter().copied(), workers).saturating_add(threads)
             };
             // A smaller number changes no result. If the user wants a number, it is that or an error.
@@ -45,12 +45,12 @@ impl MachineResources {
             }
             let needed_bytes = needed(at_a_time);
             if needed_bytes > available_bytes {
-                return Err(TooLittleMemory { needed_bytes, available_bytes, limit_name: bound, workers: at_a_time });
+                return Err(TooLittleMemory { needed_bytes, available_bytes, limit_name: bound, parallel_simulations: at_a_time });
             }
         }
         Ok(MachineResources {
             simulations_at_once: at_a_time,
-            threads: threads_of_each(threads, at_a_time, processors),
+            threads_per_simulation: threads_of_each(threads, at_a_time, processors),
             warm_state_cache: cache,
         })
     }
@@ -88,7 +88,7 @@ mod tests {
     fn there_are_no_more_workers_than_simulations_or_than_are_wanted() {
         let scenario = Simulation::from_toml("ssd.geometry = { dies = 1, blocks = 64 }").unwrap().scenario().unwrap();
         let workers = |simulations: usize, wanted| {
-            MachineResources::of_this_machine(&vec![&scenario; simulations], wanted, None, None).unwrap().simulations_at_once
+            MachineResources::fit_to_this_machine(&vec![&scenario; simulations], wanted, None, None).unwrap().simulations_at_once
         };
         assert_eq!((workers(0, None), workers(1, Some(5)), workers(9, Some(2))), (1, 1, 2));
         assert_eq!(workers(200, Some(100)), 100, "as many as the user wants");
@@ -101,9 +101,9 @@ mod tests {
         let scenario = Simulation::from_toml(geometry).unwrap().scenario().unwrap();
         // No simulation is refused if the system does not tell its memory.
         if let Some((available_bytes, _)) = memory::available_memory_bytes() {
-            let lack = MachineResources::of_this_machine(&[&scenario; 3], None, None, None).unwrap_err();
-            assert!(lack.workers == 1 && lack.needed_bytes > available_bytes / 2, "{lack:?}");
-            assert_eq!(MachineResources::of_this_machine(&[&scenario; 3], Some(2), None, None).unwrap_err().workers, 2);
+            let lack = MachineResources::fit_to_this_machine(&[&scenario; 3], None, None, None).unwrap_err();
+            assert!(lack.parallel_simulations == 1 && lack.needed_bytes > available_bytes / 2, "{lack:?}");
+            assert_eq!(MachineResources::fit_to_this_machine(&[&scenario; 3], Some(2), None, None).unwrap_err().parallel_simulations, 2);
         }
     }
 }

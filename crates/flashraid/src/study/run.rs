@@ -82,7 +82,7 @@ pub(super) fn run_unfinished(
 
     let warm_ups = SharedWarmUps::for_runs(open.iter().map(|index| &tasks[*index].scenario))
         .with_cache(resources.warm_state_cache.clone())
-        .with_threads(resources.threads);
+        .with_threads(resources.threads_per_simulation);
     let queue = Mutex::new(by_warm_up(tasks, &open));
     let failed = AtomicBool::new(false);
     let results = Mutex::new(Vec::new());
@@ -131,7 +131,7 @@ fn by_warm_up(tasks: &[&StudySimulation], open: &[usize]) -> VecDeque<Waiting> {
 /// Removes and returns the next task. It prefers a task that need not wait for another one's warm-up.
 fn take(queue: &Mutex<VecDeque<Waiting>>, warm_ups: &SharedWarmUps) -> Option<usize> {
     let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
-    let free = queue.iter().position(|(_, key)| warm_ups.claim_warm_up(key)).unwrap_or(0);
+    let free = queue.iter().position(|(_, key)| warm_ups.claim_unless_in_progress(key)).unwrap_or(0);
     queue.remove(free).map(|(index, _)| index)
 }
 

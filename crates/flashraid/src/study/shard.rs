@@ -162,7 +162,7 @@ pub(super) fn merge(folders: &[impl AsRef<Path>]) -> Result<StudyResult, Error> 
     let folders: Vec<&Path> = folders.iter().map(AsRef::as_ref).collect();
     let descriptions = folders.iter().map(|folder| read(folder)).collect::<Result<Vec<Description>, Error>>()?;
     let Some(first) = descriptions.first() else {
-        return Ok(StudyResult { axes: Vec::new(), points: Vec::new(), baselines: Vec::new(), rows: Vec::new() });
+        return Ok(StudyResult { axes: Vec::new(), points: Vec::new(), baseline_by_point: Vec::new(), rows: Vec::new() });
     };
     for (folder, other) in folders.iter().zip(&descriptions) {
         if !same_study(first, other) {
@@ -185,11 +185,11 @@ pub(super) fn merge(folders: &[impl AsRef<Path>]) -> Result<StudyResult, Error> 
         shards.sort_unstable();
         shards.dedup();
         let shards = shards.iter().map(|(index, count)| format!("{index}/{count}")).collect::<Vec<_>>().join(", ");
-        return Err(StudyProblem::MissingSimulations { missing, simulations: all, shards }.into());
+        return Err(StudyProblem::SimulationsMissingFromShards { missing, simulations_in_study: all, shards_found: shards }.into());
     }
     let axes: Vec<Axis> = first.axes.iter().map(|(key, values)| Axis { key: key.clone(), values: values.clone() }).collect();
     let points: Vec<Vec<Setting>> = super::all_combinations(&axes);
     let row = |(task, report): (usize, Report)| StudyRow { point: task / first.seeds as usize, report };
     let rows = reports.into_iter().flatten().enumerate().map(row).collect();
-    Ok(StudyResult { axes, points, baselines: first.baselines.clone(), rows })
+    Ok(StudyResult { axes, points, baseline_by_point: first.baselines.clone(), rows })
 }

@@ -48,11 +48,14 @@ fn runs_that_share_a_warm_up_are_as_by_themselves() {
         assert!(scenarios.iter().all(|scenario| warm_up_key(scenario) == warm_up_key(&scenarios[0])));
         let shared = SharedWarmUps::for_runs(&scenarios);
         let key = warm_up_key(&scenarios[0]);
-        assert!(shared.claim_warm_up(&key) && !shared.claim_warm_up(&key), "one run makes the state, others had better wait");
+        assert!(
+            shared.claim_unless_in_progress(&key) && !shared.claim_unless_in_progress(&key),
+            "one run makes the state, others had better wait"
+        );
         for scenario in &scenarios {
             assert_eq!(lock(&shared.shared).len(), 1, "the state is kept until the last run has it");
             assert_eq!(report(scenario, Some(&shared)), report(scenario, None), "{pattern}");
-            assert!(shared.claim_warm_up(&key), "what is made is free");
+            assert!(shared.claim_unless_in_progress(&key), "what is made is free");
         }
         assert!(lock(&shared.shared).is_empty());
     }
@@ -98,7 +101,7 @@ fn drives_with_superblocks_share_and_keep_their_states() {
             let states = cache.list_states().unwrap();
             assert_eq!(states.len(), 2, "a state for each member, whatever takes time: {variant:?} {pattern}");
             assert_eq!(report(&scenario, Some(&kept())), alone, "{variant:?} {pattern}: from the cache");
-            let shared = SharedWarmUps::for_repeated_runs([&scenario]);
+            let shared = SharedWarmUps::for_any_number_of_runs([&scenario]);
             for _ in 0..2 {
                 assert_eq!(report(&scenario, Some(&shared)), alone, "{variant:?} {pattern}: shared");
             }

@@ -1,7 +1,7 @@
 //! Tests of rates over the measured time: Little's law for closed and open loops. Events after the last answer change none of them.
 
 use flashraid::config::{PresetKind, all_presets};
-use flashraid::report::{LoadVerdict, Mark};
+use flashraid::report::{LoadVerdict, WarningMark};
 use flashraid::{CompletedRequest, Observer, Report, Simulation};
 
 /// Two SSDs with pools of blocks; a short load makes them collect all the time.
@@ -297,8 +297,8 @@ fn an_array_that_has_lost_data_is_not_stable() {
     let load = |level: &str, members: &[u32]| {
         let report = run(POOLS, &[("array.level", level), ("array.failure", &failures(members))]);
         let said = report.warnings.iter().any(|warning| warning.contains("data are lost"));
-        assert_eq!(said, report.verdict.has_mark(Mark::DataLost), "{level} {members:?}: {:?}", report.warnings);
-        (report.verdict.load, report.verdict.has_mark(Mark::DataLost), report.lost.requests > 0)
+        assert_eq!(said, report.verdict.has_mark(WarningMark::DataLost), "{level} {members:?}: {:?}", report.warnings);
+        (report.verdict.load, report.verdict.has_mark(WarningMark::DataLost), report.lost.requests > 0)
     };
     let (lost, kept) = ((LoadVerdict::DataLost, true, true), (LoadVerdict::Closed, false, false));
     assert_eq!(load("raid5", &[0]), kept);

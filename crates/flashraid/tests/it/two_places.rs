@@ -9,7 +9,7 @@ use std::process::Command;
 
 /// Source of a program that uses the added policies. It checks their names, the schema, the random cases, and the behaviour.
 const PROGRAM: &str = r##"//! Uses an added policy.
-use flashraid_model::cache::{CachePolicy, LawcCache, StowCache};
+use flashraid_model::cache::{CachePolicy, LayoutAwareWriteCache, StowCache};
 use flashraid_model::flash::Geometry;
 use flashraid_model::space::pools::{CollectionProcedure, PlaneChoice, PoolScope, Pools, BlockPoolsParams};
 use flashraid_model::space::victim::VictimPolicy;
@@ -44,7 +44,7 @@ fn main() {
     assert!(greedy != half && half < fifo, "{greedy} {half} {fifo}");
     // The page also adds a write cache.
     let cache: CachePolicy = serde_json::from_str("\"lawc-stow\"").unwrap();
-    assert_eq!((cache.cache_levels().group_cache, cache.cache_levels().member_caches), (StowCache::LEVELS.group_cache, LawcCache::LEVELS.member_caches));
+    assert_eq!((cache.caches_used().group_cache, cache.caches_used().member_caches), (StowCache::CACHES_USED.group_cache, LayoutAwareWriteCache::CACHES_USED.member_caches));
     assert!((0..200).any(|_| CachePolicy::random_for_tests(&mut stream).name() == "lawc-stow"));
     assert!(schemars::schema_for!(CachePolicy).to_value().to_string().contains("a queue of its own for sequential writes in the first level"));
     print!("two places suffice");
@@ -61,17 +61,17 @@ fn moves(victim: VictimPolicy) -> usize {
         reserved_blocks_per_plane: 12,
         has_summary_page: false,
     };
-    let mut ftl = Pools::filled(
+    let mut ftl = Pools::filled_in_address_order(
         &BlockPoolsParams {
             geometry,
-            moves_pages_between_dies: false,
-            plane_choice: PlaneChoice::MostFree,
+            overwrites_may_change_die: false,
+            plane_choice: PlaneChoice::MostFreePages,
             pool: PoolScope::Plane,
             start_threshold_free_blocks: 2,
             stop_threshold_free_blocks: 3,
             victim,
             separate_open_block_for_moves: false,
-            collection_procedure: CollectionProcedure::AsConfigured,
+            collection_procedure: CollectionProcedure::VictimByPolicy,
             fill_seals_last_block: true,
         },
         1,
@@ -83,7 +83,7 @@ fn moves(victim: VictimPolicy) -> usize {
             let (pool, block) = ftl.next_victim(die, 0).expect("there is garbage");
             moved += ftl.clean(die, pool, block).pages_moved as usize;
         }
-        let lpn = ftl.lpn_of_page(die, rng::below(&mut stream, u64::from(geometry.exported_pages_per_die())) as u32);
+        let lpn = ftl.lpn_of_die_page(die, rng::below(&mut stream, u64::from(geometry.exported_pages_per_die())) as u32);
         let pool = ftl.choose_pool_for_write(die, lpn, 0).expect("there is room");
         ftl.write(die, pool, lpn);
     }
@@ -98,7 +98,7 @@ fn a_file_and_a_line_add_a_policy() {
     let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("two-places");
     copy_model(&copy);
     add(&copy, &page, "space/victim", "oldest_half.rs", r#"        random::Random = "random","#);
-    add(&copy, &page, "cache/policy", "lawc_stow.rs", r#"        lawc::LawcCache = "lawc","#);
+    add(&copy, &page, "cache/policy", "lawc_stow.rs", r#"        lawc::LayoutAwareWriteCache = "lawc","#);
 
     fs::create_dir_all(copy.join("crates/flashraid-model/src/bin")).expect("a folder of programs");
     fs::write(copy.join("crates/flashraid-model/src/bin/added.rs"), PROGRAM).expect("a program");
@@ -176,7 +176,7 @@ fn a_counter_and_an_entry_make_a_figure() {
     let (lists, elsewhere) = bodies(&report, "figures! {");
     // The sources of a report may have the names of its figures.
     let (_, elsewhere) = bodies(&elsewhere, "pub struct ReportInputs<'a> {");
-    let (_, elsewhere) = bodies(&elsewhere, "pub struct DriveInputs {");
+    let (_, elsewhere) = bodies(&elsewhere, "pub struct SuperblockDriveInputs {");
     let listed: Vec<&str> = lists.lines().filter_map(|line| line.trim().strip_prefix("pub struct ")?.split('(').next()).collect();
     let mut parts = Vec::new();
     for section in ["flash", "gc", "members", "parity", "cache", "controller", "failure", "failures", "lost", "drive", "front"] {

@@ -133,7 +133,7 @@ fn damaged_trace(seed: u64) -> Option<String> {
     let spec = TraceSpec {
         format: draw.chance(60).then_some(format),
         skip_bad_lines: draw.chance(30),
-        reorder: if draw.chance(30) { trace::ReorderMethod::Sort } else { trace::ReorderMethod::Window(0) },
+        reorder: if draw.chance(30) { trace::TraceSortMethod::Sort } else { trace::TraceSortMethod::Window(0) },
         ..TraceSpec::new("damaged")
     };
     let read = catch_unwind(AssertUnwindSafe(|| {

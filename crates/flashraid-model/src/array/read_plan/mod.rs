@@ -3,7 +3,7 @@
 //!
 //! To add a plan, write its file and a line of `plans!` below. Configuration and reference take its name and summary from there. A plan
 //! chooses the copy for every extent that is read. Some plans choose more. A plan that [considers the state of the
-//! members](ReadPlan::considers_member_state) does so in `array/stripes/planned.rs`. One that [hedges](ReadPlan::hedges) does so in
+//! members](ReadPlan::considers_collecting_members) does so in `array/stripes/planned.rs`. One that [hedges](ReadPlan::hedges) does so in
 //! `array/stripes/hedged.rs`, and one that [predicts](ReadPlan::predicts) in `array/stripes/predicted.rs`.
 
 mod avoid;
@@ -86,7 +86,7 @@ plans! {
 impl ReadPlan {
     /// Returns true if the choice that the plan makes depends on which members are collecting garbage at that moment.
     #[inline]
-    pub fn considers_member_state(self) -> bool {
+    pub fn considers_collecting_members(self) -> bool {
         self == Self::Avoid
     }
 

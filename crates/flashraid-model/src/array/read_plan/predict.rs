@@ -33,12 +33,12 @@ impl Predictor {
 
     /// Returns the time that a prediction takes, in nanoseconds.
     pub(crate) fn cost_ns(&self) -> u64 {
-        self.params.cost_ns
+        self.params.delay_per_read_ns
     }
 
     /// Predicts whether a read that would begin at `read_begins` is slow. Returns true if it is called slow.
     pub(crate) fn calls_slow(&mut self, now: TimeNs, read_begins: TimeNs) -> bool {
-        let is_slow = read_begins > now.saturating_add(self.params.slow_threshold_ns);
+        let is_slow = read_begins > now.saturating_add(self.params.slow_wait_threshold_ns);
         let error_rate = if is_slow { self.params.false_accept } else { self.params.false_reject };
         let is_wrong = rng::chance(&mut self.draws, error_rate);
         let counters = &mut self.counters;
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn errors_come_at_their_rates_and_slow_begins_beyond_the_threshold() {
         let params = SlowReadPredictionParams {
-            slow_threshold_ns: 100,
+            slow_wait_threshold_ns: 100,
             false_accept: 0.0,
             false_reject: 0.0,
             ..SlowReadPredictionParams::default()

@@ -5,7 +5,7 @@
 
 use super::super::read_plan::{Predictor, ReadPlanner, ReadTimes, ReadWay, StripeRead};
 use super::super::stripe_pages::{ParityMethod, StripePages, fill_write, plan_read, read_around};
-use super::super::{ArrayParams, HedgeCounters, HostKnowledgeOfCollection, ReadPlanCounters, ReadPlanParams};
+use super::super::{ArrayParams, GcAvoidingReadCounters, HedgeCounters, HostKnowledgeOfCollection, ReadPlanParams};
 use super::hedged::Hedging;
 use super::{Access, Continuation, Members, Stripes, Work};
 use crate::TimeNs;
@@ -20,7 +20,7 @@ use crate::ssd::ReadForecast;
 pub(super) struct ReadPlanning {
     pub(super) params: ReadPlanParams,
     draws: RandomStream,
-    pub(crate) counters: ReadPlanCounters,
+    pub(crate) counters: GcAvoidingReadCounters,
     /// State of a plan that hedges or predicts.
     pub(crate) hedging: Option<Hedging>,
     /// State of a plan that predicts.
@@ -78,7 +78,7 @@ impl ReadPlanning {
             let predictor = params.read_plan.predicts_slow_reads().then(|| Predictor::new(params.read_plan_params.prediction, seed));
             let needs_hedging = times.is_some() || predictor.is_some();
             let hedging = needs_hedging.then(|| Hedging { times, counters: HedgeCounters::default() });
-            Box::new(Self { params: params.read_plan_params, draws, counters: ReadPlanCounters::default(), hedging, predictor })
+            Box::new(Self { params: params.read_plan_params, draws, counters: GcAvoidingReadCounters::default(), hedging, predictor })
         })
     }
 

@@ -85,9 +85,9 @@ proptest! {
     fn immediate_and_stepwise_members_agree((params, asked) in any_case()) {
         let deaf = CoordinationParams {
             scheme: schemes::inclusive(),
-            forced_work: ForcedWork::OneVictim,
+            forced_collection_amount: ForcedCollectionAmount::OneVictimPerDie,
             soft_threshold_free_blocks: 0,
-            collection_request_timing: CollectionRequestTiming::AtStartThreshold,
+            joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
             request_to_cycle_delay_ns: 0,
             begins_cycles_when_idle: false,
             all_dies_of_forced_member_collect: true,
@@ -114,9 +114,9 @@ proptest! {
     ) {
         let coordination = CoordinationParams {
             scheme,
-            forced_work: ForcedWork::OneVictim,
+            forced_collection_amount: ForcedCollectionAmount::OneVictimPerDie,
             soft_threshold_free_blocks: 2,
-            collection_request_timing: CollectionRequestTiming::AtStartThreshold,
+            joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
             request_to_cycle_delay_ns: delay_ns,
             begins_cycles_when_idle: false,
             all_dies_of_forced_member_collect: true,

@@ -15,7 +15,7 @@ mod stripes;
 
 use super::events::done_requests;
 use super::*;
-use crate::coordination::{CollectionRequestTiming, CoordinationParams, ForcedWork, MESSAGE_KINDS, tiny as schemes};
+use crate::coordination::{CoordinationParams, ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS, tiny as schemes};
 use crate::events::TimeParts;
 use crate::ids::MemberSet;
 use crate::ssd::MemberCounters;
@@ -57,7 +57,7 @@ fn rebuilt(mut params: ArrayParams, delay_ns: u64, strip_ns: u64, in_flight: u32
         strip_interval_min_ns: strip_ns,
         strips_in_flight_max: in_flight,
         spares,
-        spare_state: InitialSpareState::Fresh,
+        spare_state: InitialSpareState::FilledNotWarmedUp,
         continues_after_last_request: true,
     });
     params
@@ -72,8 +72,8 @@ struct Outcome {
     /// Number of pages that each member has read and written.
     pages: Vec<(u64, u64)>,
     members: Vec<MemberCounters>,
-    counters: StripeCounters,
-    planned: ReadPlanCounters,
+    counters: ParityAndRebuildCounters,
+    planned: GcAvoidingReadCounters,
     hedged: HedgeCounters,
     predicted: SlowReadPredictionCounters,
     slow: Vec<SlowMemberCounters>,
@@ -81,7 +81,7 @@ struct Outcome {
     failures: Vec<FailureAndRebuildState>,
     /// Number of pages of each request that were lost.
     lost: Vec<u32>,
-    host_port: Option<HostPortCounters>,
+    host_port: Option<ControllerLimitWaitCounters>,
     health: Health,
 }
 
@@ -99,11 +99,11 @@ impl Outcome {
 }
 
 fn run(params: &ArrayParams, asked: &[Asked]) -> Outcome {
-    run_on(Array::new(params, 1, ArraySetup::default()), asked)
+    run_on(Array::new(params, 1, ArrayExecutionOptions::default()), asked)
 }
 
 fn run_on(mut array: Array, asked: &[Asked]) -> Outcome {
-    let mut events: Vec<Event> = Vec::new();
+    let mut events: Vec<ArrayEvent> = Vec::new();
     for (tag, &(at, first_page, pages, write)) in asked.iter().enumerate() {
         while let Some(event) = array.next_time().filter(|&event| event < at) {
             array.advance(event, &mut events);
@@ -111,7 +111,7 @@ fn run_on(mut array: Array, asked: &[Asked]) -> Outcome {
         array
             .submit(
                 at,
-                &PageRequest {
+                &RequestInPages {
                     tag: tag as u64,
                     first_page,
                     pages,
@@ -119,7 +119,7 @@ fn run_on(mut array: Array, asked: &[Asked]) -> Outcome {
                     fua: false,
                     high_priority: false,
                     stream: 0,
-                    stays_on_one_member: false,
+                    bypasses_striping: false,
                 },
             )
             .unwrap();
@@ -128,7 +128,7 @@ fn run_on(mut array: Array, asked: &[Asked]) -> Outcome {
     while let Some(event) = array.next_time() {
         if done_requests(&events).len() == asked.len() && !is_over {
             is_over = true;
-            array.reach_milestone(event, Milestone::LastRequestDone, &mut events);
+            array.announce_milestone(event, RunMilestone::LastRequestDone, &mut events);
             continue;
         }
         array.advance(event, &mut events);
@@ -149,7 +149,7 @@ fn run_on(mut array: Array, asked: &[Asked]) -> Outcome {
         parts: done.iter().map(|done| done.time).collect(),
         pages: members.iter().map(|member| (member.host_pages_read, member.host_pages_written)).collect(),
         members,
-        counters: counts.stripes.unwrap_or_default(),
+        counters: counts.parity_and_rebuild.unwrap_or_default(),
         planned: counts.collection_avoidance_counters.unwrap_or_default(),
         hedged: counts.hedged.unwrap_or_default(),
         predicted: counts.read_predictions.unwrap_or_default(),
@@ -157,7 +157,7 @@ fn run_on(mut array: Array, asked: &[Asked]) -> Outcome {
         progress: counts.failures.first().copied(),
         failures: counts.failures,
         lost: done.iter().map(|done| done.pages_lost).collect(),
-        host_port: counts.host_port,
+        host_port: counts.controller_limit_waits,
         health: array.health,
     }
 }

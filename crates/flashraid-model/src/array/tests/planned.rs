@@ -18,9 +18,9 @@ pub(super) const T: TimeNs = 10_000;
 pub(super) fn planned(planning: ReadPlanParams) -> ArrayParams {
     let coordination = CoordinationParams {
         scheme: schemes::inclusive(),
-        forced_work: ForcedWork::OneVictim,
+        forced_collection_amount: ForcedCollectionAmount::OneVictimPerDie,
         soft_threshold_free_blocks: 2,
-        collection_request_timing: CollectionRequestTiming::AtStartThreshold,
+        joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
         request_to_cycle_delay_ns: 0,
         begins_cycles_when_idle: false,
         all_dies_of_forced_member_collect: true,
@@ -51,8 +51,10 @@ pub(super) fn run_behind_writes<Counters>(
     counters: impl Fn(&Outcome) -> Counters,
 ) -> Ran<Counters> {
     let array = |forced: &[(TimeNs, u32)]| {
-        let mut array = Array::new(params, 1, ArraySetup::default());
-        forced.iter().for_each(|&(at, member)| array.deliver(at, member, ToMember::ForceCollection(ForcedWork::OneVictim)));
+        let mut array = Array::new(params, 1, ArrayExecutionOptions::default());
+        forced
+            .iter()
+            .for_each(|&(at, member)| array.deliver(at, member, ToMember::ForceCollection(ForcedCollectionAmount::OneVictimPerDie)));
         array
     };
     let before = run_on(array(&[]), &WORN);
@@ -61,7 +63,7 @@ pub(super) fn run_behind_writes<Counters>(
     (got.done[WORN.len()..].to_vec(), got.parts[WORN.len()..].to_vec(), counters(&got), pages)
 }
 
-fn run_planned(params: &ArrayParams, forced: &[(TimeNs, u32)], asked: &[Asked]) -> Ran<ReadPlanCounters> {
+fn run_planned(params: &ArrayParams, forced: &[(TimeNs, u32)], asked: &[Asked]) -> Ran<GcAvoidingReadCounters> {
     run_behind_writes(params, forced, asked, |got| got.planned)
 }
 
@@ -74,18 +76,18 @@ fn a_read_goes_round_a_member_that_collects() {
     assert_eq!((done, pages), (vec![T + 500 + READ_NS], vec![1, 0, 1]));
     assert_eq!(
         counts,
-        ReadPlanCounters {
+        GcAvoidingReadCounters {
             stripe_reads_with_one_strip_collecting: 1,
             stripe_reads_that_avoided_collection: 1,
             pages_added_to_read_around: 1,
-            ..ReadPlanCounters::default()
+            ..GcAvoidingReadCounters::default()
         }
     );
     assert_eq!(parts[0].parity_ns, 0);
     // Without the plan it waits.
     let home = ArrayParams { read_plan: ReadPlan::Home, ..planned(soon(0)) };
     let (done, parts, counts, pages) = run_planned(&home, &[(T, 1)], &[READ_OF_1]);
-    assert_eq!((done, pages, counts), (vec![T + CLEAN + READ_NS], vec![0, 1, 0], ReadPlanCounters::default()));
+    assert_eq!((done, pages, counts), (vec![T + CLEAN + READ_NS], vec![0, 1, 0], GcAvoidingReadCounters::default()));
     assert_eq!(parts[0].collection_ns, CLEAN - 500);
 }
 
@@ -173,10 +175,10 @@ fn another_copy_is_read_if_one_collects() {
     assert_eq!((done, parts[0].parity_ns, pages), (vec![T + 503 + READ_NS], 3, vec![0, 1]));
     assert_eq!(
         counts,
-        ReadPlanCounters {
+        GcAvoidingReadCounters {
             stripe_reads_with_one_strip_collecting: 1,
             stripe_reads_that_avoided_collection: 1,
-            ..ReadPlanCounters::default()
+            ..GcAvoidingReadCounters::default()
         }
     );
     // Both collect, the first one for less long.

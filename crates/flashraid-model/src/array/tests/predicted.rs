@@ -7,7 +7,7 @@ use super::*;
 
 /// A predictor that never errs and costs nothing, for which each wait is slow.
 const EXACT: SlowReadPredictionParams =
-    SlowReadPredictionParams { slow_threshold_ns: 0, false_accept: 0.0, false_reject: 0.0, cost_ns: 0, also_hedges: false };
+    SlowReadPredictionParams { slow_wait_threshold_ns: 0, false_accept: 0.0, false_reject: 0.0, delay_per_read_ns: 0, also_hedges: false };
 
 fn predicting(prediction: SlowReadPredictionParams) -> ArrayParams {
     ArrayParams {
@@ -54,7 +54,7 @@ fn waits_up_to_the_threshold_are_not_slow() {
     let left = CLEAN - 500;
     let is_made_elsewhere = |slow_ns| {
         let (done, _, counts, _) =
-            run_predicted(&predicting(SlowReadPredictionParams { slow_threshold_ns: slow_ns, ..EXACT }), &[(T, 1)], &[READ_OF_1]);
+            run_predicted(&predicting(SlowReadPredictionParams { slow_wait_threshold_ns: slow_ns, ..EXACT }), &[(T, 1)], &[READ_OF_1]);
         assert_eq!(counts.stripe_reads, 1);
         (done[0], counts.stripe_reads_made_elsewhere > 0)
     };
@@ -64,7 +64,8 @@ fn waits_up_to_the_threshold_are_not_slow() {
 
 #[test]
 fn a_prediction_costs_time_and_errs() {
-    let (done, parts, ..) = run_predicted(&predicting(SlowReadPredictionParams { cost_ns: 30, ..EXACT }), &[(T, 1)], &[READ_OF_1]);
+    let (done, parts, ..) =
+        run_predicted(&predicting(SlowReadPredictionParams { delay_per_read_ns: 30, ..EXACT }), &[(T, 1)], &[READ_OF_1]);
     assert_eq!((done, parts[0].parity_ns), (vec![T + 530 + READ_NS], 30));
     // It is called fast, and waits.
     let (done, _, counts, pages) =
@@ -142,7 +143,7 @@ proptest! {
         }
         let home = run(&params, &asked);
         params.read_plan = ReadPlan::Predict;
-        params.read_plan_params.prediction = SlowReadPredictionParams { slow_threshold_ns: slow_ns, false_accept, false_reject, cost_ns: 0, also_hedges: then_hedges };
+        params.read_plan_params.prediction = SlowReadPredictionParams { slow_wait_threshold_ns: slow_ns, false_accept, false_reject, delay_per_read_ns: 0, also_hedges: then_hedges };
         params.read_plan_params.hedge_delay = HedgeAfter::Time(60);
         let got = run(&params, &asked);
         prop_assert_eq!(got.done.len(), asked.len());

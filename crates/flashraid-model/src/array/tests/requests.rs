@@ -17,7 +17,7 @@ fn only_so_many_requests_are_in_work() {
     let asked = [(0, 0, 1, false), (0, 1, 1, false), (10, 1, 1, true), (500, 0, 1, false)];
     let got = run(&limited(Some(1), false), &asked);
     assert_eq!(got.done, [READ_NS, 2 * READ_NS, 2 * READ_NS + WRITE_NS, 500 + READ_NS]);
-    let waited = HostPortCounters { waits: 2, wait_ns: u128::from(READ_NS + 2 * READ_NS - 10), busy_ns: 0 };
+    let waited = ControllerLimitWaitCounters { waits: 2, wait_ns: u128::from(READ_NS + 2 * READ_NS - 10), busy_ns: 0 };
     assert_eq!(got.host_port, Some(waited));
     let got = run(&limited(Some(2), false), &asked);
     assert_eq!(got.done, [READ_NS, READ_NS, READ_NS + WRITE_NS, 500 + READ_NS]);
@@ -29,7 +29,7 @@ fn data_pass_one_after_another() {
     // The write's data pass first. The member finishes the read at 28; its data wait until the write's have passed.
     let got = run(&limited(None, true), &[(0, 0, 1, true), (0, 1, 1, false)]);
     assert_eq!(got.done, [100 + WRITE_NS, 200]);
-    assert_eq!(got.host_port, Some(HostPortCounters { waits: 0, wait_ns: 0, busy_ns: 200 }));
+    assert_eq!(got.host_port, Some(ControllerLimitWaitCounters { waits: 0, wait_ns: 0, busy_ns: 200 }));
     // Both reads are read at 28, and pass in order of arrival. The pages of a request pass together.
     let got = run(&limited(None, true), &[(0, 1, 1, false), (0, 0, 1, false), (1000, 0, 2, false)]);
     assert_eq!(got.done, [READ_NS + 100, READ_NS + 200, 1000 + READ_NS + 200]);
@@ -39,13 +39,13 @@ fn data_pass_one_after_another() {
     assert_eq!(HostPortParams { outstanding_requests_max: None, bytes_per_s: Some(3) }.transfer_ns(1), 333_333_334);
 }
 
-fn operation(kind: OpKind, first_page: u64, pages: u32) -> PageRequest {
-    PageRequest { tag: 0, first_page, pages, kind, fua: false, high_priority: false, stream: 0, stays_on_one_member: false }
+fn operation(kind: OpKind, first_page: u64, pages: u32) -> RequestInPages {
+    RequestInPages { tag: 0, first_page, pages, kind, fua: false, high_priority: false, stream: 0, bypasses_striping: false }
 }
 
 #[test]
 fn what_does_not_fit_is_refused() {
-    let mut array = Array::new(&params(RaidLevel::Raid5, 3, 1), 1, ArraySetup::default());
+    let mut array = Array::new(&params(RaidLevel::Raid5, 3, 1), 1, ArrayExecutionOptions::default());
     let exported_pages = array.shape().layout.exported_pages();
     assert_eq!(array.submit(0, &operation(OpKind::Read, 0, 0)), Err(SubmitError::EmptyRequest));
     let beyond = SubmitError::BeyondTheArray { first_page: exported_pages - 1, pages: 2, exported_pages };
@@ -57,7 +57,7 @@ fn what_does_not_fit_is_refused() {
 #[test]
 fn whole_stripes_are_trimmed_with_their_parity_and_a_flush_is_done_at_once() {
     // With two data columns of one page, this is all of stripe 0 and half of stripe 1.
-    let mut array = Array::new(&params(RaidLevel::Raid5, 3, 1), 1, ArraySetup::default());
+    let mut array = Array::new(&params(RaidLevel::Raid5, 3, 1), 1, ArrayExecutionOptions::default());
     array.submit(0, &operation(OpKind::Trim, 0, 3)).unwrap();
     array.submit(0, &operation(OpKind::Trim, 2, 1)).unwrap();
     array.submit(0, &operation(OpKind::Flush, 0, 0)).unwrap();
@@ -70,19 +70,22 @@ fn whole_stripes_are_trimmed_with_their_parity_and_a_flush_is_done_at_once() {
     assert_eq!(done_requests(&events).len(), 3);
     let trimmed: Vec<u64> = array.members().iter().map(|member| member.counters().host_pages_trimmed).collect();
     assert_eq!(trimmed, [1; 3]);
-    assert_eq!(array.counters(0).stripes.map(|counters| counters.trim_pages_ignored), Some(2));
-    assert_eq!(array.counters(0).host, HostCounters { trims: 2, flushes: 1 });
+    assert_eq!(array.counters(0).parity_and_rebuild.map(|counters| counters.trim_pages_ignored), Some(2));
+    assert_eq!(array.counters(0).trims_and_flushes, TrimAndFlushCounters { trims: 2, flushes: 1 });
 }
 
 #[test]
 fn an_array_is_made_member_by_member_while_it_is_wanted() {
     let params = params(RaidLevel::Raid0, 3, 1);
     let mut asked = 0;
-    let stopped = ArraySetup::default().new_array_unless_stopped(&params, 1, &mut || {
+    let stopped = ArrayExecutionOptions::default().new_array_unless_stopped(&params, 1, &mut || {
         asked += 1;
         asked < 3
     });
     assert!(stopped.is_none() && asked == 3);
-    let made = ArraySetup::default().new_array_unless_stopped(&params, 1, &mut || true).expect("nobody says no");
-    assert_eq!(made.shape().members_including_spares, Array::new(&params, 1, ArraySetup::default()).shape().members_including_spares);
+    let made = ArrayExecutionOptions::default().new_array_unless_stopped(&params, 1, &mut || true).expect("nobody says no");
+    assert_eq!(
+        made.shape().members_including_spares,
+        Array::new(&params, 1, ArrayExecutionOptions::default()).shape().members_including_spares
+    );
 }

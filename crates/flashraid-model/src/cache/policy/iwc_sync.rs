@@ -1,6 +1,6 @@
 //! IWC-sync (LAWC section 3): the caches of the members destage together.
 
-use super::{CacheLevels, MemberCacheSettings, SYNC_TIMEOUT, WritePolicy, any_timeout};
+use super::{CachesUsed, MemberCacheSettings, SYNC_TIMEOUT, WritePolicy, any_timeout};
 use crate::rng::RandomStream;
 use crate::units::Duration;
 use schemars::JsonSchema;
@@ -9,27 +9,27 @@ use serde::{Deserialize, Serialize};
 /// A cache for each member, all of which destage at the same time; parity is computed when a write arrives.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct IwcSyncCache {
+pub struct MemberCachesDestagingTogether {
     /// Maximum time that a member cache with something to destage waits for the other member caches. All destage together as soon as
     /// each has something to destage. After this time, the caches that are ready begin without the others.
     pub sync_timeout: Duration,
 }
 
-impl IwcSyncCache {
+impl MemberCachesDestagingTogether {
     /// Caches of this policy: one cache for each member. All these caches destage at the same time.
-    pub const LEVELS: CacheLevels =
-        CacheLevels { group_cache: None, member_caches: Some(MemberCacheSettings { member_caches_destage_together: true }) };
+    pub const CACHES_USED: CachesUsed =
+        CachesUsed { group_cache: None, member_caches: Some(MemberCacheSettings { member_caches_destage_together: true }) };
 }
 
-impl Default for IwcSyncCache {
+impl Default for MemberCachesDestagingTogether {
     fn default() -> Self {
         Self { sync_timeout: SYNC_TIMEOUT }
     }
 }
 
-impl WritePolicy for IwcSyncCache {
-    fn cache_levels(&self) -> CacheLevels {
-        Self::LEVELS
+impl WritePolicy for MemberCachesDestagingTogether {
+    fn caches_used(&self) -> CachesUsed {
+        Self::CACHES_USED
     }
 
     fn sync_timeout(&self) -> Duration {

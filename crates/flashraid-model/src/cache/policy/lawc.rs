@@ -1,6 +1,6 @@
 //! LAWC (section 3): caches of the members that destage at the same time, behind a small cache of write groups.
 
-use super::{CacheLevels, MemberCacheSettings, SYNC_TIMEOUT, WriteGroupCacheSettings, WritePolicy, any_timeout};
+use super::{CachesUsed, MemberCacheSettings, SYNC_TIMEOUT, WriteGroupCacheSettings, WritePolicy, any_timeout};
 use crate::rng::{self, RandomStream};
 use crate::units::{Duration, Fraction};
 use schemars::JsonSchema;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// destage at the same time as each other. Parity is computed when pages enter the member caches.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct LawcCache {
+pub struct LayoutAwareWriteCache {
     /// Share of the cache memory for the small cache in front of the member caches. The member caches share the rest equally.
     pub first_level_fraction: Fraction,
     /// Maximum time that a member cache with something to destage waits until all other member caches have something to destage, too.
@@ -18,25 +18,25 @@ pub struct LawcCache {
     pub sync_timeout: Duration,
 }
 
-impl LawcCache {
+impl LayoutAwareWriteCache {
     /// Caches of this policy: a cache of write groups in front of a cache for each member. A write group is all dirty pages of one
     /// stripe. All member caches destage at the same time as each other.
-    pub const LEVELS: CacheLevels = CacheLevels {
+    pub const CACHES_USED: CachesUsed = CachesUsed {
         group_cache: Some(WriteGroupCacheSettings { has_separate_ring_for_sequential_writes: false }),
         member_caches: Some(MemberCacheSettings { member_caches_destage_together: true }),
     };
 }
 
-impl Default for LawcCache {
+impl Default for LayoutAwareWriteCache {
     /// Returns the settings of the paper; the share is that of LAWC Fig. 6.
     fn default() -> Self {
         Self { first_level_fraction: Fraction(0.25), sync_timeout: SYNC_TIMEOUT }
     }
 }
 
-impl WritePolicy for LawcCache {
-    fn cache_levels(&self) -> CacheLevels {
-        Self::LEVELS
+impl WritePolicy for LayoutAwareWriteCache {
+    fn caches_used(&self) -> CachesUsed {
+        Self::CACHES_USED
     }
 
     fn first_level_fraction(&self) -> Fraction {

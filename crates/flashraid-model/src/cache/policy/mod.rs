@@ -4,7 +4,7 @@
 //! To add a policy, write its file and add a line to the list below. Configuration, schema, reference and random cases follow from the
 //! list.
 
-use super::parts::{CacheLevels, MemberCacheSettings, WriteGroupCacheSettings};
+use super::parts::{CachesUsed, MemberCacheSettings, WriteGroupCacheSettings};
 use crate::policy::{ParameterProblem, policies};
 use crate::rng::{self, RandomStream};
 use crate::units::{Duration, Fraction};
@@ -16,14 +16,14 @@ policies! {
         none::NoCache = "none",
         wow::WowCache = "wow",
         stow::StowCache = "stow",
-        iwc::IwcCache = "iwc",
-        iwc_sync::IwcSyncCache = "iwc-sync",
-        lawc::LawcCache = "lawc",
+        iwc::IndependentMemberCaches = "iwc",
+        iwc_sync::MemberCachesDestagingTogether = "iwc-sync",
+        lawc::LayoutAwareWriteCache = "lawc",
     }
 
     /// Returns the caches that the policy uses: a cache of write groups, a cache for each member, both, or none. A write group is all
     /// dirty pages of one stripe.
-    pub fn cache_levels(&self) -> CacheLevels;
+    pub fn caches_used(&self) -> CachesUsed;
     /// Returns the share of the cache memory for the cache of write groups, from 0 to 1. A write group is all dirty pages of one
     /// stripe. The member caches get the rest. Only a policy with both kinds of caches uses the share.
     pub fn first_level_fraction(&self) -> Fraction;
@@ -38,7 +38,7 @@ policies! {
 pub(crate) trait WritePolicy: Default {
     /// Returns the caches that the policy uses: a cache of write groups, a cache for each member, both, or none. A write group is all
     /// dirty pages of one stripe.
-    fn cache_levels(&self) -> CacheLevels;
+    fn caches_used(&self) -> CachesUsed;
 
     /// Returns the share of the cache memory for the cache of write groups, from 0 to 1. A write group is all dirty pages of one
     /// stripe. The member caches get the rest. Only a policy with both kinds of caches uses the share.

@@ -1,6 +1,6 @@
 //! The policy without a write cache.
 
-use super::{CacheLevels, WritePolicy};
+use super::{CachesUsed, WritePolicy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct NoCache {}
 
 impl WritePolicy for NoCache {
-    fn cache_levels(&self) -> CacheLevels {
-        CacheLevels { group_cache: None, member_caches: None }
+    fn caches_used(&self) -> CachesUsed {
+        CachesUsed { group_cache: None, member_caches: None }
     }
 }

@@ -1,6 +1,6 @@
 //! STOW (Gill et al., USENIX ATC 2009): like WOW, with a separate ring for sequential writes.
 
-use super::{CacheLevels, WriteGroupCacheSettings, WritePolicy};
+use super::{CachesUsed, WriteGroupCacheSettings, WritePolicy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,12 +14,12 @@ impl StowCache {
     /// Caches of this policy: one cache of write groups, without member caches. A write group is all dirty pages of one stripe. Groups
     /// of sequential writes and groups of other writes form two separate rings. The CLOCK algorithm goes round a ring to find the next
     /// group to destage.
-    pub const LEVELS: CacheLevels =
-        CacheLevels { group_cache: Some(WriteGroupCacheSettings { has_separate_ring_for_sequential_writes: true }), member_caches: None };
+    pub const CACHES_USED: CachesUsed =
+        CachesUsed { group_cache: Some(WriteGroupCacheSettings { has_separate_ring_for_sequential_writes: true }), member_caches: None };
 }
 
 impl WritePolicy for StowCache {
-    fn cache_levels(&self) -> CacheLevels {
-        Self::LEVELS
+    fn caches_used(&self) -> CachesUsed {
+        Self::CACHES_USED
     }
 }

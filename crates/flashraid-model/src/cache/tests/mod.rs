@@ -35,14 +35,14 @@ struct Bench {
 }
 
 /// Returns a cache without thresholds, one destage at a time, an instantaneous memory and a timer of 1000 ns.
-fn params(levels: CacheLevels, group_pages: u32, member_pages: u32) -> CacheParams {
+fn params(levels: CachesUsed, group_pages: u32, member_pages: u32) -> CacheParams {
     CacheParams {
-        levels,
+        caches_used: levels,
         write_group_cache_capacity_pages: group_pages,
         member_cache_pages: member_pages,
         capacity_unit: CapacityUnit::Pages,
         destage_start_fill: 0.0,
-        destage_full_speed_fill: 0.0,
+        full_speed_destage_fill_fraction: 0.0,
         destages_in_flight_max: 1,
         joint_destage_wait_max_ns: 1000,
         nvm_page_read_ns: 0,
@@ -50,11 +50,11 @@ fn params(levels: CacheLevels, group_pages: u32, member_pages: u32) -> CachePara
     }
 }
 
-const IWC: CacheLevels = IwcCache::LEVELS;
-const IWC_SYNC: CacheLevels = IwcSyncCache::LEVELS;
+const IWC: CachesUsed = IndependentMemberCaches::CACHES_USED;
+const IWC_SYNC: CachesUsed = MemberCachesDestagingTogether::CACHES_USED;
 
-fn request(tag: u64, first_page: u64, pages: u32, write: bool) -> PageRequest {
-    PageRequest {
+fn request(tag: u64, first_page: u64, pages: u32, write: bool) -> RequestInPages {
+    RequestInPages {
         tag,
         first_page,
         pages,
@@ -62,7 +62,7 @@ fn request(tag: u64, first_page: u64, pages: u32, write: bool) -> PageRequest {
         fua: false,
         high_priority: false,
         stream: 0,
-        stays_on_one_member: false,
+        bypasses_striping: false,
     }
 }
 
@@ -92,7 +92,7 @@ impl Bench {
         self.submit(&request(tag, first_page, pages, false));
     }
 
-    fn submit(&mut self, request: &PageRequest) {
+    fn submit(&mut self, request: &RequestInPages) {
         self.cache.submit(self.now, request);
         self.perform_commands();
     }

@@ -3,13 +3,13 @@
 use super::*;
 use proptest::prelude::*;
 
-fn parts() -> impl Strategy<Value = (CacheLevels, u32, u32)> {
+fn parts() -> impl Strategy<Value = (CachesUsed, u32, u32)> {
     prop_oneof![
-        (1..40_u32).prop_map(|pages| (WowCache::LEVELS, pages, 0)),
-        (1..40_u32).prop_map(|pages| (StowCache::LEVELS, pages, 0)),
+        (1..40_u32).prop_map(|pages| (WowCache::CACHES_USED, pages, 0)),
+        (1..40_u32).prop_map(|pages| (StowCache::CACHES_USED, pages, 0)),
         (1..9_u32).prop_map(|pages| (IWC, 0, pages)),
         (1..9_u32).prop_map(|pages| (IWC_SYNC, 0, pages)),
-        (1..9_u32, 1..6_u32).prop_map(|(first_level, pages)| (LawcCache::LEVELS, first_level, pages)),
+        (1..9_u32, 1..6_u32).prop_map(|(first_level, pages)| (LayoutAwareWriteCache::CACHES_USED, first_level, pages)),
     ]
 }
 
@@ -55,8 +55,8 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let params = CacheParams {
-            destage_start_fill: thresholds.0, destage_full_speed_fill: thresholds.1, destages_in_flight_max: in_flight, nvm_page_read_ns: nvm.0, nvm_page_write_ns: nvm.1,
-            capacity_unit: [CapacityUnit::Pages, CapacityUnit::PagesOfWholeWrites, CapacityUnit::Entries][(seed % 3) as usize],
+            destage_start_fill: thresholds.0, full_speed_destage_fill_fraction: thresholds.1, destages_in_flight_max: in_flight, nvm_page_read_ns: nvm.0, nvm_page_write_ns: nvm.1,
+            capacity_unit: [CapacityUnit::Pages, CapacityUnit::PagesAdmittingWholeWrites, CapacityUnit::DirtyStripesOrStrips][(seed % 3) as usize],
             ..params(parts, group_pages, member_pages)
         };
         let mut bench = Bench::new(params, level, members, strip_pages);
@@ -71,7 +71,7 @@ proptest! {
             bench.run_until(bench.now + step.gap_ns);
             let pages = step.pages.min(exported as u32);
             let mut request = request(tag as u64, step.page % (exported.min(60) + 1 - u64::from(pages.min(60))).max(1), pages, step.write);
-            request.stays_on_one_member = step.one_member && pages < 12;
+            request.bypasses_striping = step.one_member && pages < 12;
             bench.submit(&request);
             if may_fail && fails_after == Some(tag) {
                 bench.cache.member_failed(bench.now, members - 1);

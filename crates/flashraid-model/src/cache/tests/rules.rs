@@ -7,7 +7,7 @@ use super::*;
 
 #[test]
 fn figure_4_four_writes_with_a_cache_of_write_groups() {
-    let mut bench = Bench::new(params(WowCache::LEVELS, 8, 0), RaidLevel::Raid4, 4, 1);
+    let mut bench = Bench::new(params(WowCache::CACHES_USED, 8, 0), RaidLevel::Raid4, 4, 1);
     bench.write(1, 3, 3);
     bench.write(2, 0, 2);
     bench.write(3, 1, 2);
@@ -16,7 +16,7 @@ fn figure_4_four_writes_with_a_cache_of_write_groups() {
     assert_eq!((bench.pages_written, bench.pages_read), (4 + 4, 0));
     assert_eq!(
         bench.counters().host_admissions,
-        PageAdmissions { replaced_pages: 1, pages_admitted_to_existing_entries: 1, pages_admitted_with_their_entry: 5 }
+        CachePageAdmissions { replaced_pages: 1, pages_admitted_to_existing_entries: 1, pages_admitted_with_their_entry: 5 }
     );
 }
 
@@ -24,19 +24,19 @@ fn figure_4_four_writes_with_a_cache_of_write_groups() {
 #[test]
 fn a_write_of_a_whole_group_is_one_destage_to_all_members() {
     let destages = |room, pages, first: u64| {
-        let mut bench = Bench::new(CacheParams { capacity_unit: room, ..params(WowCache::LEVELS, 64, 0) }, RaidLevel::Raid0, 8, 32);
+        let mut bench = Bench::new(CacheParams { capacity_unit: room, ..params(WowCache::CACHES_USED, 64, 0) }, RaidLevel::Raid0, 8, 32);
         (0..5).for_each(|tag| bench.write(tag, tag * 256 + first, pages));
         bench.finish();
         bench.writes().iter().map(|text| (*text).to_owned()).collect::<Vec<_>>()
     };
     let groups: Vec<String> = (0..5).map(|group| format!("{}+256", group * 256)).collect();
-    assert_eq!(destages(CapacityUnit::PagesOfWholeWrites, 256, 0), groups);
-    assert_eq!(destages(CapacityUnit::Entries, 256, 0), groups);
+    assert_eq!(destages(CapacityUnit::PagesAdmittingWholeWrites, 256, 0), groups);
+    assert_eq!(destages(CapacityUnit::DirtyStripesOrStrips, 256, 0), groups);
     // Page by page a write comes in four pieces of two strips each.
     let pieces: Vec<String> = (0..20).map(|piece| format!("{}+64", piece * 64)).collect();
     assert_eq!(destages(CapacityUnit::Pages, 256, 0), pieces);
     // Unaligned, each write brings half a group to two entries.
-    assert_eq!(destages(CapacityUnit::PagesOfWholeWrites, 256, 128)[..2], ["128+128", "256+128"]);
+    assert_eq!(destages(CapacityUnit::PagesAdmittingWholeWrites, 256, 128)[..2], ["128+128", "256+128"]);
 }
 
 /// Checks that a write that is longer than its cache enters as soon as a page of room is left, and not before (rule 89).
@@ -44,7 +44,7 @@ fn a_write_of_a_whole_group_is_one_destage_to_all_members() {
 fn what_takes_room() {
     // Stripes of four pages; the first write keeps the cache busy until 100.
     let done = |room| {
-        let mut bench = Bench::new(CacheParams { capacity_unit: room, ..params(WowCache::LEVELS, 2, 0) }, RaidLevel::Raid0, 2, 2);
+        let mut bench = Bench::new(CacheParams { capacity_unit: room, ..params(WowCache::CACHES_USED, 2, 0) }, RaidLevel::Raid0, 2, 2);
         for (tag, stripe) in [(0, 0), (1, 1), (2, 2)] {
             bench.write(tag, stripe * 4, 4);
         }
@@ -52,9 +52,9 @@ fn what_takes_room() {
         (bench.done.clone(), bench.writes().len(), bench.counters().occupancy_max_pages.0)
     };
     // The first write takes its two pages and two that it does not have. Each of the others finds room when the one before has left.
-    assert_eq!(done(CapacityUnit::PagesOfWholeWrites), (vec![(0, 0), (1, 100), (2, 200)], 3, 4));
+    assert_eq!(done(CapacityUnit::PagesAdmittingWholeWrites), (vec![(0, 0), (1, 100), (2, 200)], 3, 4));
     // Two entries: the third write waits for the first destage.
-    assert_eq!(done(CapacityUnit::Entries), (vec![(0, 0), (1, 0), (2, 100)], 3, 8));
+    assert_eq!(done(CapacityUnit::DirtyStripesOrStrips), (vec![(0, 0), (1, 0), (2, 100)], 3, 8));
     // Page by page each write is two destages; the last is in when the fifth is done.
     let (ends, destages, most) = done(CapacityUnit::Pages);
     assert_eq!((ends.last(), destages, most), (Some(&(2, 500)), 6, 2));
@@ -68,7 +68,7 @@ fn strips_enter_member_caches_as_a_whole() {
         bench.finish();
         bench.writes().iter().map(|text| (*text).to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(writes(CapacityUnit::PagesOfWholeWrites), ["m0:0+4", "m1:0+4"]);
+    assert_eq!(writes(CapacityUnit::PagesAdmittingWholeWrites), ["m0:0+4", "m1:0+4"]);
     assert_eq!(writes(CapacityUnit::Pages), ["m0:0+2", "m1:0+2", "m0:2+2", "m1:2+2"]);
 }
 
@@ -94,7 +94,7 @@ fn figure_4_four_writes_and_a_read_with_independent_caches() {
 
 #[test]
 fn groups_that_were_hit_survive_a_round_of_the_pointer_but_sequential_writes_do_not_count() {
-    let mut bench = Bench::new(params(WowCache::LEVELS, 32, 0), RaidLevel::Raid0, 2, 2);
+    let mut bench = Bench::new(params(WowCache::CACHES_USED, 32, 0), RaidLevel::Raid0, 2, 2);
     // Stripes have four pages. The first destage keeps the cache busy until 100.
     bench.write(0, 0, 1);
     for stripe in 1..=4 {
@@ -108,13 +108,13 @@ fn groups_that_were_hit_survive_a_round_of_the_pointer_but_sequential_writes_do_
     assert_eq!(bench.log.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [0, 100, 200, 300, 400]);
     assert_eq!(
         bench.counters().host_admissions,
-        PageAdmissions { replaced_pages: 1, pages_admitted_to_existing_entries: 2, pages_admitted_with_their_entry: 5 }
+        CachePageAdmissions { replaced_pages: 1, pages_admitted_to_existing_entries: 2, pages_admitted_with_their_entry: 5 }
     );
 }
 
 #[test]
 fn destages_go_upwards_from_the_pointer_and_round() {
-    let mut bench = Bench::new(params(WowCache::LEVELS, 32, 0), RaidLevel::Raid0, 2, 1);
+    let mut bench = Bench::new(params(WowCache::CACHES_USED, 32, 0), RaidLevel::Raid0, 2, 1);
     bench.write(0, 10, 1);
     for page in [2, 30, 14, 10] {
         bench.write(page, page, 1);
@@ -125,7 +125,7 @@ fn destages_go_upwards_from_the_pointer_and_round() {
 
 #[test]
 fn pages_written_while_they_are_destaged_are_kept_in_two_versions() {
-    let mut bench = Bench::new(params(WowCache::LEVELS, 2, 0), RaidLevel::Raid0, 2, 1);
+    let mut bench = Bench::new(params(WowCache::CACHES_USED, 2, 0), RaidLevel::Raid0, 2, 1);
     bench.write(0, 6, 1);
     bench.run_until(50);
     bench.write(1, 6, 1);
@@ -148,7 +148,7 @@ fn pages_written_while_they_are_destaged_are_kept_in_two_versions() {
 /// A random case of the soak overflowed here: each wait fits into the time of a run, their sum does not.
 #[test]
 fn waits_of_centuries_add_up() {
-    let mut bench = Bench::new(params(WowCache::LEVELS, 2, 0), RaidLevel::Raid0, 2, 1);
+    let mut bench = Bench::new(params(WowCache::CACHES_USED, 2, 0), RaidLevel::Raid0, 2, 1);
     let centuries = TimeNs::MAX - 1;
     for host in [0, 1] {
         bench.write(u64::from(host), 6 + 2 * u64::from(host), 1);
@@ -160,7 +160,7 @@ fn waits_of_centuries_add_up() {
 
 #[test]
 fn a_write_larger_than_the_cache_enters_as_room_appears() {
-    let mut bench = Bench::new(params(WowCache::LEVELS, 3, 0), RaidLevel::Raid0, 2, 8);
+    let mut bench = Bench::new(params(WowCache::CACHES_USED, 3, 0), RaidLevel::Raid0, 2, 8);
     bench.write(0, 0, 8);
     bench.write(1, 0, 1);
     bench.finish();
@@ -176,7 +176,7 @@ fn a_write_larger_than_the_cache_enters_as_room_appears() {
 
 #[test]
 fn the_memory_takes_its_time() {
-    let times = CacheParams { nvm_page_read_ns: 5, nvm_page_write_ns: 20, ..params(WowCache::LEVELS, 8, 0) };
+    let times = CacheParams { nvm_page_read_ns: 5, nvm_page_write_ns: 20, ..params(WowCache::CACHES_USED, 8, 0) };
     let mut bench = Bench::new(times, RaidLevel::Raid0, 2, 2);
     bench.write(0, 0, 3);
     bench.read(1, 2, 1);
@@ -235,7 +235,7 @@ fn a_candidate_grows_while_it_waits() {
 #[test]
 fn writes_go_past_a_full_front_unless_they_depend_on_it() {
     // The first level has two pages, each member cache four.
-    let mut bench = Bench::new(params(LawcCache::LEVELS, 2, 4), RaidLevel::Raid0, 2, 1);
+    let mut bench = Bench::new(params(LayoutAwareWriteCache::CACHES_USED, 2, 4), RaidLevel::Raid0, 2, 1);
     let pages = |bench: &mut Bench| {
         let counters = bench.counters();
         (counters.writes_bypassing_first_level, counters.writes_waiting_for_first_level)
@@ -259,7 +259,7 @@ fn writes_go_past_a_full_front_unless_they_depend_on_it() {
 
 #[test]
 fn a_write_too_large_for_the_room_of_the_front_goes_past_it() {
-    let mut bench = Bench::new(params(LawcCache::LEVELS, 4, 8), RaidLevel::Raid0, 2, 2);
+    let mut bench = Bench::new(params(LayoutAwareWriteCache::CACHES_USED, 4, 8), RaidLevel::Raid0, 2, 2);
     bench.write(0, 0, 5);
     let counters = bench.counters();
     assert_eq!((counters.writes_bypassing_first_level, counters.first_level_destages.entries), (1, 0));
@@ -307,7 +307,7 @@ fn a_cache_of_mirrors_holds_every_copy() {
 
 #[test]
 fn nothing_is_destaged_below_the_low_threshold_and_at_a_part_of_the_rate_above() {
-    let slow = CacheParams { destage_start_fill: 0.25, destage_full_speed_fill: 0.75, ..params(WowCache::LEVELS, 8, 0) };
+    let slow = CacheParams { destage_start_fill: 0.25, full_speed_destage_fill_fraction: 0.75, ..params(WowCache::CACHES_USED, 8, 0) };
     let mut bench = Bench::new(slow, RaidLevel::Raid0, 2, 1);
     bench.write(0, 0, 1);
     bench.write(1, 2, 1);
@@ -330,7 +330,7 @@ fn nothing_is_destaged_below_the_low_threshold_and_at_a_part_of_the_rate_above()
 
 #[test]
 fn several_destages_at_a_time_never_two_of_one_stripe() {
-    let two = CacheParams { destages_in_flight_max: 2, ..params(WowCache::LEVELS, 8, 0) };
+    let two = CacheParams { destages_in_flight_max: 2, ..params(WowCache::CACHES_USED, 8, 0) };
     let mut bench = Bench::new(two, RaidLevel::Raid0, 2, 1);
     for (tag, page) in [0, 0, 2, 4].into_iter().enumerate() {
         bench.write(tag as u64, page, 1);
@@ -373,7 +373,8 @@ fn a_failure_flushes_what_is_cached_and_no_more() {
 
 #[test]
 fn a_flush_takes_the_front_with_it() {
-    let mut bench = Bench::new(CacheParams { nvm_page_read_ns: 10, ..params(LawcCache::LEVELS, 4, 4) }, RaidLevel::Raid5, 3, 1);
+    let mut bench =
+        Bench::new(CacheParams { nvm_page_read_ns: 10, ..params(LayoutAwareWriteCache::CACHES_USED, 4, 4) }, RaidLevel::Raid5, 3, 1);
     bench.write(0, 0, 1);
     bench.write(1, 2, 1);
     bench.cache.member_failed(0, 1);
@@ -387,7 +388,7 @@ fn a_flush_takes_the_front_with_it() {
 
 #[test]
 fn sequential_groups_have_a_circle_of_their_own_under_stow() {
-    let mut bench = Bench::new(params(StowCache::LEVELS, 16, 0), RaidLevel::Raid0, 2, 2);
+    let mut bench = Bench::new(params(StowCache::CACHES_USED, 16, 0), RaidLevel::Raid0, 2, 2);
     bench.write(0, 60, 1); // It is random, and in progress until 100.
     bench.write(1, 0, 4); // It is random, of stripe 0.
     bench.write(2, 4, 4); // Writes are sequential from here on, to stripes 1 to 3.
@@ -396,7 +397,7 @@ fn sequential_groups_have_a_circle_of_their_own_under_stow() {
     bench.finish();
     // The share of sequential writes is eight pages, and eight are there, so the random ring destages first, upwards from its pointer.
     assert_eq!(bench.writes(), ["60+1", "0+4", "40+1", "4+4", "8+4"]);
-    let mut bench = Bench::new(params(StowCache::LEVELS, 16, 0), RaidLevel::Raid0, 2, 2);
+    let mut bench = Bench::new(params(StowCache::CACHES_USED, 16, 0), RaidLevel::Raid0, 2, 2);
     bench.write(0, 60, 1);
     bench.write(1, 0, 2);
     bench.write(2, 2, 10); // It is sequential: two pages enter stripe 0, eight make stripes 1 and 2.

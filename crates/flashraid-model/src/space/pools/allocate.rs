@@ -17,7 +17,7 @@ impl Pools {
         }
         let start = self.dies[die.index()].next_pool_to_write;
         let chosen = match self.plane_choice {
-            PlaneChoice::MostFree => {
+            PlaneChoice::MostFreePages => {
                 let old = self.map[lpn.index()];
                 let old_block = old >> self.page_shift;
                 // Age does not matter if there is no old copy on this die (rules 21 and 107).
@@ -182,7 +182,7 @@ mod tests {
     /// A plane is chosen by its own room, in turn or not: the room of another die does not count.
     #[test]
     fn a_full_die_takes_no_write_while_another_has_room() {
-        for plane_choice in [PlaneChoice::Rotate, PlaneChoice::MostFree] {
+        for plane_choice in [PlaneChoice::Rotate, PlaneChoice::MostFreePages] {
             let geometry = Geometry {
                 dies: 2,
                 planes: 2,
@@ -192,13 +192,13 @@ mod tests {
                 reserved_blocks_per_plane: 3,
                 has_summary_page: false,
             };
-            let mut pools = Pools::filled(
+            let mut pools = Pools::filled_in_address_order(
                 &BlockPoolsParams {
                     geometry,
-                    moves_pages_between_dies: false,
+                    overwrites_may_change_die: false,
                     plane_choice,
                     pool: PoolScope::Plane,
-                    collection_procedure: CollectionProcedure::AsConfigured,
+                    collection_procedure: CollectionProcedure::VictimByPolicy,
                     start_threshold_free_blocks: 1,
                     stop_threshold_free_blocks: 2,
                     victim: VictimPolicy::default(),

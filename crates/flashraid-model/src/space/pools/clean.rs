@@ -9,7 +9,7 @@ const PAGES_PER_CACHE_LINE: usize = 16;
 
 /// Work done to collect one victim block, in pages moved and blocks filled. The duration of the collection is computed from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct BlockCollectionWork {
+pub struct MovedPagesAndFilledBlocks {
     /// Number of valid pages that were moved out of the victim block.
     pub pages_moved: u32,
     /// Number of blocks that were filled by the moved pages.
@@ -20,7 +20,7 @@ pub struct BlockCollectionWork {
     ///
     /// Moves to another plane take longer only with [`super::CollectionProcedure::DiskSimWithoutCopyBack`]. With other
     /// procedures, both flags are false.
-    pub has_cross_plane_delay_by_destination: [bool; 2],
+    pub slowed_by_cross_plane_moves: [bool; 2],
     /// Number of pages moved into another plane. It is 0 unless the procedure is
     /// [`super::CollectionProcedure::DiskSimWithoutCopyBack`].
     pub(crate) pages_crossing: u32,
@@ -143,7 +143,7 @@ impl Pools {
     }
 
     /// Collects one block: moves the valid pages of `victim` and erases it. Returns the amount of work.
-    pub fn clean(&mut self, die: DieId, pool: u32, victim: BlockId) -> BlockCollectionWork {
+    pub fn clean(&mut self, die: DieId, pool: u32, victim: BlockId) -> MovedPagesAndFilledBlocks {
         let stride = self.words + 1;
         let base = victim.index() * stride;
         let first_page = victim.0 << self.page_shift;
@@ -202,10 +202,10 @@ impl Pools {
         assert_eq!(self.score[victim.index()], count as i16, "a sealed block's score is its number of valid pages");
         let free_blocks_min = self.pools[index].free_blocks;
         self.erase(die, pool, victim);
-        BlockCollectionWork {
+        MovedPagesAndFilledBlocks {
             pages_moved: count as u32,
             blocks_sealed,
-            has_cross_plane_delay_by_destination: crosses,
+            slowed_by_cross_plane_moves: crosses,
             pages_crossing,
             free_blocks_before,
             free_blocks_before_erase: free_blocks_min,
@@ -261,17 +261,17 @@ mod tests {
         };
         let params = BlockPoolsParams {
             geometry,
-            moves_pages_between_dies: false,
-            plane_choice: PlaneChoice::MostFree,
+            overwrites_may_change_die: false,
+            plane_choice: PlaneChoice::MostFreePages,
             pool: PoolScope::Plane,
-            collection_procedure: CollectionProcedure::AsConfigured,
+            collection_procedure: CollectionProcedure::VictimByPolicy,
             start_threshold_free_blocks: 2,
             stop_threshold_free_blocks: 3,
             victim: if oldest_first { CostBenefit::default().into() } else { Greedy::default().into() },
             separate_open_block_for_moves: false,
             fill_seals_last_block: true,
         };
-        Pools::filled(&params, 1, 0)
+        Pools::filled_in_address_order(&params, 1, 0)
     }
 
     proptest! {
@@ -287,7 +287,7 @@ mod tests {
             let mut in_advance = 0;
             for (die, page, action) in operations {
                 let die = DieId(die);
-                let lpn = plain.lpn_of_page(die, page.index(plain.exported_per_die as usize) as u32);
+                let lpn = plain.lpn_of_die_page(die, page.index(plain.exported_per_die as usize) as u32);
                 for pools in [&mut plain, &mut foreseeing] {
                     while action > 1 && pools.needs_clean(die) {
                         let Some((pool, victim)) = pools.next_victim(die, 0) else { break };

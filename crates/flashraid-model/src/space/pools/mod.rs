@@ -29,7 +29,7 @@ use crate::ids::{DieId, Lpn};
 use crate::rng::RandomStream;
 use crate::space::tables::{LargeTable, prefetch};
 use crate::space::victim::VictimPolicy;
-pub use clean::BlockCollectionWork;
+pub use clean::MovedPagesAndFilledBlocks;
 pub(crate) use moves::Moved;
 pub use params::{BlockPoolsParams, CollectionProcedure, PlaneChoice, PoolScope};
 use rounds::Round;
@@ -160,7 +160,7 @@ pub struct Pools {
 impl Pools {
     /// Returns a newly filled SSD: every page that is offered to the host holds data, in order of address (rule 23). `member` and
     /// `seed` select the random numbers for victim policies that choose at random.
-    pub fn filled(params: &BlockPoolsParams, seed: u64, member: u32) -> Self {
+    pub fn filled_in_address_order(params: &BlockPoolsParams, seed: u64, member: u32) -> Self {
         let g = params.geometry;
         let (pools_per_die, blocks_per_pool) = match params.pool {
             PoolScope::Plane => (g.planes, g.blocks_per_plane),
@@ -186,7 +186,7 @@ impl Pools {
             stop_free_blocks: params.stop_threshold_free_blocks,
             exported_per_die: exported,
             fill_seals_last_block: params.fill_seals_last_block,
-            dynamic: params.moves_pages_between_dies,
+            dynamic: params.overwrites_may_change_die,
             map: LargeTable::zeroed((g.dies * exported) as usize),
             rmap: LargeTable::zeroed(blocks << page_shift),
             meta: LargeTable::zeroed(blocks * (words + 1)),
@@ -201,7 +201,7 @@ impl Pools {
             },
             moving: vec![0; data_pages as usize],
             rounds: match params.collection_procedure {
-                CollectionProcedure::AsConfigured => Vec::new(),
+                CollectionProcedure::VictimByPolicy => Vec::new(),
                 CollectionProcedure::DiskSimWithoutCopyBack => vec![Round::new(); (g.dies * pools_per_die) as usize],
             },
             to_fetch: NO_PAGE,
@@ -302,7 +302,7 @@ impl Pools {
     /// Returns the lpn (logical page number in the SSD) of the logical page that has number `page` among those of `die`. The lpns count
     /// the pages die by die.
     #[inline]
-    pub fn lpn_of_page(&self, die: DieId, page: u32) -> Lpn {
+    pub fn lpn_of_die_page(&self, die: DieId, page: u32) -> Lpn {
         Lpn(die.0 * self.exported_per_die + page)
     }
 

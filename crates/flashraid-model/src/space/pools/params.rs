@@ -9,7 +9,7 @@ pub struct BlockPoolsParams {
     /// Shape of the flash medium.
     pub geometry: Geometry,
     /// True if writes may move a page to another die.
-    pub moves_pages_between_dies: bool,
+    pub overwrites_may_change_die: bool,
     /// Rule that chooses the plane of a write inside its die.
     pub plane_choice: PlaneChoice,
     /// Scope of a pool: the group of blocks that share free blocks, open blocks and the start and stop thresholds of collection.
@@ -36,7 +36,7 @@ pub enum PlaneChoice {
     /// The plane with the most free pages; among equals, planes take turns. The new copy of a page should not go to a block that was
     /// opened before the block with the old copy. Planes with such an open block are therefore left out, unless this leaves out all
     /// planes. The rule comes from the SSD extension of the simulator DiskSim.
-    MostFree,
+    MostFreePages,
     /// The planes of the die take turns: each write goes to the next plane that has room.
     Rotate,
 }
@@ -46,7 +46,7 @@ pub enum PlaneChoice {
 pub enum CollectionProcedure {
     /// Chooses each victim block by the policy `victim` when its collection begins. Free blocks are used in order of their numbers in the
     /// pool. The other parameters in [`BlockPoolsParams`] apply as they are set.
-    AsConfigured,
+    VictimByPolicy,
     /// Imitates the SSD extension of the simulator DiskSim with copy-back (moves inside a plane without a transfer) switched off (rules
     /// 130 to 133 of docs/rules.md). When a pool of blocks needs collection, its blocks are sorted once by their valid pages. Victims
     /// are taken in this order, the fewest valid pages first. Free blocks for moved pages are searched plane by plane.

@@ -102,8 +102,8 @@ mod tests {
         };
         let params = BlockPoolsParams {
             geometry,
-            moves_pages_between_dies: false,
-            plane_choice: PlaneChoice::MostFree,
+            overwrites_may_change_die: false,
+            plane_choice: PlaneChoice::MostFreePages,
             pool: PoolScope::Die,
             collection_procedure: CollectionProcedure::DiskSimWithoutCopyBack,
             start_threshold_free_blocks: start_free_blocks,
@@ -112,7 +112,7 @@ mod tests {
             separate_open_block_for_moves: false,
             fill_seals_last_block: true,
         };
-        Pools::filled(&params, 1, 0)
+        Pools::filled_in_address_order(&params, 1, 0)
     }
 
     fn write(ftl: &mut Pools, lpns: &[u32]) {
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(ftl.next_victim(DIE, 0), Some((0, BlockId(1))));
         // Block 1 lies in plane 1, block 14 in plane 0, so both remaining pages cross planes.
         let work = ftl.clean(DIE, 0, BlockId(1));
-        assert_eq!((work.pages_moved, work.pages_crossing, work.has_cross_plane_delay_by_destination), (2, 2, [true, false]));
+        assert_eq!((work.pages_moved, work.pages_crossing, work.slowed_by_cross_plane_moves), (2, 2, [true, false]));
         // Five blocks are free, so the round is over.
         assert!(!ftl.needs_clean(DIE));
         assert!(ftl.rounds[0].is_empty());

@@ -19,7 +19,7 @@ const DIE_WORDS: usize = 6;
 impl Pools {
     /// Returns the saved state. The caller must not save while an operation or the collection of a block is in progress.
     pub fn save(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(self.state_bytes_max() as usize);
+        let mut out = Vec::with_capacity(self.saved_state_bytes_max() as usize);
         self.pack_map(&mut out);
         put_words(&mut out, (0..self.score.len() as u32).flat_map(|block| [self.sequence(block), self.erases(block)]));
         for pool in &self.pools {
@@ -70,7 +70,7 @@ impl Pools {
     }
 
     /// Returns the maximum number of bytes that [`Pools::save`] can return.
-    pub fn state_bytes_max(&self) -> u64 {
+    pub fn saved_state_bytes_max(&self) -> u64 {
         let words = self.score.len() * 2 + self.pools.len() * POOL_WORDS + self.dies.len() * DIE_WORDS;
         (self.packed_map_bytes() + words * 4 + self.streams.len() * STREAM_BYTES_MAX) as u64
     }
@@ -245,10 +245,10 @@ mod tests {
                 reserved_blocks_per_plane: 6,
                 has_summary_page: bit(2),
             },
-            moves_pages_between_dies: bit(3),
-            plane_choice: if bit(4) { PlaneChoice::Rotate } else { PlaneChoice::MostFree },
+            overwrites_may_change_die: bit(3),
+            plane_choice: if bit(4) { PlaneChoice::Rotate } else { PlaneChoice::MostFreePages },
             pool: if bit(5) { PoolScope::Die } else { PoolScope::Plane },
-            collection_procedure: CollectionProcedure::AsConfigured,
+            collection_procedure: CollectionProcedure::VictimByPolicy,
             start_threshold_free_blocks: 2,
             stop_threshold_free_blocks: 3,
             victim: if bit(6) { Random {}.into() } else { Greedy {}.into() },
@@ -272,7 +272,7 @@ mod tests {
         let (dies, exported) = (ftl.geometry.dies, ftl.geometry.exported_pages_per_die());
         for _ in 0..writes {
             let die = DieId(rng::below(&mut stream, u64::from(dies)) as u32);
-            let lpn = ftl.lpn_of_page(die, rng::below(&mut stream, u64::from(exported)) as u32);
+            let lpn = ftl.lpn_of_die_page(die, rng::below(&mut stream, u64::from(exported)) as u32);
             if rng::below(&mut stream, 20) == 0 {
                 ftl.trim(lpn);
             } else {
@@ -287,9 +287,9 @@ mod tests {
         #[test]
         fn a_loaded_state_goes_on_as_the_one_that_was_saved(choice in 0_u32..512, seed: u64, writes in 0_u32..6000) {
             let params = params(choice);
-            let mut saved = Pools::filled(&params, seed, 0);
+            let mut saved = Pools::filled_in_address_order(&params, seed, 0);
             work(&mut saved, seed, writes);
-            let mut loaded = Pools::filled(&params, !seed, 1);
+            let mut loaded = Pools::filled_in_address_order(&params, !seed, 1);
             let bytes = saved.save();
             prop_assert_eq!(loaded.load(&bytes), Ok(()));
             prop_assert_eq!(loaded.verify(), Ok(()));
@@ -302,7 +302,7 @@ mod tests {
         #[test]
         fn a_forged_state_is_refused_or_works(choice in 0_u32..512, seed: u64, places in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), any::<bool>()), 1..4)) {
             let params = params(choice);
-            let mut ftl = Pools::filled(&params, seed, 0);
+            let mut ftl = Pools::filled_in_address_order(&params, seed, 0);
             work(&mut ftl, seed, 3000);
             let mut bytes = ftl.save();
             let map = ftl.packed_map_bytes();
@@ -311,7 +311,7 @@ mod tests {
                 let at = range.start + place.index(range.len());
                 bytes[at] = byte;
             }
-            let mut loaded = Pools::filled(&params, seed, 0);
+            let mut loaded = Pools::filled_in_address_order(&params, seed, 0);
             if loaded.load(&bytes).is_ok() {
                 prop_assert_eq!(loaded.verify(), Ok(()));
                 work(&mut loaded, seed, 3000);
@@ -323,7 +323,7 @@ mod tests {
     #[test]
     fn what_is_too_short_or_too_long_is_refused() {
         for choice in [0, 64] {
-            let mut ftl = Pools::filled(&params(choice), 1, 0);
+            let mut ftl = Pools::filled_in_address_order(&params(choice), 1, 0);
             let mut bytes = ftl.save();
             bytes.push(b' ');
             assert!(ftl.load(&bytes).is_err());
@@ -336,8 +336,8 @@ mod tests {
     /// Loading finds fields that contradict each other: a pool that does not exist, or no mark at a pool that needs a clean.
     #[test]
     fn a_state_that_contradicts_itself_is_refused() {
-        let mut pools = Pools::filled(&params(0), 1, 0);
-        let lpn = pools.lpn_of_page(DieId(0), 0);
+        let mut pools = Pools::filled_in_address_order(&params(0), 1, 0);
+        let lpn = pools.lpn_of_die_page(DieId(0), 0);
         while !pools.needs_clean(DieId(0)) {
             let pool = pools.choose_pool_for_write(DieId(0), lpn, 0).unwrap();
             pools.write(DieId(0), pool, lpn);
@@ -351,7 +351,7 @@ mod tests {
         let is_refused = damage.map(|damage| {
             let mut damaged = pools.clone();
             damage(&mut damaged);
-            Pools::filled(&params(0), 1, 0).load(&damaged.save()).is_err()
+            Pools::filled_in_address_order(&params(0), 1, 0).load(&damaged.save()).is_err()
         });
         assert_eq!(is_refused, [false, true, true, true]);
     }

@@ -27,7 +27,7 @@ impl Pools {
         let exported = self.exported_per_die;
         let mut stream = rng::stream(seed, "warm-up", u64::from(member) << 32 | u64::from(die.0));
         let writes = (overwrites * f64::from(exported)) as u64;
-        let first = self.lpn_of_page(die, 0);
+        let first = self.lpn_of_die_page(die, 0);
         let mut draw = || Lpn(first.0 + rng::below(&mut stream, u64::from(exported)) as u32);
         // The pages are drawn in advance, so that their memory can be prefetched.
         let mut ahead: [Lpn; AHEAD] = std::array::from_fn(|_| draw());
@@ -90,10 +90,10 @@ mod tests {
         };
         let params = BlockPoolsParams {
             geometry,
-            moves_pages_between_dies: false,
-            plane_choice: PlaneChoice::MostFree,
+            overwrites_may_change_die: false,
+            plane_choice: PlaneChoice::MostFreePages,
             pool: PoolScope::Plane,
-            collection_procedure: CollectionProcedure::AsConfigured,
+            collection_procedure: CollectionProcedure::VictimByPolicy,
             start_threshold_free_blocks: 2,
             stop_threshold_free_blocks: 3,
             victim: VictimPolicy::default(),
@@ -105,7 +105,7 @@ mod tests {
             told.push(share);
             true
         };
-        assert!(Pools::filled(&params, 1, 0).warm_up(1.0, 1, 0, &mut go_on));
+        assert!(Pools::filled_in_address_order(&params, 1, 0).warm_up(1.0, 1, 0, &mut go_on));
         assert!(told.is_sorted() && told.first() == Some(&0.0), "{told:?}");
         assert!(told.iter().all(|share| (0.0..=1.0).contains(share)) && told.iter().any(|&share| share >= 0.75), "{told:?}");
     }

@@ -56,16 +56,18 @@ impl fmt::Display for SuperblockShape {
             f.write_str(", parity in each row")?;
         }
         match placement {
-            PlacementHandles { count: 1, collection_keeps_handles: false } => {}
-            PlacementHandles { count: handles, collection_keeps_handles: false } => write!(f, ", {handles} placement handles")?,
-            PlacementHandles { count: handles, collection_keeps_handles: true } => {
+            PlacementHandles { count: 1, collection_separates_handles: false } => {}
+            PlacementHandles { count: handles, collection_separates_handles: false } => write!(f, ", {handles} placement handles")?,
+            PlacementHandles { count: handles, collection_separates_handles: true } => {
                 write!(f, ", {handles} placement handles that stay apart")?
             }
         }
         match slc {
             None => Ok(()),
             Some(SlcSuperblockCountLimit::Superblocks(superblocks)) => write!(f, ", {superblocks} superblocks of SLC"),
-            Some(SlcSuperblockCountLimit::ShareOfFree { millionths }) => write!(f, ", {millionths} millionths of SLC"),
+            Some(SlcSuperblockCountLimit::ShareOfAvailable { millionths_of_available }) => {
+                write!(f, ", {millionths_of_available} millionths of SLC")
+            }
         }
     }
 }
@@ -147,9 +149,9 @@ impl SuperblockShape {
     /// hold at least a certain number of valid units. The method returns true if the drive offers the host fewer units than that,
     /// because the case is then impossible. (A superblock with one bit per cell is always worth collecting.)
     ///
-    /// The result is also false if `floor` is smaller than [`Self::free_superblock_floor_min`].
+    /// The result is also false if `floor` is smaller than [`Self::lowest_allowed_host_stall_superblocks`].
     pub fn guarantees_victim_at_floor(&self, floor: u32) -> bool {
-        if floor < self.free_superblock_floor_min() {
+        if floor < self.lowest_allowed_host_stall_superblocks() {
             return false;
         }
         let sealed = u64::from(self.superblocks.saturating_sub(floor + self.open_superblocks_max() + 2));
@@ -165,7 +167,7 @@ impl SuperblockShape {
 
     /// Returns the smallest allowed value for the number of free superblocks at which host writes stop (rule 213). Each stream of
     /// collection needs one superblock, and one more must be left.
-    pub fn free_superblock_floor_min(&self) -> u32 {
+    pub fn lowest_allowed_host_stall_superblocks(&self) -> u32 {
         self.placement_handles.collection_streams() + 1
     }
 
@@ -209,15 +211,15 @@ impl SuperblockShape {
     }
 
     /// Converts the place number `ppn` of a unit to die, plane and page.
-    pub(crate) fn place(&self, ppn: u32) -> UnitPlace {
+    pub(crate) fn place(&self, ppn: u32) -> MappingUnitLocation {
         let units = self.mapping_units_per_superpage();
         let superpage = ppn / units;
         let flash_page = ppn % units / self.units_per_flash_page;
-        UnitPlace {
+        MappingUnitLocation {
             die: superpage % self.dies,
             plane: flash_page % self.planes,
             page_of_block: superpage / self.dies % self.superpages_per_die * self.bits_per_cell + flash_page / self.planes,
-            flash_page: ppn / self.units_per_flash_page,
+            flash_page_in_drive: ppn / self.units_per_flash_page,
             unit_of_page: ppn % self.units_per_flash_page,
         }
     }
@@ -226,7 +228,7 @@ impl SuperblockShape {
 /// Position on flash of one mapping unit: die, plane, flash page, and part of this flash page. A unit is one logical page of the host
 /// or several (`ssd.superblock.unit`). A flash page has room for one unit or more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnitPlace {
+pub struct MappingUnitLocation {
     /// Number of the die in the drive.
     pub die: u32,
     /// Number of the plane in the die.
@@ -234,7 +236,7 @@ pub struct UnitPlace {
     /// Number of the flash page that holds the unit, counted within its block.
     pub(crate) page_of_block: u32,
     /// Number of the flash page in the drive.
-    pub flash_page: u32,
+    pub flash_page_in_drive: u32,
     /// Index of the unit among those in its flash page.
     pub(crate) unit_of_page: u32,
 }
@@ -246,18 +248,18 @@ pub struct PlacementHandles {
     pub count: u32,
     /// True if collection moves data of different placement handles to different superblocks; false if it mixes them. A placement
     /// handle is a label of a host write, which decides the superblocks that the data go to.
-    pub collection_keeps_handles: bool,
+    pub collection_separates_handles: bool,
 }
 
 impl PlacementHandles {
     /// The setting with a single placement handle (a label of a host write), so that all host writes share superblocks. Data that
     /// collection moves share other superblocks.
-    pub const SINGLE_HANDLE: Self = Self { count: 1, collection_keeps_handles: false };
+    pub const SINGLE_HANDLE: Self = Self { count: 1, collection_separates_handles: false };
 
     /// Returns the number of separate streams (sets of writes that share open superblocks) into which collection writes the data that
     /// it moves.
     pub fn collection_streams(self) -> u32 {
-        if self.collection_keeps_handles { self.count } else { 1 }
+        if self.collection_separates_handles { self.count } else { 1 }
     }
 
     /// Returns the number of streams (sets of writes that share open superblocks) of host and collection together.
@@ -274,11 +276,11 @@ pub enum SlcSuperblockCountLimit {
     /// Limits the superblocks with one bit per cell (SLC) to a share of the superblocks that are available to them. Available are all
     /// that hold one bit per cell at present. Free superblocks are available, too, except as many as collection aims to keep free
     /// (`ssd.superblock.target`).
-    ShareOfFree {
+    ShareOfAvailable {
         /// Share of the available superblocks that may hold one bit per cell (SLC), in millionths, from 1 to 1,000,000. Available are
         /// all that hold one bit per cell at present. Free superblocks are available, too, except as many as collection aims to keep
         /// free (`ssd.superblock.target`).
-        millionths: u32,
+        millionths_of_available: u32,
     },
 }
 
@@ -288,9 +290,9 @@ impl SlcSuperblockCountLimit {
     pub fn slc_superblocks_max(self, free: u32, in_use: u32, target: u32) -> u32 {
         match self {
             Self::Superblocks(all) => all,
-            Self::ShareOfFree { millionths } => {
+            Self::ShareOfAvailable { millionths_of_available } => {
                 let beyond = u64::from(free.saturating_sub(target) + in_use);
-                (beyond * u64::from(millionths) / 1_000_000) as u32
+                (beyond * u64::from(millionths_of_available) / 1_000_000) as u32
             }
         }
     }
@@ -331,7 +333,7 @@ mod tests {
 
     #[test]
     fn a_buffer_holds_a_superpage_more_than_there_are_handles() {
-        let placement = PlacementHandles { count: 3, collection_keeps_handles: true };
+        let placement = PlacementHandles { count: 3, collection_separates_handles: true };
         assert_eq!(
             (shape(1).buffer_units_min(), SuperblockShape { placement_handles: placement, ..shape(1) }.buffer_units_min()),
             (16, 32)

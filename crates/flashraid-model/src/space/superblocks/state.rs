@@ -16,7 +16,7 @@ impl Superblocks {
     /// Encodes the present state of the superblocks as bytes, from which [`Superblocks::load`] restores it. The write buffer must be
     /// empty, and no operation may be in progress.
     pub fn save(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(self.state_bytes_max() as usize);
+        let mut out = Vec::with_capacity(self.saved_state_bytes_max() as usize);
         let unmapped = self.shape.physical_mapping_units() as u32;
         let mut packer = Packer::new(&mut out, self.bits_of_map());
         self.map.iter().for_each(|&place| packer.put(if place == NONE { unmapped } else { place }));
@@ -32,7 +32,7 @@ impl Superblocks {
                 put_words(&mut out, open.next_row.iter().copied());
             }
         }
-        if self.shape.placement_handles.collection_keeps_handles {
+        if self.shape.placement_handles.collection_separates_handles {
             put_words(&mut out, self.superblocks.iter().map(|superblock| u32::from(superblock.handle)));
         }
         if self.shape.slc_superblock_limit.is_some() {
@@ -53,10 +53,10 @@ impl Superblocks {
     }
 
     /// Returns the maximum number of bytes that [`Superblocks::save`] can return.
-    pub fn state_bytes_max(&self) -> u64 {
+    pub fn saved_state_bytes_max(&self) -> u64 {
         let placement = self.shape.placement_handles;
         let open = u64::from(self.shape.streams()) * (1 + 2 * (1 + u64::from(self.shape.dies)));
-        let by_superblock = 3 + u64::from(placement.collection_keeps_handles) + u64::from(self.shape.slc_superblock_limit.is_some());
+        let by_superblock = 3 + u64::from(placement.collection_separates_handles) + u64::from(self.shape.slc_superblock_limit.is_some());
         let words = by_superblock * u64::from(self.shape.superblocks) + 2 + open;
         (self.packed_map_bytes() + self.streams.len() * STREAM_BYTES_MAX) as u64 + 4 * words
     }
@@ -124,7 +124,7 @@ impl Superblocks {
                 open.push(Open { block, next_row, superpages_left: left });
             }
         }
-        if self.shape.placement_handles.collection_keeps_handles {
+        if self.shape.placement_handles.collection_separates_handles {
             for superblock in &mut self.superblocks {
                 let handle = parts.word()?;
                 if handle >= self.shape.placement_handles.count || (superblock.state == State::Free && handle > 0) {
@@ -203,7 +203,7 @@ impl Superblocks {
 mod tests {
     use super::super::{PlacementHandles, SlcSuperblockCountLimit, SuperblockShape, SuperblocksParams};
     use super::*;
-    use crate::flash::ChannelParams;
+    use crate::flash::ChannelAssignment;
     use crate::rng;
     use crate::space::victim::{DChoices, Greedy};
 
@@ -212,8 +212,8 @@ mod tests {
 
     const APART: [Apart; 4] = [
         (PlacementHandles::SINGLE_HANDLE, None),
-        (PlacementHandles { count: 3, collection_keeps_handles: false }, None),
-        (PlacementHandles { count: 3, collection_keeps_handles: true }, None),
+        (PlacementHandles { count: 3, collection_separates_handles: false }, None),
+        (PlacementHandles { count: 3, collection_separates_handles: true }, None),
         (PlacementHandles::SINGLE_HANDLE, Some(SlcSuperblockCountLimit::Superblocks(4))),
     ];
 
@@ -233,7 +233,13 @@ mod tests {
         // The policy draws random numbers, so that its stream is saved.
         let victim = if rain { DChoices { d: 50 }.into() } else { Greedy {}.into() };
         let mut space = Superblocks::filled(
-            &SuperblocksParams { shape, channel: ChannelParams::consecutive(1), target_free_superblocks: 5, victim, starts_empty: fresh },
+            &SuperblocksParams {
+                shape,
+                channel_assignment: ChannelAssignment::consecutive(1),
+                target_free_superblocks: 5,
+                victim,
+                starts_empty: fresh,
+            },
             3,
             0,
         );
@@ -241,7 +247,7 @@ mod tests {
         // These writes use all handles, and some leave superblocks open.
         let units = 0..if overwrites > 0.0 { 150 } else { 0 };
         space.overwrite_untimed(units.map(|unit| (unit, (unit / 5 % placement.count) as u8)));
-        space.end_warm_up();
+        space.end_warm_up_and_close_blocks();
         space
     }
 
@@ -252,7 +258,7 @@ mod tests {
             let mut space = warm(overwrites, fresh, rain, apart);
             assert_eq!(space.slc_in_use > 0, apart.1.is_some() && overwrites > 0.0);
             let bytes = space.save();
-            assert!(bytes.len() as u64 <= space.state_bytes_max());
+            assert!(bytes.len() as u64 <= space.saved_state_bytes_max());
             let mut loaded = warm(0.9, false, rain, apart);
             loaded.load(&bytes).unwrap();
             loaded.verify().unwrap();

@@ -5,7 +5,7 @@ use crate::space::victim::{SuperblockCandidate, VictimCandidates, VictimRandomne
 
 /// Limits for upkeep: moves that protect data or level wear, and are not made to gain room (rule 223).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct UpkeepParams {
+pub struct RefreshAndWearLevellingParams {
     /// Number of reads of a superblock, since it was erased, after which its data are moved. Reads disturb the cells next to those that
     /// they read. At least 1.
     pub reads_before_refresh: Option<u64>,
@@ -60,7 +60,7 @@ impl Superblocks {
 
     /// Returns the sealed superblock that must be moved for upkeep, if there is one (rule 223). It is the most read one or, with
     /// `may_level`, the least erased one. Among equals, it is the one with the highest number.
-    pub(crate) fn overdue(&self, upkeep: &UpkeepParams, may_level: bool) -> Option<(u32, Upkeep)> {
+    pub(crate) fn overdue(&self, upkeep: &RefreshAndWearLevellingParams, may_level: bool) -> Option<(u32, Upkeep)> {
         let sealed = || self.superblocks.iter().enumerate().filter(|(_, block)| block.state == State::Sealed);
         if let Some(reads) = upkeep.reads_before_refresh
             && let Some((block, most)) = sealed().max_by_key(|&(number, block)| (block.reads, number))

@@ -18,7 +18,8 @@ pub struct CostBenefit {}
 
 impl Victim for CostBenefit {
     fn pick_victim(&self, blocks: &VictimCandidates<'_>, _: &mut VictimRandomness<'_>) -> Option<usize> {
-        let value = |b: usize| (u128::from(blocks.age(b)) * blocks.invalid_pages(b) as u128, blocks.valid_pages(b) as u128);
+        let value =
+            |b: usize| (u128::from(blocks.age_in_opened_blocks(b)) * blocks.invalid_pages(b) as u128, blocks.valid_pages(b) as u128);
         let beats = |a: (u128, u128), b: (u128, u128)| match (a.1, b.1) {
             (0, 0) => a.0 >= b.0,
             (0, _) => true,

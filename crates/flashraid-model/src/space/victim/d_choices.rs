@@ -27,7 +27,7 @@ impl Default for DChoices {
 impl Victim for DChoices {
     fn pick_victim(&self, blocks: &VictimCandidates<'_>, draws: &mut VictimRandomness<'_>) -> Option<usize> {
         blocks.blocks_worth_collecting().next()?;
-        (0..self.d).map(|_| draws.draw_block_worth_collecting(blocks)).min_by_key(|&b| (blocks.valid_pages(b), Reverse(b)))
+        (0..self.d).map(|_| draws.draw_block_that_gains_room(blocks)).min_by_key(|&b| (blocks.valid_pages(b), Reverse(b)))
     }
 
     fn needs_random_numbers(&self) -> bool {
@@ -35,7 +35,7 @@ impl Victim for DChoices {
     }
 
     fn write_amplification_theory(&self) -> WriteAmplificationTheory {
-        if self.d == 1 { WriteAmplificationTheory::Random } else { WriteAmplificationTheory::AtLeastGreedy }
+        if self.d == 1 { WriteAmplificationTheory::Random } else { WriteAmplificationTheory::GreedyIsLowerBound }
     }
 
     fn random_for_tests(stream: &mut RandomStream) -> Self {

@@ -62,7 +62,7 @@ pub trait Victim: Default {
 
     /// Returns the theory that predicts the policy's write amplification under uniform random writes.
     fn write_amplification_theory(&self) -> WriteAmplificationTheory {
-        WriteAmplificationTheory::AtLeastGreedy
+        WriteAmplificationTheory::GreedyIsLowerBound
     }
 
     /// Returns a policy with random parameters, for random cases in tests.
@@ -82,7 +82,7 @@ pub enum WriteAmplificationTheory {
     Random,
     /// The write amplification is at least that of the policy `greedy`, which collects the block with the fewest valid pages. Under
     /// uniform random writes, no policy has less than `greedy`.
-    AtLeastGreedy,
+    GreedyIsLowerBound,
 }
 
 /// A superblock in the view of a victim policy.
@@ -213,7 +213,7 @@ impl<'a> VictimCandidates<'a> {
 
     /// Returns the age of the block: the number of blocks that its die has opened since it opened this one, plus one. The age of a
     /// superblock counts the superblocks that the whole drive has opened instead.
-    pub fn age(&self, block: usize) -> u32 {
+    pub fn age_in_opened_blocks(&self, block: usize) -> u32 {
         self.next_sequence - self.open_sequence_number(block)
     }
 
@@ -290,7 +290,7 @@ impl<'a> VictimRandomness<'a> {
     }
 
     /// Draws one of the useful blocks, whose collection gains room, each equally likely. There must be at least one.
-    pub fn draw_block_worth_collecting(&mut self, blocks: &VictimCandidates<'_>) -> usize {
+    pub fn draw_block_that_gains_room(&mut self, blocks: &VictimCandidates<'_>) -> usize {
         loop {
             let block = self.below(blocks.len() as u64) as usize;
             if blocks.is_useful(block) {
@@ -309,7 +309,7 @@ mod tests {
     fn policies_say_what_is_known_of_them() {
         assert_eq!(
             (DChoices { d: 1 }.write_amplification_theory(), DChoices { d: 2 }.write_amplification_theory()),
-            (WriteAmplificationTheory::Random, WriteAmplificationTheory::AtLeastGreedy)
+            (WriteAmplificationTheory::Random, WriteAmplificationTheory::GreedyIsLowerBound)
         );
         let wear_aware = |threshold| GreedyWearAware { threshold: Fraction(threshold), ..GreedyWearAware::default() };
         assert!(wear_aware(0.5).prefers_less_worn_blocks());
@@ -321,9 +321,9 @@ mod tests {
         // Two blocks of one word of valid pages each, opened as numbers 3 and 5, and erased 7 and 9 times.
         let meta = [0b11, 3 | 7 << 32, 0b1, 5 | 9 << 32];
         let blocks = VictimCandidates::of_pool(&[2, 1], LeastScores::none(2), &meta, 2, 4, 6);
-        assert_eq!([0, 1].map(|block| (blocks.age(block), blocks.erases(block))), [(3, 7), (1, 9)]);
+        assert_eq!([0, 1].map(|block| (blocks.age_in_opened_blocks(block), blocks.erases(block))), [(3, 7), (1, 9)]);
         let superblocks = [SuperblockCandidate { valid_units: 2, open_sequence: 3, erases: 7 }];
         let blocks = VictimCandidates::of_superblocks(&superblocks, 4, 4, 6);
-        assert_eq!((blocks.age(0), blocks.erases(0)), (3, 7));
+        assert_eq!((blocks.age_in_opened_blocks(0), blocks.erases(0)), (3, 7));
     }
 }

@@ -13,7 +13,7 @@ pub struct Random {}
 impl Victim for Random {
     fn pick_victim(&self, blocks: &VictimCandidates<'_>, draws: &mut VictimRandomness<'_>) -> Option<usize> {
         blocks.blocks_worth_collecting().next()?;
-        Some(draws.draw_block_worth_collecting(blocks))
+        Some(draws.draw_block_that_gains_room(blocks))
     }
 
     fn needs_random_numbers(&self) -> bool {

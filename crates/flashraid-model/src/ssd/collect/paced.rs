@@ -21,7 +21,7 @@ impl Paced {
     /// A `forced` drive has the greatest pace. A `controlled` drive does not collect above its floor. Superblocks that only wait for their
     /// erase count as free; `erased_soon` returns their number.
     pub(crate) fn pace(&self, free: u32, forced: bool, controlled: bool, erased_soon: impl FnOnce() -> u32) -> u32 {
-        let greatest = 4 * self.limits.superblocks_below_target_to_double_pace;
+        let greatest = 4 * self.limits.double_pace_at_deficit_superblocks;
         if forced {
             greatest
         } else if controlled && !self.is_at_floor(free) {
@@ -34,17 +34,17 @@ impl Paced {
 
     /// Returns true if dies prefer the work of collection to host programs at this pace.
     pub(crate) fn collection_first(&self, pace: u32) -> bool {
-        pace > self.limits.superblocks_below_target_to_double_pace
+        pace > self.limits.double_pace_at_deficit_superblocks
     }
 
     /// Returns true if the drive counts as collecting at this pace (rule 214).
     pub(crate) fn counts_as_collecting(&self, pace: u32) -> bool {
-        pace >= 2 * self.limits.superblocks_below_target_to_double_pace
+        pace >= 2 * self.limits.double_pace_at_deficit_superblocks
     }
 
     /// Returns true if too few superblocks are free for another superpage of the host.
     pub(crate) fn is_at_floor(&self, free: u32) -> bool {
-        free <= self.limits.floor_free_superblocks
+        free <= self.limits.host_stall_threshold_free_superblocks
     }
 
     /// Returns the number of free superblocks that collection tries to keep.
@@ -64,7 +64,7 @@ impl Paced {
 
     /// Returns the number of credits that moving one unit costs. `gained` is the number of units that collecting the victim frees.
     pub(crate) fn cost(&self, gained: u32) -> i128 {
-        i128::from(gained) * i128::from(self.limits.superblocks_below_target_to_double_pace)
+        i128::from(gained) * i128::from(self.limits.double_pace_at_deficit_superblocks)
     }
 
     /// Returns the number of units that must be moved to pay off the debt, if a move costs `cost` credits.
@@ -74,7 +74,7 @@ impl Paced {
 
     /// Returns true if a debt of `owed_units` units stops host writes.
     pub(crate) fn exceeds_debt(&self, owed_units: u64) -> bool {
-        owed_units > self.limits.collection_backlog_units_max
+        owed_units > self.limits.due_moves_not_begun_units_max
     }
 
     /// Returns true if the balance allows another move of this cost.
@@ -96,9 +96,9 @@ mod tests {
     fn paced() -> Paced {
         Paced::new(SuperblockCollectionParams {
             target_free_superblocks: 6,
-            superblocks_below_target_to_double_pace: 3,
-            floor_free_superblocks: 2,
-            collection_backlog_units_max: 10,
+            double_pace_at_deficit_superblocks: 3,
+            host_stall_threshold_free_superblocks: 2,
+            due_moves_not_begun_units_max: 10,
         })
     }
 

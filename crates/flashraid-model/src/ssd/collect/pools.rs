@@ -4,7 +4,7 @@
 //! - in idle time (rules 38 and 98),
 //! - by order or permission of the array's controller (rules 99, 100 and 117).
 
-use crate::coordination::ForcedWork;
+use crate::coordination::ForcedCollectionAmount;
 use crate::ids::{BlockId, DieId};
 use crate::space::pools::Pools;
 use crate::ssd::params::SsdParams;
@@ -33,7 +33,7 @@ impl Watermarks {
             stop_free_blocks: gc.stop_threshold_free_blocks,
             hard_free_blocks: gc
                 .preemption
-                .map_or(0.0, |preemption| preemption.hard_limit_to_start_ratio * f64::from(gc.start_threshold_free_blocks)),
+                .map_or(0.0, |preemption| preemption.write_blocking_limit_to_start_ratio * f64::from(gc.start_threshold_free_blocks)),
             idle_ns: gc.idle_collection_after_ns,
         }
     }
@@ -77,7 +77,7 @@ impl Watermarks {
     /// idle time requires none.
     pub(crate) fn forced(&self, pools: &mut Pools, die: DieId, busy: u64, forced: &Forced, idle_is_over: bool) -> Due {
         match forced.work {
-            ForcedWork::ToWatermark => pools.next_clean_below(die, forced.below_free_blocks, busy | !forced.pools),
+            ForcedCollectionAmount::ToWatermark => pools.next_clean_below(die, forced.below_free_blocks, busy | !forced.pools),
             _ if idle_is_over => None,
             _ => self.in_idle_time(pools, die, busy),
         }
@@ -88,7 +88,7 @@ impl Watermarks {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Forced {
     /// The whole work of the die.
-    pub(crate) work: ForcedWork,
+    pub(crate) work: ForcedCollectionAmount,
     /// Set of pools in which blocks may be collected by this work, one bit for each pool.
     pools: u64,
     /// Number of free blocks of a pool below which its blocks are collected, after all owed victims have been collected.
@@ -113,11 +113,15 @@ pub(crate) enum OwedVictims {
 impl Forced {
     /// Returns the work of a die in these `pools`. Blocks of the pools in `cleaned` are being collected already, in the scopes `busy`
     /// (dies or planes that a collection blocks). One bit stands for each pool or scope.
-    pub(crate) fn new(work: ForcedWork, pools: u64, cleaned: u64, busy: u64, below_free_blocks: u32) -> Self {
+    pub(crate) fn new(work: ForcedCollectionAmount, pools: u64, cleaned: u64, busy: u64, below_free_blocks: u32) -> Self {
         let left = pools & !cleaned;
         let owed_victims = match work {
-            ForcedWork::OneVictim | ForcedWork::OneVictimThenWatermark if busy == 0 => OwedVictims::OneFromAnyPool,
-            ForcedWork::OneVictimPerPool | ForcedWork::OneVictimPerPoolThenWatermark if left != 0 => OwedVictims::PoolBits(left),
+            ForcedCollectionAmount::OneVictimPerDie | ForcedCollectionAmount::OneVictimThenUntilStopThreshold if busy == 0 => {
+                OwedVictims::OneFromAnyPool
+            }
+            ForcedCollectionAmount::OneVictimPerPool | ForcedCollectionAmount::OneVictimPerPoolThenWatermark if left != 0 => {
+                OwedVictims::PoolBits(left)
+            }
             _ => OwedVictims::Nothing,
         };
         let forced = Self { work, pools, below_free_blocks, owed_victims, counted: 0 };
@@ -159,8 +163,11 @@ impl Forced {
 
     /// Returns the work that follows when all owed victims have been collected; `None` if nothing follows.
     pub(crate) fn after_victims(self) -> Option<Self> {
-        let goes_on = matches!(self.work, ForcedWork::OneVictimThenWatermark | ForcedWork::OneVictimPerPoolThenWatermark);
-        goes_on.then_some(Self { work: ForcedWork::ToWatermark, owed_victims: OwedVictims::Nothing, counted: 0, ..self })
+        let goes_on = matches!(
+            self.work,
+            ForcedCollectionAmount::OneVictimThenUntilStopThreshold | ForcedCollectionAmount::OneVictimPerPoolThenWatermark
+        );
+        goes_on.then_some(Self { work: ForcedCollectionAmount::ToWatermark, owed_victims: OwedVictims::Nothing, counted: 0, ..self })
     }
 
     /// Returns the set of pools in which blocks may be collected, one bit for each pool.
@@ -175,27 +182,27 @@ mod tests {
 
     #[test]
     fn victims_are_over_when_all_that_counts_is() {
-        let mut forced = Forced::new(ForcedWork::OneVictimThenWatermark, 0b111, 0b101, 0b101, 3);
+        let mut forced = Forced::new(ForcedCollectionAmount::OneVictimThenUntilStopThreshold, 0b111, 0b101, 0b101, 3);
         assert!(forced.cleans_victims() && !forced.clean_is_over(1) && !forced.clean_is_over(0) && forced.clean_is_over(2));
         let then = forced.after_victims().expect("the watermark follows");
-        assert!(then.work == ForcedWork::ToWatermark && !then.is_about_victims());
-        assert!(Forced::new(ForcedWork::OneVictim, 0b1, 0b1, 1, 3).after_victims().is_none());
+        assert!(then.work == ForcedCollectionAmount::ToWatermark && !then.is_about_victims());
+        assert!(Forced::new(ForcedCollectionAmount::OneVictimPerDie, 0b1, 0b1, 1, 3).after_victims().is_none());
     }
 
     #[test]
     fn each_pool_owes_a_victim_unless_one_is_being_cleaned() {
-        let mut forced = Forced::new(ForcedWork::OneVictimPerPool, 0b111, 0b010, 0b010, 3);
+        let mut forced = Forced::new(ForcedCollectionAmount::OneVictimPerPool, 0b111, 0b010, 0b010, 3);
         assert_eq!(forced.owed_victims(), OwedVictims::PoolBits(0b101));
         forced.victim_begins(0, 0);
         assert!(!forced.clean_is_over(0) && !forced.clean_is_over(1), "pool 2 has not begun");
         forced.victim_begins(2, 2);
         assert!(forced.owed_victims() == OwedVictims::Nothing && forced.clean_is_over(2) && forced.after_victims().is_none());
-        assert_eq!(Forced::new(ForcedWork::OneVictim, 0b11, 0, 0, 3).owed_victims(), OwedVictims::OneFromAnyPool);
+        assert_eq!(Forced::new(ForcedCollectionAmount::OneVictimPerDie, 0b11, 0, 0, 3).owed_victims(), OwedVictims::OneFromAnyPool);
     }
 
     #[test]
     fn work_up_to_a_watermark_counts_no_victim() {
-        let mut forced = Forced::new(ForcedWork::ToWatermark, 0b1, 0b1, 0b1, 3);
+        let mut forced = Forced::new(ForcedCollectionAmount::ToWatermark, 0b1, 0b1, 0b1, 3);
         assert!(!forced.cleans_victims() && !forced.clean_is_over(0));
     }
 }

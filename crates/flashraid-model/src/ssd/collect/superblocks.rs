@@ -4,7 +4,7 @@
 use super::idle::Idle;
 use super::paced::Paced;
 use super::upkeep::Upkeep;
-use crate::events::{GcInterval, TimeNs};
+use crate::events::{TimeNs, VictimBlockCollection};
 use crate::ids::MemberId;
 use crate::space::superblocks::{SuperblockShape, Superblocks, Upkeep as Reason};
 use crate::ssd::job::Table;
@@ -96,7 +96,7 @@ pub(crate) struct Collection {
     /// Number of further units that may be read before earlier ones have been programmed.
     room: u64,
     /// Period for which the SSD counts as collecting, if it currently does.
-    interval: Option<GcInterval>,
+    interval: Option<VictimBlockCollection>,
 }
 
 impl Collection {
@@ -349,11 +349,11 @@ impl Collection {
     /// pace.
     ///
     /// A period that has ended is added to `cleans`. Returns true if the SSD begins to collect because it has reached its floor.
-    pub(crate) fn update_collecting(&mut self, now: TimeNs, member: MemberId, need: Need, cleans: &mut Vec<GcInterval>) -> bool {
+    pub(crate) fn update_collecting(&mut self, now: TimeNs, member: MemberId, need: Need, cleans: &mut Vec<VictimBlockCollection>) -> bool {
         let collects = !self.instantaneous && (self.is_urgent(need) || self.paced.counts_as_collecting(self.pace(need)));
         match &mut self.interval {
             None if collects => {
-                self.interval = Some(GcInterval {
+                self.interval = Some(VictimBlockCollection {
                     member: member.0,
                     die: 0,
                     pool: 0,
@@ -362,15 +362,15 @@ impl Collection {
                     pages_moved: 0,
                     free_blocks_before: need.free,
                     free_blocks_min: need.free,
-                    writes_wait_from_ns: now,
-                    all_requests_wait_from_ns: now,
-                    is_forced: need.is_forced,
+                    writes_blocked_from_ns: now,
+                    all_requests_blocked_from_ns: now,
+                    is_caused_by_coordination: need.is_forced,
                 });
                 return self.paced.is_at_floor(need.free) && !self.idle.is_used();
             }
             Some(interval) if collects => interval.free_blocks_min = interval.free_blocks_min.min(need.free),
             Some(interval) => {
-                (interval.end_ns, interval.writes_wait_from_ns, interval.all_requests_wait_from_ns) = (now, now, now);
+                (interval.end_ns, interval.writes_blocked_from_ns, interval.all_requests_blocked_from_ns) = (now, now, now);
                 cleans.extend(self.interval.take());
             }
             None => {}

@@ -1,18 +1,18 @@
 //! Collection for upkeep: superblocks that many reads have disturbed, or that are less worn than others (rule 223).
 
-use crate::space::superblocks::{Superblocks, Upkeep as Reason, UpkeepParams};
+use crate::space::superblocks::{RefreshAndWearLevellingParams, Superblocks, Upkeep as Reason};
 
 /// Rules that choose superblocks for upkeep (rule 223).
 #[derive(Debug, Clone)]
 pub(crate) struct Upkeep {
-    limits: UpkeepParams,
+    limits: RefreshAndWearLevellingParams,
     /// True if the last victim was chosen to level wear. The next one must then have another reason.
     has_levelled: bool,
 }
 
 impl Upkeep {
     /// Returns the rules with these limits.
-    pub(crate) fn new(limits: UpkeepParams) -> Self {
+    pub(crate) fn new(limits: RefreshAndWearLevellingParams) -> Self {
         Self { limits, has_levelled: false }
     }
 

@@ -59,7 +59,7 @@ counts! {
         /// Number of pages that the host read without a flash read of their own. A read of the same flash page for another brought them.
         page_reads_sharing_flash_read,
         /// Number of host superpages that had to wait because collection was further behind with its moves than
-        /// `collection_backlog_units_max` allows.
+        /// `due_moves_not_begun_units_max` allows.
         superpages_that_waited_for_collection,
         /// Number of host superpages that had to wait because too few superblocks were free.
         waits_for_free_superblock,
@@ -98,7 +98,7 @@ impl SuperblockCounters {
     /// pages, because the data that the host sent are counted in pages.
     #[must_use]
     pub fn write_amplification(&self, pages_per_mapping_unit: u32) -> Option<f64> {
-        self.for_each_received(self.programmed_units(), pages_per_mapping_unit)
+        self.for_each_received(self.programmed_mapping_units(), pages_per_mapping_unit)
     }
 
     /// Returns the part of the write amplification that parity causes: parity data programmed, divided by the data that the host sent.
@@ -119,7 +119,7 @@ impl SuperblockCounters {
     /// Returns the number of units of the mapping (one page or several) that were programmed: for the host, by collection, as padding,
     /// and as parity.
     #[must_use]
-    pub fn programmed_units(&self) -> u64 {
+    pub fn programmed_mapping_units(&self) -> u64 {
         self.host_units_programmed + self.units_moved_by_collection + self.padding_units_programmed + self.parity_units_programmed
     }
 }

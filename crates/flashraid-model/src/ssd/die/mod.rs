@@ -22,7 +22,7 @@ mod superpages;
 
 use super::counters::{MemberCounters, SuperblockCounters};
 use super::front::Front;
-use super::job::{PageOp, ReadForecast, SsdWake, SuperpageWake, UnfinishedWork};
+use super::job::{LogicalPageOp, PendingFlashWork, ReadForecast, SsdWake, SuperpageWake};
 use super::mechanism::MechanismCounters;
 use super::outbox::Outbox;
 use super::params::{SimulationShortcuts, SsdParams};
@@ -123,7 +123,7 @@ impl Dies {
     }
 
     /// Returns the work that the host's writes so far leave to the dies, except for the contents of the write buffer.
-    pub(super) fn owed(&self, space: &Mapping, preemptive: bool, now: TimeNs) -> UnfinishedWork {
+    pub(super) fn owed(&self, space: &Mapping, preemptive: bool, now: TimeNs) -> PendingFlashWork {
         match (self, space) {
             (Self::Pages(own), Mapping::Pools(pools)) => own.owed(pools, preemptive, now),
             (Self::Superpages(own), Mapping::Superblocks(media)) => own.owed(media, now),
@@ -255,7 +255,7 @@ impl<'a> DieContext<'a> {
 
     /// Processes a page operation that does not go through the queues, cores and buffer of a drive's front.
     #[inline]
-    pub(super) fn submit(&mut self, now: TimeNs, op: PageOp, moment_is_over: bool) {
+    pub(super) fn submit(&mut self, now: TimeNs, op: LogicalPageOp, moment_is_over: bool) {
         match self {
             Self::Pages(context) => context.submit(now, op, moment_is_over),
             Self::Superpages(_) => unreachable!("superpages are filled from the buffer of a front"),
@@ -290,8 +290,8 @@ impl<'a> DieContext<'a> {
     }
 
     /// Ends collection in idle time for good: after `now`, none begins.
-    pub(super) fn end_idle_collection(&mut self, now: TimeNs) {
-        either!(self, context => context.end_idle_collection(now));
+    pub(super) fn forbid_new_idle_collection(&mut self, now: TimeNs) {
+        either!(self, context => context.forbid_new_idle_collection(now));
     }
 
     /// Prepares the dies for the protocol, after the member was given an agent.

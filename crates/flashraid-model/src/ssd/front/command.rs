@@ -2,7 +2,7 @@
 
 use crate::events::TimeNs;
 use crate::request::OpKind;
-use crate::ssd::job::PageOp;
+use crate::ssd::job::LogicalPageOp;
 use crate::ssd::work_times::WorkTimesSnapshot;
 
 /// Operations that arrive at the same time and belong to the same completion.
@@ -13,7 +13,7 @@ pub(crate) struct Command {
     pub(crate) fua: bool,
     /// Placement handle of the data that it writes.
     pub(crate) handle: u8,
-    pub(crate) ops: Vec<PageOp>,
+    pub(crate) ops: Vec<LogicalPageOp>,
     pub(crate) arrived: TimeNs,
     /// Time at which a processor core began to handle it.
     pub(crate) started: TimeNs,
@@ -57,7 +57,7 @@ impl Default for Command {
 }
 
 impl Command {
-    pub(crate) fn begin(&mut self, now: TimeNs, first: &PageOp, handle: u8) {
+    pub(crate) fn begin(&mut self, now: TimeNs, first: &LogicalPageOp, handle: u8) {
         self.ops.clear();
         (self.kind, self.fua, self.handle, self.arrived, self.next, self.waits_since) = (first.kind, first.fua, handle, now, 0, None);
     }
@@ -73,13 +73,13 @@ impl Command {
     }
 
     /// Returns true if an operation that arrives at the same time belongs to this command.
-    pub(crate) fn is_of(&self, op: &PageOp) -> bool {
+    pub(crate) fn is_of(&self, op: &LogicalPageOp) -> bool {
         self.kind == op.kind && self.ops.first().is_some_and(|first| first.completion_tag == op.completion_tag)
     }
 }
 
 /// Groups operations in order of address into units. Returns each unit with the range of its operations.
-pub(crate) fn units_of(ops: &[PageOp], pages_per_mapping_unit: u32) -> impl Iterator<Item = (u32, std::ops::Range<usize>)> {
+pub(crate) fn units_of(ops: &[LogicalPageOp], pages_per_mapping_unit: u32) -> impl Iterator<Item = (u32, std::ops::Range<usize>)> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let unit = ops.get(at)?.logical_page / pages_per_mapping_unit;

@@ -16,9 +16,9 @@ mod queues;
 mod superpages;
 
 use super::counters::FrontEndCounters;
-use super::job::{FrontWake, OpEnd, PageOp, Table, Waiter};
+use super::job::{FrontWake, LogicalPageOp, OpEnd, Table, Waiter};
 use super::outbox::Outbox;
-use super::params::{FirmwareParams, FrontEndParams, HostLinkParams};
+use super::params::{ControllerCoresParams, FrontEndParams, HostLinkParams};
 use super::wire::Wire;
 use super::work_times::WorkTimes;
 use crate::events::{TimeNs, TimeParts};
@@ -38,7 +38,7 @@ pub(crate) use superpages::{SuperpageStage, Superpages};
 pub(super) struct Front {
     is_on: bool,
     member: MemberId,
-    firmware: FirmwareParams,
+    firmware: ControllerCoresParams,
     /// Number of pages in a unit. The buffer holds units.
     pages_per_mapping_unit: u32,
     /// Number of placement handles. Streams of a mix are mapped to them.
@@ -67,7 +67,8 @@ impl Front {
         handles: u32,
     ) -> Self {
         let is_on = params.is_some();
-        let params = params.unwrap_or(FrontEndParams { write_buffer: None, queues: None, firmware: FirmwareParams::WITHOUT_OVERHEAD });
+        let params =
+            params.unwrap_or(FrontEndParams { write_buffer: None, queues: None, firmware: ControllerCoresParams::WITHOUT_OVERHEAD });
         Self {
             is_on,
             member,
@@ -92,7 +93,7 @@ impl Front {
     }
 
     /// Processes a page operation. Operations of the same kind, completion and nanosecond form one command (rule 201).
-    pub(super) fn submit(&mut self, now: TimeNs, op: PageOp, out: &mut Outbox) {
+    pub(super) fn submit(&mut self, now: TimeNs, op: LogicalPageOp, out: &mut Outbox) {
         let id = match self.gathering {
             Some((at, id)) if at == now && self.commands[id].is_of(&op) => id,
             _ => {
@@ -366,5 +367,5 @@ pub(crate) struct Entering {
     pub(crate) pages: u32,
     pub(crate) handle: u8,
     /// The first operation on the unit.
-    pub(crate) op: PageOp,
+    pub(crate) op: LogicalPageOp,
 }

@@ -1,7 +1,7 @@
 //! Pages of a write buffer before dies that take single pages (section 25 of the rules). It decides which pages may go to their dies.
 
 use crate::request::OpKind;
-use crate::ssd::job::{PageOp, Table};
+use crate::ssd::job::{LogicalPageOp, Table};
 use std::collections::{HashMap, VecDeque};
 
 /// Stages of a page in the buffer.
@@ -25,7 +25,7 @@ pub(crate) enum Stage {
 /// A page in the write buffer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Buffered {
-    pub(crate) op: PageOp,
+    pub(crate) op: LogicalPageOp,
     /// Batch number of the page.
     pub(crate) number: u64,
     pub(crate) stage: Stage,
@@ -34,7 +34,8 @@ pub(crate) struct Buffered {
 
 impl Default for Buffered {
     fn default() -> Self {
-        let op = PageOp { logical_page: 0, kind: OpKind::Write, fua: false, high_priority: false, workload_stream: 0, completion_tag: 0 };
+        let op =
+            LogicalPageOp { logical_page: 0, kind: OpKind::Write, fua: false, high_priority: false, workload_stream: 0, completion_tag: 0 };
         Self { op, number: 0, stage: Stage::NotSentToDie, lane: 0 }
     }
 }
@@ -69,7 +70,7 @@ impl PageBuffer {
 
     /// Removes and returns the next page of a lane that may go to its die. A lane holds the waiting pages of one die or, with dynamic
     /// allocation, of all dies.
-    pub(crate) fn next_for_die(&mut self, lane: u32) -> Option<(u32, PageOp)> {
+    pub(crate) fn next_for_die(&mut self, lane: u32) -> Option<(u32, LogicalPageOp)> {
         let of_lane = lane as usize;
         if self.at_dies[of_lane] == self.at_dies_max {
             return None;

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// Operations of the host wait for the end of a stall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Background {
+pub struct BackgroundStallParams {
     /// Mean time between two stalls (pauses of a die for background work), from the start of one to the start of the next. It is
     /// longer than `lasts`, and at most 1h.
     pub every: Duration,
@@ -35,13 +35,13 @@ counters! {
 /// Longest allowed mean time between stalls.
 const EVERY_MAX_NS: u64 = 3_600_000_000_000;
 
-impl Mechanism for Background {
+impl Mechanism for BackgroundStallParams {
     type Counters = BackgroundCounters;
-    type AtDie = StallSchedule;
+    type AtDie = DieStallSchedule;
 
-    fn new_die_state(&self, seed: u64, member: MemberId, die: DieId) -> StallSchedule {
+    fn new_die_state(&self, seed: u64, member: MemberId, die: DieId) -> DieStallSchedule {
         let stream = rng::stream(seed, "background", u64::from(member.0) << 32 | u64::from(die.0));
-        let mut stalls = StallSchedule { background: *self, stream, due: 0, until: 0, counted: 0 };
+        let mut stalls = DieStallSchedule { background: *self, stream, due: 0, until: 0, counted: 0 };
         stalls.fall_due_later();
         stalls
     }
@@ -69,8 +69,8 @@ impl Mechanism for Background {
 
 /// Schedule of the stalls of one die, which are pauses for background work of its own.
 #[derive(Debug, Clone)]
-pub struct StallSchedule {
-    background: Background,
+pub struct DieStallSchedule {
+    background: BackgroundStallParams,
     stream: RandomStream,
     /// Time at which the next stall begins.
     due: TimeNs,
@@ -80,14 +80,14 @@ pub struct StallSchedule {
     counted: TimeNs,
 }
 
-impl StallSchedule {
+impl DieStallSchedule {
     fn fall_due_later(&mut self) {
         let gap_ns = (self.background.every.ns as f64 * rng::exponential(&mut self.stream)) as u64;
         self.due = self.due.saturating_add(gap_ns).min(TIME_MAX_NS);
     }
 }
 
-impl DieStateOfMechanism<BackgroundCounters> for StallSchedule {
+impl DieStateOfMechanism<BackgroundCounters> for DieStallSchedule {
     fn is_due(&self, now: TimeNs) -> bool {
         self.due <= now
     }
@@ -101,7 +101,7 @@ impl DieStateOfMechanism<BackgroundCounters> for StallSchedule {
         }
     }
 
-    fn occupied_until(&mut self, idle_since: TimeNs, now: TimeNs, counters: &mut BackgroundCounters) -> Option<TimeNs> {
+    fn busy_until(&mut self, idle_since: TimeNs, now: TimeNs, counters: &mut BackgroundCounters) -> Option<TimeNs> {
         self.idle_period_ended(idle_since, now);
         if self.until <= now {
             return None;
@@ -119,8 +119,8 @@ impl DieStateOfMechanism<BackgroundCounters> for StallSchedule {
 mod tests {
     use super::*;
 
-    fn stalls(every: u64, lasts: u64) -> StallSchedule {
-        let background = Background { every: Duration { ns: every }, lasts: Duration { ns: lasts } };
+    fn stalls(every: u64, lasts: u64) -> DieStallSchedule {
+        let background = BackgroundStallParams { every: Duration { ns: every }, lasts: Duration { ns: lasts } };
         background.new_die_state(1, MemberId(0), DieId(0))
     }
 
@@ -138,12 +138,12 @@ mod tests {
         let due = stalls(1_000_000, 50).due;
         let mut counters = BackgroundCounters::default();
         let mut at_rest = stalls(1_000_000, 50);
-        assert_eq!(at_rest.occupied_until(0, due - 1, &mut counters), None);
-        assert_eq!(at_rest.occupied_until(0, due + 20, &mut counters), Some(due + 50));
-        assert_eq!(at_rest.occupied_until(0, due + 30, &mut counters), Some(due + 50), "it is the same one");
-        assert_eq!(at_rest.occupied_until(0, due + 50, &mut counters), None);
+        assert_eq!(at_rest.busy_until(0, due - 1, &mut counters), None);
+        assert_eq!(at_rest.busy_until(0, due + 20, &mut counters), Some(due + 50));
+        assert_eq!(at_rest.busy_until(0, due + 30, &mut counters), Some(due + 50), "it is the same one");
+        assert_eq!(at_rest.busy_until(0, due + 50, &mut counters), None);
         assert_eq!(counters, BackgroundCounters { stalls_waited_for: 1, time_waited_for_stalls_ns: 30 });
         let mut works = stalls(1_000_000, 50);
-        assert_eq!(works.occupied_until(due + 20, due + 20, &mut counters), Some(due + 70));
+        assert_eq!(works.busy_until(due + 20, due + 20, &mut counters), Some(due + 70));
     }
 }

@@ -52,7 +52,7 @@ pub trait DieStateOfMechanism<C>: std::fmt::Debug + Clone {
     /// Returns the time until which the mechanism (an optional behaviour of an SSD, such as background work) occupies the die. The
     /// result is `None` if operations may begin at `_now`. Waiting operations wait until that time, and then the die asks again. The
     /// die has been idle since `_rests_since`.
-    fn occupied_until(&mut self, _rests_since: TimeNs, _now: TimeNs, _counters: &mut C) -> Option<TimeNs> {
+    fn busy_until(&mut self, _rests_since: TimeNs, _now: TimeNs, _counters: &mut C) -> Option<TimeNs> {
         None
     }
 
@@ -226,16 +226,16 @@ macro_rules! mechanisms {
             ///
             /// The die has been idle since `idle_since`, which is `now` if the die has just worked. A mechanism may have begun to
             /// occupy the die during this idle time.
-            pub fn occupied_until(&mut self, idle_since: TimeNs, now: TimeNs) -> Option<TimeNs> {
+            pub fn occupied_by_mechanisms_until(&mut self, idle_since: TimeNs, now: TimeNs) -> Option<TimeNs> {
                 let counters = &mut self.counters;
                 let holds: [Option<TimeNs>; _] =
-                    [$(self.$table.as_mut().and_then(|at_die| at_die.occupied_until(idle_since, now, &mut counters.$table))),*];
+                    [$(self.$table.as_mut().and_then(|at_die| at_die.busy_until(idle_since, now, &mut counters.$table))),*];
                 holds.into_iter().flatten().max()
             }
 
             /// Returns the time that all mechanisms (optional behaviour, such as read retries) add to a read of the flash array for the
             /// host, in nanoseconds. It is the sum of [`DieStateOfMechanism::extra_cell_read_ns`].
-            pub fn total_extra_cell_read_ns(&mut self, page: u32, erases: u32, array_ns: u64) -> u64 {
+            pub fn read_ns_added_by_mechanisms(&mut self, page: u32, erases: u32, array_ns: u64) -> u64 {
                 let counters = &mut self.counters;
                 0 $(+ self.$table.as_mut().map_or(0, |at_die| at_die.extra_cell_read_ns(page, erases, array_ns, &mut counters.$table)))*
             }
@@ -318,7 +318,7 @@ impl MechanismCounterTable {
 
     /// Returns rows for a table of docs/figures.md. Each row explains one counter of this mechanism.
     #[must_use]
-    pub fn table_rows(&self) -> String {
+    pub fn documentation_table_rows(&self) -> String {
         let row = |figure: &ReportedMechanismCounter| {
             format!("| `{}.{}` | {} |\n", self.config_table_name, figure.key, figure.meaning.trim_end_matches('.'))
         };
@@ -328,7 +328,7 @@ impl MechanismCounterTable {
 
 mechanisms! {
     /// Occasional background work inside a die, such as calibration, for which operations wait; without this table there is none.
-    background: Background;
+    background: BackgroundStallParams;
     /// Array reads that are repeated because a page has too many errors; without this table there are none.
     read_retry: ReadRetry;
 }
@@ -341,7 +341,7 @@ mod tests {
     fn the_book_names_every_figure() {
         let book = include_str!("../../../../../docs/figures.md");
         for figures in MechanismCounters::default().figures() {
-            let rows = figures.table_rows();
+            let rows = figures.documentation_table_rows();
             assert!(book.contains(&rows), "docs/figures.md lacks the rows\n{rows}");
         }
     }

@@ -34,10 +34,10 @@ const TIMES_MAX: u32 = 100;
 
 impl Mechanism for ReadRetry {
     type Counters = ReadRetryCounters;
-    type AtDie = ReadRetriesAtDie;
+    type AtDie = ReadRetryStateOfDie;
 
-    fn new_die_state(&self, seed: u64, member: MemberId, _die: DieId) -> ReadRetriesAtDie {
-        ReadRetriesAtDie { of: *self, seed: rng::derive_seed(seed, "read_retry", u64::from(member.0)) }
+    fn new_die_state(&self, seed: u64, member: MemberId, _die: DieId) -> ReadRetryStateOfDie {
+        ReadRetryStateOfDie { of: *self, seed: rng::derive_seed(seed, "read_retry", u64::from(member.0)) }
     }
 
     fn problems(&self) -> Vec<ParameterProblem> {
@@ -55,12 +55,12 @@ impl Mechanism for ReadRetry {
 /// Read retries of one die: further reads of a page that has too many errors. No result is stored, because the random draw for a page
 /// follows from its number in the SSD and the erases of its block. All dies of an SSD have the same seed.
 #[derive(Debug, Clone)]
-pub struct ReadRetriesAtDie {
+pub struct ReadRetryStateOfDie {
     of: ReadRetry,
     seed: u64,
 }
 
-impl DieStateOfMechanism<ReadRetryCounters> for ReadRetriesAtDie {
+impl DieStateOfMechanism<ReadRetryCounters> for ReadRetryStateOfDie {
     fn extra_cell_read_ns(&mut self, page: u32, erases: u32, array_ns: u64, counters: &mut ReadRetryCounters) -> u64 {
         let mut draw = rng::stream(self.seed, "page", u64::from(erases) << 32 | u64::from(page));
         if !rng::chance(&mut draw, self.of.share.0) {
@@ -77,7 +77,7 @@ impl DieStateOfMechanism<ReadRetryCounters> for ReadRetriesAtDie {
 mod tests {
     use super::*;
 
-    fn retries(share: f64) -> ReadRetriesAtDie {
+    fn retries(share: f64) -> ReadRetryStateOfDie {
         ReadRetry { share: Fraction(share), times: 3 }.new_die_state(1, MemberId(0), DieId(0))
     }
 

@@ -11,7 +11,7 @@ pub struct FrontEndParams {
     /// Queues in which commands wait until the drive fetches them. With `None`, the drive takes them as they arrive.
     pub queues: Option<QueueParams>,
     /// Processor cores of the SSD's controller: their number, and the time of a core that each kind of command takes.
-    pub firmware: FirmwareParams,
+    pub firmware: ControllerCoresParams,
 }
 
 /// The write buffer of a drive.
@@ -41,7 +41,7 @@ pub struct QueueParams {
 
 /// The processor cores of a drive's controller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FirmwareParams {
+pub struct ControllerCoresParams {
     /// Number of processor cores, at least 1.
     pub cores: u32,
     /// Time of a processor core for a read command, in nanoseconds.
@@ -61,7 +61,7 @@ pub struct FirmwareParams {
     pub latency_after_core_ns: u64,
 }
 
-impl FirmwareParams {
+impl ControllerCoresParams {
     /// Settings with which commands take no time.
     pub const WITHOUT_OVERHEAD: Self = Self {
         cores: 1,

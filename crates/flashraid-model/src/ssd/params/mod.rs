@@ -4,19 +4,19 @@ mod front;
 mod superblock;
 
 use super::mechanism::Mechanisms;
-use crate::coordination::PoolSizes;
-use crate::flash::{ChannelParams, Geometry, Timing};
+use crate::coordination::PoolSizeAndThresholds;
+use crate::flash::{ChannelAssignment, Geometry, Timing};
 use crate::request::OpKind;
 use crate::space::MappingParams;
 use crate::space::pools::BlockPoolsParams;
 pub use crate::space::pools::{CollectionProcedure, PlaneChoice, PoolScope};
 use crate::space::superblocks::SuperblocksParams;
 pub use crate::space::superblocks::{
-    MAPPING_UNITS_PER_SUPERPAGE_MAX, PlacementHandles, SlcSuperblockCountLimit, SuperblockShape, UpkeepParams,
+    MAPPING_UNITS_PER_SUPERPAGE_MAX, PlacementHandles, RefreshAndWearLevellingParams, SlcSuperblockCountLimit, SuperblockShape,
 };
 pub use crate::space::victim::VictimPolicy;
 pub(crate) use front::PLACEMENT_HANDLES_MAX;
-pub use front::{BufferParams, FirmwareParams, FrontEndParams, QueueParams};
+pub use front::{BufferParams, ControllerCoresParams, FrontEndParams, QueueParams};
 pub use superblock::{
     OperationSuspensionParams, PlaneReadMode, SlcParams, SuperblockCollectionParams, SuperblockParams, SuperblockSuspensionParams,
 };
@@ -41,7 +41,7 @@ pub struct SsdParams {
     pub fill_seals_last_block: bool,
     /// Assignment of dies to the channels that they share. With `None`, every die has its own pins, and transfers are part of its
     /// busy time.
-    pub channel: Option<ChannelParams>,
+    pub channel: Option<ChannelAssignment>,
     /// Speed of the link between the host and this SSD. With `None`, the link takes no time, neither for the data of reads nor for
     /// those of writes.
     pub link: Option<HostLinkParams>,
@@ -83,7 +83,7 @@ impl SsdParams {
         if let Some(superblock) = &self.superblock {
             return MappingParams::Superblocks(SuperblocksParams {
                 shape: superblock.shape(&self.geometry),
-                channel: self.channel.unwrap_or(ChannelParams::consecutive(1)),
+                channel_assignment: self.channel.unwrap_or(ChannelAssignment::consecutive(1)),
                 target_free_superblocks: superblock.collection.target_free_superblocks,
                 victim: self.gc.victim,
                 starts_empty: superblock.starts_empty,
@@ -91,7 +91,7 @@ impl SsdParams {
         }
         MappingParams::Pools(BlockPoolsParams {
             geometry: self.geometry,
-            moves_pages_between_dies: self.die_choice_for_writes == DieChoiceForWrites::Dynamic,
+            overwrites_may_change_die: self.die_choice_for_writes == DieChoiceForWrites::Dynamic,
             plane_choice: self.plane_choice,
             pool: self.gc.pool_scope,
             collection_procedure: self.gc.collection_procedure,
@@ -105,9 +105,9 @@ impl SsdParams {
 
     /// Returns the number of blocks in a pool of blocks (of a plane or of a die), and its thresholds of free blocks for collection.
     /// With superblocks, the drive is one pool, and each superblock counts as one block.
-    pub fn pool_sizes(&self) -> PoolSizes {
+    pub fn pool_sizes(&self) -> PoolSizeAndThresholds {
         if let Some(superblock) = &self.superblock {
-            return PoolSizes {
+            return PoolSizeAndThresholds {
                 blocks_per_pool: self.geometry.blocks_per_plane,
                 reserved_blocks: self.geometry.reserved_blocks_per_plane,
                 start_threshold_free_blocks: superblock.collection.target_free_superblocks,
@@ -116,7 +116,7 @@ impl SsdParams {
             };
         }
         let planes = if self.gc.pool_scope == PoolScope::Die { self.geometry.planes } else { 1 };
-        PoolSizes {
+        PoolSizeAndThresholds {
             blocks_per_pool: planes * self.geometry.blocks_per_plane,
             reserved_blocks: planes * self.geometry.reserved_blocks_per_plane,
             start_threshold_free_blocks: self.gc.start_threshold_free_blocks,
@@ -131,7 +131,7 @@ impl SsdParams {
         let (t, g) = (&self.timing, &self.geometry);
         let transfers = if self.gc.copy_back { 0 } else { 2 };
         let moves = u64::from(g.data_pages_per_block().saturating_sub(1));
-        let summary_ns = if g.has_summary_page { t.block_summary_transfer_ns + t.page_program_ns } else { 0 };
+        let summary_ns = if g.has_summary_page { t.summary_page_transfer_ns + t.page_program_ns } else { 0 };
         moves * (t.page_read_ns + t.page_program_ns + transfers * t.page_transfer_ns) + summary_ns + t.block_erase_ns
     }
 
@@ -156,12 +156,12 @@ pub struct SimulationShortcuts {
     /// True to use fewer events for dies whose work nothing can interrupt. The end of an operation of such a die gets no event of its
     /// own. The die computes it later: when its next operation or the next message of the controller arrives, or at the end of the run.
     /// Results stay the same.
-    pub ends_waits_without_events: bool,
+    pub skips_operation_end_events: bool,
 }
 
 impl Default for SimulationShortcuts {
     fn default() -> Self {
-        Self { computes_ends_on_arrival: true, ends_waits_without_events: true }
+        Self { computes_ends_on_arrival: true, skips_operation_end_events: true }
     }
 }
 
@@ -195,7 +195,7 @@ pub struct GcParams {
     pub stop_threshold_free_blocks: u32,
     /// Kinds of host requests before which a die checks its pools of blocks (one for each plane, or one for the die). If a pool has
     /// few enough free blocks, the die collects before it serves the request.
-    pub pool_check_trigger: FreeBlockCheckTrigger,
+    pub pool_check_request_kinds: PoolCheckRequestKinds,
     /// Policy that chooses the block to collect.
     pub victim: VictimPolicy,
     /// True if pages that collection moves go to an open block of their own; false if they share the open block of host writes.
@@ -225,7 +225,7 @@ impl GcParams {
     /// Returns true if a die checks the free blocks of its pools before it starts an operation of this kind (rule 10).
     #[inline]
     pub(super) fn checks_pools_before(&self, kind: OpKind) -> bool {
-        kind == OpKind::Write || self.pool_check_trigger == FreeBlockCheckTrigger::EveryRequest
+        kind == OpKind::Write || self.pool_check_request_kinds == PoolCheckRequestKinds::EveryRequest
     }
 }
 
@@ -239,17 +239,17 @@ pub struct Preemption {
     pub poll_duration_ns: u64,
     /// Number of free blocks below which host writes wait during collection, as a share of `start_threshold_free_blocks`, from 0 to 1. The
     /// paper on preemptive collection (PGC) calls this number T_hard. Free blocks are counted in the pool of blocks whose victim is
-    /// collected. There is one exception if `serves_requests_from_move_register` is true: writes of the page that is being moved need
+    /// collected. There is one exception if `serves_moving_page_from_register` is true: writes of the page that is being moved need
     /// not wait.
-    pub hard_limit_to_start_ratio: f64,
+    pub write_blocking_limit_to_start_ratio: f64,
     /// Rule that decides which host requests run at the same time as a read or program of a page that collection moves.
-    pub pipeline: PipeliningMode,
+    pub host_overlap_with_moves: HostOverlapWithMoves,
     /// True if a host request for the page that collection is moving is served from the plane's page register. The register holds the
     /// page between its read and its program.
-    pub serves_requests_from_move_register: bool,
+    pub serves_page_being_moved_from_register: bool,
     /// True if collection moves the pages of the victim block first that waiting host requests need. Such a request is served from
-    /// the page register during the move, so that `serves_requests_from_move_register` must be true, too.
-    pub moves_requested_pages_first: bool,
+    /// the page register during the move, so that `serves_moving_page_from_register` must be true, too.
+    pub moves_host_requested_pages_first: bool,
     /// Suspension of programs and erases in progress by reads; `None` for no suspension.
     pub suspension: Option<Suspension>,
 }
@@ -257,23 +257,24 @@ pub struct Preemption {
 /// Rule that decides which host requests run at the same time as a step of the collection of a block (rule 37). Such a step is the read
 /// or program of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PipeliningMode {
+pub enum HostOverlapWithMoves {
     /// No overlap: while collection reads, programs or erases, host requests for the same die (or plane, with
     /// [`CollectionBlockingScope::Plane`]) do not run.
-    Off,
+    NoOverlap,
     /// Overlaps host requests that wait at the beginning of a step of collection with this step. A step is the read or program of a
     /// page that collection moves. Only requests that may interrupt collection at this moment are considered. If all are of the same
     /// kind as the step (reads, or writes for a program), they run together with it. Otherwise, the die serves them one after another
     /// before the step.
     ///
     /// In drives with superblocks, a step of collection may instead begin while the data of host reads are transferred (rule 229).
-    AtPreemptionPoints,
+    RequestsWaitingAtStepStart,
     /// Overlaps host requests that wait at the beginning of a step of collection with this step, as
-    /// [`PipeliningMode::AtPreemptionPoints`] does. A step is the read or program of a page that collection moves. In addition, host
-    /// requests that arrive during a step may begin before it ends. Reads may do so during a read, and writes during a program.
+    /// [`HostOverlapWithMoves::RequestsWaitingAtStepStart`] does. A step is the read or program of a page that collection moves. In
+    /// addition, host requests that arrive during a step may begin before it ends. Reads may do so during a read, and writes during a
+    /// program.
     ///
     /// In drives with superblocks, host reads may also begin while data that collection has read are being transferred (rule 229).
-    AlsoDuringCollectionSteps,
+    RequestsWaitingOrArrivingDuringStep,
 }
 
 /// Suspension of programs and erases by reads (Wu & He, FAST 2012).
@@ -301,7 +302,7 @@ pub enum CollectionBlockingScope {
 /// Kinds of host requests before which a die compares the free blocks of its pools with the start threshold of collection. If a pool
 /// has few enough, the die collects before it serves the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FreeBlockCheckTrigger {
+pub enum PoolCheckRequestKinds {
     /// Every request of the host, reads included. Before any of them, the die checks whether a pool of blocks has so few free blocks
     /// that it must collect first.
     EveryRequest,

@@ -1,8 +1,8 @@
 //! Parameters of an SSD with superblocks, beside the shape of its flash.
 
-use super::front::{BufferParams, FirmwareParams, FrontEndParams, QueueParams};
+use super::front::{BufferParams, ControllerCoresParams, FrontEndParams, QueueParams};
 use crate::flash::Geometry;
-use crate::space::superblocks::{PlacementHandles, SlcSuperblockCountLimit, SuperblockShape, UpkeepParams};
+use crate::space::superblocks::{PlacementHandles, RefreshAndWearLevellingParams, SlcSuperblockCountLimit, SuperblockShape};
 
 /// Parameters of a drive that programs superpages out of a write buffer and collects superblocks in small steps (section 24 of the
 /// rules). A superpage is what one program of a die writes: in each plane, one flash page for each bit of a cell. A superblock is the
@@ -46,13 +46,13 @@ pub struct SuperblockParams {
     pub submission_queues: Option<QueueParams>,
     /// Number of processor cores of the drive's controller, the time that commands and moves of collection take there, and a latency
     /// of commands.
-    pub firmware: FirmwareParams,
+    pub firmware: ControllerCoresParams,
     /// Thresholds of collection: numbers of free superblocks, and a limit on how far collection may be behind the host. Host writes use
     /// up free space, so that collection must move valid data out of victims to regain it. The limit counts units (of
     /// `pages_per_mapping_unit` logical pages) whose moves are due but have not begun.
     pub collection: SuperblockCollectionParams,
     /// Limits beyond which superblocks are moved to preserve data (read disturb) or to level wear.
-    pub upkeep: UpkeepParams,
+    pub upkeep: RefreshAndWearLevellingParams,
     /// Parameters by which host reads suspend programs and erases; `None` for no suspension.
     pub suspension: Option<SuperblockSuspensionParams>,
     /// True if the drive starts empty, without an initial fill.
@@ -111,25 +111,25 @@ pub enum PlaneReadMode {
 /// The limit counts the moves that are due but have not begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SuperblockCollectionParams {
-    /// Number of free superblocks that collection aims at; more than `floor_free_superblocks`. While exactly this many superblocks are
-    /// free, collection frees as much space as host writes take.
+    /// Number of free superblocks that collection aims at; more than `host_stall_threshold_free_superblocks`. While exactly this many
+    /// superblocks are free, collection frees as much space as host writes take.
     pub target_free_superblocks: u32,
     /// Number of superblocks, at least 1, that sets how strongly the pace of collection depends on free superblocks. With this many
     /// fewer free ones than `target_free_superblocks`, collection frees twice as much space as host writes take. With this many more,
     /// nothing is collected.
-    pub superblocks_below_target_to_double_pace: u32,
+    pub double_pace_at_deficit_superblocks: u32,
     /// Number of free superblocks of the drive at or below which host data must wait in the write buffer; at least 2. No further
     /// superpage of host data (the data of one program of a die) is then sent to a die.
-    pub floor_free_superblocks: u32,
+    pub host_stall_threshold_free_superblocks: u32,
     /// Maximum number of units (of `pages_per_mapping_unit` pages) whose moves are due because of host writes but have not begun. Beyond
     /// it, no further superpage of the host is sent to a die until collection has caught up (rule 209).
-    pub collection_backlog_units_max: u64,
+    pub due_moves_not_begun_units_max: u64,
 }
 
 impl SuperblockCollectionParams {
     /// Returns the number of free superblocks above which nothing is collected.
     pub fn goal_free_superblocks(&self) -> u32 {
-        self.target_free_superblocks + self.superblocks_below_target_to_double_pace
+        self.target_free_superblocks + self.double_pace_at_deficit_superblocks
     }
 }
 

@@ -31,18 +31,20 @@ fn collection_keeps_superblocks_free_while_the_host_writes() {
 
 #[test]
 fn a_member_that_is_coordinated_collects_when_it_is_forced() {
-    use crate::coordination::{CollectionNeed, CollectionRequestTiming, ForcedWork, MemberCoordinationSettings, MemberEvent, ToMember};
+    use crate::coordination::{
+        CollectionUrgency, ForcedCollectionAmount, JointCollectionRequestTiming, MemberCoordinationSettings, MemberEvent, ToMember,
+    };
     let mut bench = Bench::new(&params());
     let role = MemberCoordinationSettings {
         t_soft_free_blocks: 5,
-        registers_with_controller: true,
-        collection_request_timing: CollectionRequestTiming::AtStartThreshold,
+        registers_for_joint_collection: true,
+        joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
         across_dies: true,
         permission_request_settings: None,
         turn: None,
     };
     bench.drive.become_ggc_aware(0, role, &mut bench.out);
-    let asks = MemberEvent::Sends(ToController::GcRequest(CollectionNeed::AT_LIMIT));
+    let asks = MemberEvent::Sends(ToController::GcRequest(CollectionUrgency::AT_LIMIT));
     let mut stream = rng::stream(7, "coordinated", 0);
     let mut write = 0;
     while !bench.out.notices.iter().any(|notice| notice.event == asks) {
@@ -53,25 +55,25 @@ fn a_member_that_is_coordinated_collects_when_it_is_forced() {
     assert_eq!(bench.drive.parts.drive_counters.victims_begun, 0, "not granted, it keeps still");
     assert_eq!(bench.drive.media().free(), 4, "it asks at its target");
     assert_eq!(bench.out.notices.iter().filter(|notice| notice.event == MemberEvent::Sends(ToController::RegisterForCycle)).count(), 1);
-    bench.drive.receive(10_000_000, ToMember::ForceCollection(ForcedWork::OneVictim), &mut bench.out);
+    bench.drive.receive(10_000_000, ToMember::ForceCollection(ForcedCollectionAmount::OneVictimPerDie), &mut bench.out);
     bench.gather();
     bench.run_before(TimeNs::MAX);
     assert_eq!(bench.out.notices.last().map(|notice| notice.event), Some(MemberEvent::Sends(ToController::GcDone)));
     assert!(bench.drive.media().free() >= 6, "until target and span are reached");
-    assert_eq!(bench.out.collections.iter().filter(|interval| interval.is_forced).count(), 1);
+    assert_eq!(bench.out.collections.iter().filter(|interval| interval.is_caused_by_coordination).count(), 1);
     bench.drive.media().verify().unwrap();
 }
 
 /// Frees one superblock whatever is free (rule 123), and more if the work goes on to the goal.
 #[test]
 fn a_drive_can_be_forced_to_free_one_superblock() {
-    use crate::coordination::{CollectionRequestTiming, ForcedWork, MemberCoordinationSettings, MemberEvent, ToMember};
-    let freed_by = |work: ForcedWork, times: u64| {
+    use crate::coordination::{ForcedCollectionAmount, JointCollectionRequestTiming, MemberCoordinationSettings, MemberEvent, ToMember};
+    let freed_by = |work: ForcedCollectionAmount, times: u64| {
         let mut bench = Bench::new(&params());
         let role = MemberCoordinationSettings {
             t_soft_free_blocks: 5,
-            registers_with_controller: false,
-            collection_request_timing: CollectionRequestTiming::AtStartThreshold,
+            registers_for_joint_collection: false,
+            joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
             across_dies: true,
             permission_request_settings: None,
             turn: None,
@@ -95,30 +97,30 @@ fn a_drive_can_be_forced_to_free_one_superblock() {
         bench.drive.parts.drive_counters.victims_begun
     };
     // The way from 4 free superblocks to the 6 of target and span takes two victims or more.
-    let to_goal = freed_by(ForcedWork::ToWatermark, 1);
+    let to_goal = freed_by(ForcedCollectionAmount::ToWatermark, 1);
     assert!(to_goal >= 2);
-    assert_eq!(freed_by(ForcedWork::OneVictimPerPool, 1), 1);
-    assert_eq!(freed_by(ForcedWork::OneVictimPerPool, 3), 3);
-    assert_eq!(freed_by(ForcedWork::OneVictimPerPoolThenWatermark, 1), to_goal);
+    assert_eq!(freed_by(ForcedCollectionAmount::OneVictimPerPool, 1), 1);
+    assert_eq!(freed_by(ForcedCollectionAmount::OneVictimPerPool, 3), 3);
+    assert_eq!(freed_by(ForcedCollectionAmount::OneVictimPerPoolThenWatermark, 1), to_goal);
     // Above its goal the drive still frees one. Without that work it frees none.
-    assert_eq!(freed_by(ForcedWork::OneVictimPerPoolThenWatermark, 2), to_goal + 1);
-    assert_eq!(freed_by(ForcedWork::ToWatermark, 2), to_goal);
+    assert_eq!(freed_by(ForcedCollectionAmount::OneVictimPerPoolThenWatermark, 2), to_goal + 1);
+    assert_eq!(freed_by(ForcedCollectionAmount::ToWatermark, 2), to_goal);
 }
 
 /// Collection at the controller's word is not owed for the writes that come meanwhile. With no debt allowed, none waits for a move.
 #[test]
 fn a_drive_that_is_forced_does_not_hold_the_host_back_for_moves() {
-    use crate::coordination::{CollectionRequestTiming, ForcedWork, MemberCoordinationSettings, MemberEvent, ToMember};
+    use crate::coordination::{ForcedCollectionAmount, JointCollectionRequestTiming, MemberCoordinationSettings, MemberEvent, ToMember};
     let mut bench = Bench::new(&changed(|superblock| {
         superblock.buffer.capacity_units = 8;
-        superblock.collection.collection_backlog_units_max = 0;
+        superblock.collection.due_moves_not_begun_units_max = 0;
     }));
     bench.drive.become_ggc_aware(
         0,
         MemberCoordinationSettings {
             t_soft_free_blocks: 5,
-            registers_with_controller: true,
-            collection_request_timing: CollectionRequestTiming::AtStartThreshold,
+            registers_for_joint_collection: true,
+            joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
             across_dies: true,
             permission_request_settings: None,
             turn: None,
@@ -139,7 +141,7 @@ fn a_drive_that_is_forced_does_not_hold_the_host_back_for_moves() {
         }
         now += 20_000;
         bench.run_before(now);
-        bench.drive.receive(now, ToMember::ForceCollection(ForcedWork::OneVictim), &mut bench.out);
+        bench.drive.receive(now, ToMember::ForceCollection(ForcedCollectionAmount::OneVictimPerDie), &mut bench.out);
         bench.gather();
         while bench.drive.oldest_open_clean().is_some() {
             now += 800;

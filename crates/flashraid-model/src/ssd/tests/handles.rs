@@ -120,7 +120,7 @@ fn what_is_moved_stays_apart_only_with_persistent_isolation() {
             assert!(counters.victims_begun > 200 && counters.units_moved_by_collection > 200, "{case}: {counters:?}");
             assert_eq!(
                 of.host_units_programmed.iter().chain(&of.collection_units_programmed).sum::<u64>(),
-                counters.programmed_units(),
+                counters.programmed_mapping_units(),
                 "{case}"
             );
             assert_eq!(of.pages_received.iter().sum::<u64>(), 6000, "{case}");

@@ -40,7 +40,7 @@ fn params() -> SsdParams {
         slc: None,
         buffer: BufferParams { capacity_units: 4, acknowledge_ns: 3, survives_power_loss: true, superpage_open_max_ns: None },
         submission_queues: None,
-        firmware: FirmwareParams {
+        firmware: ControllerCoresParams {
             cores: 1,
             core_ns_per_read: 5,
             core_ns_per_write: 7,
@@ -51,11 +51,11 @@ fn params() -> SsdParams {
         },
         collection: SuperblockCollectionParams {
             target_free_superblocks: 4,
-            superblocks_below_target_to_double_pace: 2,
-            floor_free_superblocks: 2,
-            collection_backlog_units_max: 8,
+            double_pace_at_deficit_superblocks: 2,
+            host_stall_threshold_free_superblocks: 2,
+            due_moves_not_begun_units_max: 8,
         },
-        upkeep: UpkeepParams::default(),
+        upkeep: RefreshAndWearLevellingParams::default(),
         suspension: None,
         starts_empty: false,
     });
@@ -82,9 +82,9 @@ fn with_parity(change: impl FnOnce(&mut SuperblockParams)) -> SsdParams {
 fn with_handles(is_persistent: bool, change: impl FnOnce(&mut SuperblockParams)) -> SsdParams {
     let mut params = changed(|superblock| {
         (superblock.placement_handles, superblock.starts_empty) =
-            (PlacementHandles { count: 2, collection_keeps_handles: is_persistent }, true);
+            (PlacementHandles { count: 2, collection_separates_handles: is_persistent }, true);
         superblock.buffer.capacity_units = 6;
-        (superblock.collection.target_free_superblocks, superblock.collection.floor_free_superblocks) = (5, 3);
+        (superblock.collection.target_free_superblocks, superblock.collection.host_stall_threshold_free_superblocks) = (5, 3);
         change(superblock);
     });
     (params.geometry.blocks_per_plane, params.geometry.reserved_blocks_per_plane) = (28, 20);
@@ -148,7 +148,7 @@ impl Bench {
         for page in pages {
             self.drive.submit(
                 at,
-                PageOp { logical_page: page, kind, fua, high_priority: false, workload_stream: source, completion_tag: completion },
+                LogicalPageOp { logical_page: page, kind, fua, high_priority: false, workload_stream: source, completion_tag: completion },
                 false,
                 &mut self.out,
             );

@@ -67,7 +67,7 @@ fn idle_time_folds_what_one_bit_per_cell_holds() {
 #[test]
 fn a_full_drive_has_little_room_for_one_bit_per_cell() {
     let in_use = |millionths: u32, written: u32| {
-        let mut bench = Bench::new(&with_slc(SlcSuperblockCountLimit::ShareOfFree { millionths }, |_| {}));
+        let mut bench = Bench::new(&with_slc(SlcSuperblockCountLimit::ShareOfAvailable { millionths_of_available: millionths }, |_| {}));
         for number in 0..written {
             let page = 2 * number;
             bench.forced_write(u64::from(number) * 10_000, number, page..page + 2);

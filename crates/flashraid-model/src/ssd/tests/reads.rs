@@ -135,17 +135,17 @@ fn preempting(preemption: Preemption, cache_read: bool) -> Bench {
 
 const SEMI: Preemption = Preemption {
     poll_duration_ns: 0,
-    hard_limit_to_start_ratio: 0.0,
-    pipeline: PipeliningMode::Off,
-    serves_requests_from_move_register: false,
-    moves_requested_pages_first: false,
+    write_blocking_limit_to_start_ratio: 0.0,
+    host_overlap_with_moves: HostOverlapWithMoves::NoOverlap,
+    serves_page_being_moved_from_register: false,
+    moves_host_requested_pages_first: false,
     suspension: None,
 };
 
 #[test]
 fn reads_find_what_collection_has_just_read() {
     let of = |merge| {
-        let mut bench = preempting(Preemption { serves_requests_from_move_register: merge, ..SEMI }, false);
+        let mut bench = preempting(Preemption { serves_page_being_moved_from_register: merge, ..SEMI }, false);
         // Units 0 and 1 are read from 20,245 on, and are with the controller at 20,365. This read is at the die at 20,300.
         bench.command(20_275, 4, OpKind::Read, 1..2);
         bench.run_before(100_000);
@@ -165,7 +165,7 @@ fn reads_find_what_collection_has_just_read() {
     assert_eq!(bench.run().0[&5], 200_000 + 139);
 
     // The program of units 0 and 1 ends at 21,385: until then the controller has them.
-    let mut bench = preempting(Preemption { serves_requests_from_move_register: true, ..SEMI }, false);
+    let mut bench = preempting(Preemption { serves_page_being_moved_from_register: true, ..SEMI }, false);
     bench.command(20_475, 4, OpKind::Read, 0..1);
     let (done, drive) = bench.run();
     assert_eq!((done[&4], drive.parts.counters.operations_served_from_move_register), (20_504, 1));
@@ -174,7 +174,7 @@ fn reads_find_what_collection_has_just_read() {
 #[test]
 fn array_reads_overlap_with_data_that_leave_the_die() {
     let of = |pipeline| {
-        let mut bench = preempting(Preemption { pipeline, ..SEMI }, true);
+        let mut bench = preempting(Preemption { host_overlap_with_moves: pipeline, ..SEMI }, true);
         // With a second register the array is done with the fourth read at 20,225, and its data leave until 20,235. The next one is at
         // the die at 20,340.
         bench.command(20_315, 4, OpKind::Read, 8..9);
@@ -182,9 +182,9 @@ fn array_reads_overlap_with_data_that_leave_the_die() {
         (done[&4], drive.parts.counters.pipelined_operations)
     };
     // A step for collection takes the die from 20,235 on.
-    assert_eq!(of(PipeliningMode::Off), (20_235 + 120 + 110 + 4, 0));
+    assert_eq!(of(HostOverlapWithMoves::NoOverlap), (20_235 + 120 + 110 + 4, 0));
     // It begins while the data leave.
-    assert_eq!(of(PipeliningMode::AtPreemptionPoints), (20_225 + 120 + 110 + 4, 1));
+    assert_eq!(of(HostOverlapWithMoves::RequestsWaitingAtStepStart), (20_225 + 120 + 110 + 4, 1));
     // Its own data leave from 20,325 on, and the next read need not wait for their end.
-    assert_eq!(of(PipeliningMode::AlsoDuringCollectionSteps), (20_340 + 110 + 4, 2));
+    assert_eq!(of(HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep), (20_340 + 110 + 4, 2));
 }

@@ -1,9 +1,9 @@
 //! Small examples of how mechanisms compose (rules 90 to 109), worked out by hand.
 
 use flashraid_model::coordination::{
-    CollectionRequestTiming, CoordinationParams, ForcedWork, MESSAGE_KINDS, MessageKind, ReactiveInclusive,
+    CoordinationParams, ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS, MessageKind, ReactiveInclusive,
 };
-use flashraid_model::flash::ChannelParams;
+use flashraid_model::flash::ChannelAssignment;
 use flashraid_model::ids::MemberSet;
 use flashraid_model::request::OpKind;
 use flashraid_model::space::victim::Fifo;
@@ -18,10 +18,10 @@ use crate::outcome::{Case, PhysicalPage};
 
 const SEMI: Preemption = Preemption {
     poll_duration_ns: 10,
-    hard_limit_to_start_ratio: 0.0,
-    pipeline: PipeliningMode::Off,
-    serves_requests_from_move_register: false,
-    moves_requested_pages_first: false,
+    write_blocking_limit_to_start_ratio: 0.0,
+    host_overlap_with_moves: HostOverlapWithMoves::NoOverlap,
+    serves_page_being_moved_from_register: false,
+    moves_host_requested_pages_first: false,
     suspension: None,
 };
 const SUSPEND: Preemption = Preemption { suspension: Some(Suspension { suspend_ns: 5, resume_ns: 6, suspensions_max: 1 }), ..SEMI };
@@ -41,7 +41,7 @@ impl Case {
 /// block 1 has only page 10 valid.
 fn on_a_channel() -> Case {
     let mut case = two_dies().writes(0, &[0, 6, 8, 12]);
-    case.params.ssd.channel = Some(ChannelParams::consecutive(2));
+    case.params.ssd.channel = Some(ChannelAssignment::consecutive(2));
     case.params.ssd.gc.copy_back = false;
     case
 }
@@ -68,7 +68,7 @@ fn a_point_on_a_channel() {
 
 #[test]
 fn pipelining_on_a_channel() {
-    let pipeline = Preemption { pipeline: PipeliningMode::AtPreemptionPoints, ..SEMI };
+    let pipeline = Preemption { host_overlap_with_moves: HostOverlapWithMoves::RequestsWaitingAtStepStart, ..SEMI };
     let case = on_a_channel().preempted(pipeline).read(1035, 0, 1).read(1070, 1, 1).write(1105, 16, 1);
     let outcome = simulate(&case);
     // Both overlap from 1045 on. The host's array read lasts to 1066, and its transfer to 1073. The clean's array read lasts to 1086, and
@@ -82,7 +82,7 @@ fn pipelining_on_a_channel() {
 
 #[test]
 fn joining_a_step_in_flight_on_a_channel() {
-    let in_flight = Preemption { pipeline: PipeliningMode::AlsoDuringCollectionSteps, ..SEMI };
+    let in_flight = Preemption { host_overlap_with_moves: HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep, ..SEMI };
     let case = on_a_channel().preempted(in_flight).read(1035, 16, 1).read(1050, 0, 1).read(1100, 4, 1).write(1200, 2, 1);
     let outcome = simulate(&case);
     // Together from 1045: page 16 is read in the array to 1066 and transferred to 1073, the clean reads to 1086. Page 0 joins at 1050: its
@@ -99,7 +99,7 @@ fn joining_a_step_in_flight_on_a_channel() {
 fn suspension_on_a_channel() {
     let mut case = one_plane().preempted(SUSPEND).write(0, 0, 1).read(5, 3, 1).read(100, 6, 1);
     case = case.write(1000, 1, 1).write(2000, 2, 1).read(2209, 3, 1).read(2300, 6, 1).read(2375, 3, 1);
-    case.params.ssd.channel = Some(ChannelParams::consecutive(1));
+    case.params.ssd.channel = Some(ChannelAssignment::consecutive(1));
     let outcome = simulate(&case);
     // At 5 the page is being transferred, and nothing is in flight. At 100 it is being programmed, with 108 left. Page 3 is read from 105
     // to 133, page 6 to 161, and the program goes on at 167.
@@ -140,7 +140,8 @@ fn a_write_at_a_point_goes_to_the_plane_of_the_clean() {
 #[test]
 fn a_clean_in_state_3_with_plane_blocking() {
     // Two blocks of T_hard: with one free block every clean begins in state 2.
-    let mut case = plane_blocking(7).preempted(Preemption { hard_limit_to_start_ratio: 2.0, ..SEMI }).read(1862, 2, 1).write(1863, 9, 1);
+    let mut case =
+        plane_blocking(7).preempted(Preemption { write_blocking_limit_to_start_ratio: 2.0, ..SEMI }).read(1862, 2, 1).write(1863, 9, 1);
     case.requests[8].high_priority = true;
     let outcome = simulate(&case);
     // Page 2 waits for plane 0. The poll at 1872 finds the write of high priority, and there are no more polls. The clean reads to 1892,
@@ -169,7 +170,7 @@ fn suspension_with_plane_blocking() {
 /// All writes but the second go to die 0, because a write of the same page waits there. They end at 7 · 208 + 2 · 203 and leave one free
 /// block.
 fn merging_on_two_dies() -> Case {
-    let mut case = two_dies().preempted(Preemption { serves_requests_from_move_register: true, ..SEMI }).writes(0, &[0; 8]);
+    let mut case = two_dies().preempted(Preemption { serves_page_being_moved_from_register: true, ..SEMI }).writes(0, &[0; 8]);
     case.params.ssd.die_choice_for_writes = DieChoiceForWrites::Dynamic;
     case.params.ssd.geometry.blocks_per_plane = 7;
     case.params.ssd.geometry.reserved_blocks_per_plane = 4;
@@ -228,9 +229,9 @@ fn forced_collection_with_plane_blocking() {
     let mut case = plane_blocking(8).read(2070, 2, 1);
     case.params.coordination = Some(CoordinationParams {
         scheme: ReactiveInclusive {}.into(),
-        forced_work: ForcedWork::ToWatermark,
+        forced_collection_amount: ForcedCollectionAmount::ToWatermark,
         soft_threshold_free_blocks: 0,
-        collection_request_timing: CollectionRequestTiming::AtStartThreshold,
+        joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
         request_to_cycle_delay_ns: 0,
         begins_cycles_when_idle: false,
         all_dies_of_forced_member_collect: true,
@@ -252,7 +253,7 @@ fn forced_collection_with_plane_blocking() {
 
     // The clean in progress counts as the one victim, and the member is done when it ends. Page 2 is read then; at 2070 plane 1 needed
     // a clean, for which the member does not ask, being forced.
-    case.params.coordination.as_mut().expect("there is a controller").forced_work = ForcedWork::OneVictim;
+    case.params.coordination.as_mut().expect("there is a controller").forced_collection_amount = ForcedCollectionAmount::OneVictimPerDie;
     let outcome = simulate(&case);
     assert_eq!(outcome.runs(), [(0, 1862, 3082, 1, 1), (0, 2070, 3290, 1, 1)]);
     assert_eq!(outcome.done()[8], 3082 + 28);
@@ -260,7 +261,7 @@ fn forced_collection_with_plane_blocking() {
     assert_eq!([MessageKind::GcRequest, MessageKind::ForceGc, MessageKind::GcDone].map(|kind| sent[kind as usize]), [1, 1, 1]);
 
     // Each plane owes one: the clean in progress is plane 0's, plane 1 gets its own when the slot is free.
-    case.params.coordination.as_mut().expect("there is a controller").forced_work = ForcedWork::OneVictimPerPool;
+    case.params.coordination.as_mut().expect("there is a controller").forced_collection_amount = ForcedCollectionAmount::OneVictimPerPool;
     let outcome = simulate(&case);
     assert_eq!(outcome.runs(), [(0, 1862, 3082, 1, 1), (0, 2070, 3290, 1, 1)]);
     let forced: Vec<bool> = outcome.gc_intervals.iter().map(|gc| gc.forced).collect();
@@ -268,7 +269,8 @@ fn forced_collection_with_plane_blocking() {
     assert_eq!(outcome.done()[8], 3082 + 28);
 
     // When both victims are clean, at 3290, it goes on as with the watermark: both planes still need blocks, for two more victims each.
-    case.params.coordination.as_mut().expect("there is a controller").forced_work = ForcedWork::OneVictimPerPoolThenWatermark;
+    case.params.coordination.as_mut().expect("there is a controller").forced_collection_amount =
+        ForcedCollectionAmount::OneVictimPerPoolThenWatermark;
     assert_eq!(simulate(&case).runs(), [(0, 1862, 3082, 1, 1), (0, 2070, second, 3, 5), (0, 3290, second, 2, 4)]);
 }
 

@@ -148,7 +148,7 @@ impl Caches {
         if params.write_group_cache_capacity_pages > 0 {
             list.push(cache(
                 params.write_group_cache_capacity_pages,
-                if params.levels.group_cache.is_some_and(|part| part.has_separate_ring_for_sequential_writes) { 2 } else { 1 },
+                if params.caches_used.group_cache.is_some_and(|part| part.has_separate_ring_for_sequential_writes) { 2 } else { 1 },
             ));
         }
         if params.member_cache_pages > 0 {
@@ -215,7 +215,7 @@ impl Caches {
 
     /// Returns the room that is taken in a cache, in pages or entries (rule 89).
     fn room_taken(&self, cache: usize) -> u64 {
-        if self.params.capacity_unit != CapacityUnit::Entries {
+        if self.params.capacity_unit != CapacityUnit::DirtyStripesOrStrips {
             return self.pages_in(cache);
         }
         let in_circles: usize = self.list[cache].circles.iter().map(|circle| circle.entries.len()).sum();
@@ -249,7 +249,7 @@ impl Caches {
     fn rate(&self, cache: usize) -> (u64, u64) {
         let size = self.list[cache].room_pages as f64;
         let low = (self.params.destage_start_fill * size).floor() as u64;
-        let high = (self.params.destage_full_speed_fill * size).floor() as u64;
+        let high = (self.params.full_speed_destage_fill_fraction * size).floor() as u64;
         let dirty = self.room_taken(cache);
         if !self.list[cache].waiting.is_empty() || self.are_flushed() || (dirty > low && dirty >= high) {
             (1, 1)
@@ -513,7 +513,7 @@ impl Simulation<'_> {
 
     fn host_write(&mut self, index: usize, pages: Vec<u64>) {
         let sequential = self.is_sequential(pages[0], pages[pages.len() - 1] + 1);
-        let parts = self.caches_now().params.levels;
+        let parts = self.caches_now().params.caches_used;
         let to_group = parts.group_cache.is_some() && (parts.member_caches.is_none() || self.enters_front(&pages));
         let writer = self.new_writer(Some(index), None, sequential, pages);
         if to_group {
@@ -532,8 +532,8 @@ impl Simulation<'_> {
         let new_pages = pages.iter().filter(|&&page| !caches.in_circle(0, page)).count() as u64;
         let needs = match caches.params.capacity_unit {
             CapacityUnit::Pages => new_pages,
-            CapacityUnit::PagesOfWholeWrites => new_pages.min(1),
-            CapacityUnit::Entries => {
+            CapacityUnit::PagesAdmittingWholeWrites => new_pages.min(1),
+            CapacityUnit::DirtyStripesOrStrips => {
                 let stripes: BTreeSet<u64> = pages.iter().map(|&page| self.stripe_of(page)).collect();
                 stripes.into_iter().filter(|&stripe| !caches.has_entry(0, stripe)).count() as u64
             }
@@ -622,8 +622,8 @@ impl Simulation<'_> {
         let number = self.entry_number(cache, page);
         let needs_none = match caches.params.capacity_unit {
             CapacityUnit::Pages => false,
-            CapacityUnit::PagesOfWholeWrites => caches.list[cache].given_last == Some((writer, number)),
-            CapacityUnit::Entries => caches.has_entry(cache, number),
+            CapacityUnit::PagesAdmittingWholeWrites => caches.list[cache].given_last == Some((writer, number)),
+            CapacityUnit::DirtyStripesOrStrips => caches.has_entry(cache, number),
         };
         needs_none || caches.in_circle(cache, page) || caches.has_room(cache)
     }
@@ -846,7 +846,7 @@ impl Simulation<'_> {
     /// Returns true if the cache is synchronised (rule 84) instead of independent (rule 83).
     fn synchronised(&self, cache: usize) -> bool {
         let caches = self.caches_now();
-        let by_policy = caches.params.levels.member_caches.is_some_and(|part| part.member_caches_destage_together);
+        let by_policy = caches.params.caches_used.member_caches.is_some_and(|part| part.member_caches_destage_together);
         by_policy && !caches.is_group(cache) && !caches.are_flushed()
     }
 
@@ -920,7 +920,7 @@ impl Simulation<'_> {
             state.sequential_pages = (state.sequential_pages + 1).min(state.room_pages);
         }
         caches.flights.insert(flight, Flight { cache, slot, number, pages: entry.pages, began_ns: now, marked: entry.marked, void: false });
-        let is_front = caches.params.levels.member_caches.is_some() && caches.is_group(cache);
+        let is_front = caches.params.caches_used.member_caches.is_some() && caches.is_group(cache);
         let counts = if is_front { &mut caches.counters.first_level_destages } else { &mut caches.counters.destages };
         counts.entries += 1;
         counts.pages += pages as u64;
@@ -946,7 +946,7 @@ impl Simulation<'_> {
             return self.destage_ends(flight);
         }
         let group = caches.is_group(cache);
-        if group && caches.params.levels.member_caches.is_some() {
+        if group && caches.params.caches_used.member_caches.is_some() {
             let writer = self.new_writer(None, Some(flight), false, pages);
             return self.write_to_member_caches(writer);
         }

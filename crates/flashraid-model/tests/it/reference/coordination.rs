@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::leave;
 use flashraid_model::coordination::{
-    CollectionRequestTiming, CoordinationParams, ForcedWork, MESSAGE_KINDS, MessageKind, PoolSizes, ProactiveIdle, ProactiveSoftLimit,
-    SchemePolicy,
+    CoordinationParams, ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS, MessageKind, PoolSizeAndThresholds,
+    ProactiveIdle, ProactiveSoftLimit, SchemePolicy,
 };
 use flashraid_model::ssd::DieChoiceForWrites;
 
@@ -33,7 +33,7 @@ pub(super) struct Controller {
     /// Members that ask softly: when their first request arrived, and what they said last.
     asking: BTreeMap<usize, (u64, Need)>,
     /// Number of `ForceGc` messages, by member.
-    times_forced: Vec<u32>,
+    collection_orders_received: Vec<u32>,
     /// Number of page writes that were given to each member.
     writes_given: Vec<u64>,
     /// Cleans that could not be prevented: during cycles of others, and at other times (rule 121).
@@ -48,7 +48,7 @@ pub(super) struct Need {
     pages_left: u64,
     is_at_limit: bool,
     writes_given: u64,
-    times_forced: u32,
+    collection_orders_received: u32,
 }
 
 /// State of a member that knows the protocol.
@@ -62,11 +62,11 @@ pub(super) struct Protocol {
     has_asked: bool,
     has_said_limit: bool,
     writes_given: u64,
-    times_forced: u32,
+    collection_orders_received: u32,
     /// Time at which a clean last began because a pool needed it.
     cleaned_by_need: Option<u64>,
     /// Work of a forced cycle, and the dies that have not finished it.
-    pub forced: Option<(ForcedWork, BTreeSet<usize>)>,
+    pub forced: Option<(ForcedCollectionAmount, BTreeSet<usize>)>,
     /// `StopGc` has arrived since it was forced.
     pub is_stopped: bool,
     /// Dies that have cleaned the victims with which their work begins, and go on.
@@ -93,12 +93,12 @@ pub(super) enum Message {
     Answer { free_blocks_least: u32 },
     GcRequest,
     SoftRequest(Need),
-    ForceGc(ForcedWork),
+    ForceGc(ForcedCollectionAmount),
     StopGc,
     Question,
     AskGc { free_blocks_least: u32 },
     CollectionWithoutPermissionEnds,
-    Grant(ForcedWork),
+    Grant(ForcedCollectionAmount),
     Deny,
 }
 
@@ -156,7 +156,7 @@ impl Controller {
             asked: BTreeSet::new(),
             answers: vec![Vec::new(); members],
             asking: BTreeMap::new(),
-            times_forced: vec![0; members],
+            collection_orders_received: vec![0; members],
             writes_given: vec![0; members],
             uncoordinated_cleans: (0, 0),
             leave: leave::OfController::default(),
@@ -172,7 +172,7 @@ impl Controller {
     }
 
     fn is_soft(&self) -> bool {
-        self.params.collection_request_timing == CollectionRequestTiming::AtSoftThreshold
+        self.params.joint_collection_request_timing == JointCollectionRequestTiming::AtSoftThreshold
     }
 
     fn is_capable(&self, member: usize) -> bool {
@@ -189,7 +189,7 @@ impl Controller {
     }
 
     /// Members whose last answer told of `soft_limit` free blocks or fewer.
-    fn low(&self, pools: &PoolSizes) -> BTreeSet<usize> {
+    fn low(&self, pools: &PoolSizeAndThresholds) -> BTreeSet<usize> {
         let SchemePolicy::ProactiveSoftLimit(ProactiveSoftLimit { soft_limit, .. }) = self.params.scheme else { return BTreeSet::new() };
         let limit = soft_limit.threshold_free_blocks_for_pool(pools.blocks_per_pool, pools.start_threshold_free_blocks);
         let is_low = |member: &usize| self.answers[*member].last().is_some_and(|&(_, free)| free <= limit);
@@ -245,7 +245,7 @@ impl Simulation<'_> {
                 if idle && controller.is_free() && !controller.registered.is_empty() {
                     let members = controller.registered.clone();
                     controller.uses_idle_time = true;
-                    self.force(members, ForcedWork::UntilReserveFree);
+                    self.force(members, ForcedCollectionAmount::UntilInitialFreeBlocks);
                 }
             }
             SchemePolicy::ProactiveSoftLimit(_) => {
@@ -336,7 +336,7 @@ impl Simulation<'_> {
                 }
             }
             Message::SoftRequest(need) => {
-                if is_lost || need.times_forced < controller.times_forced[member] {
+                if is_lost || need.collection_orders_received < controller.collection_orders_received[member] {
                     return;
                 }
                 controller.registered.insert(member);
@@ -374,7 +374,7 @@ impl Simulation<'_> {
                 let mut low = controller.low(&pools);
                 let is_time = little_waits || controller.is_pressing(pools.start_threshold_free_blocks, check_interval.ns);
                 if controller.asked.is_empty() && controller.is_free() && is_time && !low.is_empty() {
-                    let work = controller.params.forced_work;
+                    let work = controller.params.forced_collection_amount;
                     low.extend(controller.asking.keys());
                     self.force(low, work);
                 }
@@ -402,7 +402,7 @@ impl Simulation<'_> {
             #[allow(unreachable_patterns, reason = "all that are listed may have rules")]
             _ => unreachable!("a scheme without a rule here"),
         }
-        let work = controller.params.forced_work;
+        let work = controller.params.forced_collection_amount;
         self.force(members, work);
     }
 
@@ -428,7 +428,7 @@ impl Simulation<'_> {
         }
     }
 
-    fn force(&mut self, members: BTreeSet<usize>, work: ForcedWork) {
+    fn force(&mut self, members: BTreeSet<usize>, work: ForcedCollectionAmount) {
         let controller = self.controller.as_mut().expect("there is a controller");
         assert!(controller.is_free(), "cycles do not overlap");
         controller.forced = members.clone();
@@ -436,7 +436,7 @@ impl Simulation<'_> {
             let controller = self.controller.as_mut().expect("there is a controller");
             controller.registered.remove(&member);
             controller.asking.remove(&member);
-            controller.times_forced[member] += 1;
+            controller.collection_orders_received[member] += 1;
             self.send(member, Message::ForceGc(work));
         }
     }
@@ -551,7 +551,7 @@ impl Simulation<'_> {
             pages_left: left.max(0) as u64,
             is_at_limit: is_at_limit || protocol.cleaned_by_need == Some(self.now) || has_few || left < 0,
             writes_given: protocol.writes_given,
-            times_forced: protocol.times_forced,
+            collection_orders_received: protocol.collection_orders_received,
         }
     }
 
@@ -582,7 +582,7 @@ impl Simulation<'_> {
             return;
         }
         let Some(controller) = &self.controller else { return };
-        let (registers, asks) = (controller.params.scheme.members_register_with_controller(), controller.is_soft());
+        let (registers, asks) = (controller.params.scheme.members_report_low_free_blocks(), controller.is_soft());
         if !self.knows_protocol(member) || free > controller.params.soft_threshold_free_blocks {
             return;
         }
@@ -624,7 +624,7 @@ impl Simulation<'_> {
         let params = &self.controller.as_ref()?.params;
         let needs_leave = matches!(params.scheme, SchemePolicy::Stagger(_));
         let takes_turns = matches!(params.scheme, SchemePolicy::Windows(_));
-        let registers = params.scheme.members_register_with_controller();
+        let registers = params.scheme.members_report_low_free_blocks();
         let role = Role { registers, t_soft_free_blocks: params.soft_threshold_free_blocks, needs_leave, takes_turns };
         self.knows_protocol(member).then_some(role)
     }
@@ -632,8 +632,8 @@ impl Simulation<'_> {
     /// A drive has reason to ask (rule 216).
     pub(super) fn drive_asks(&mut self, member: usize, pages_left: u64, is_at_limit: bool) {
         let is_soft = self.controller.as_ref().expect("it knows the protocol").is_soft();
-        let Protocol { writes_given, times_forced, .. } = self.members[member].protocol;
-        let need = Need { pages_left, is_at_limit, writes_given, times_forced };
+        let Protocol { writes_given, collection_orders_received, .. } = self.members[member].protocol;
+        let need = Need { pages_left, is_at_limit, writes_given, collection_orders_received };
         self.send(member, if is_soft { Message::SoftRequest(need) } else { Message::GcRequest });
     }
 
@@ -652,9 +652,9 @@ impl Simulation<'_> {
         }
     }
 
-    pub(super) fn is_forced(&mut self, member: usize, work: ForcedWork) {
+    pub(super) fn is_forced(&mut self, member: usize, work: ForcedCollectionAmount) {
         if self.is_drive() {
-            self.protocol(member).times_forced += 1;
+            self.protocol(member).collection_orders_received += 1;
             return self.drive_does(member, |drive| drive.forced_to(work));
         }
         let CoordinationParams { all_dies_of_forced_member_collect: across_dies, soft_threshold_free_blocks: t_soft_free_blocks, .. } =
@@ -681,7 +681,7 @@ impl Simulation<'_> {
         protocol.has_asked = false;
         protocol.has_said_limit = false;
         protocol.cleaned_by_need = None;
-        protocol.times_forced += 1;
+        protocol.collection_orders_received += 1;
         protocol.is_stopped = false;
         if dies.is_empty() {
             return self.work_is_done(member);
@@ -690,10 +690,10 @@ impl Simulation<'_> {
         protocol.forced = Some((work, dies.clone()));
         protocol.past_victims.clear();
         protocol.owing.clear();
-        if !matches!(work, ForcedWork::ToWatermark | ForcedWork::UntilReserveFree) {
+        if !matches!(work, ForcedCollectionAmount::ToWatermark | ForcedCollectionAmount::UntilInitialFreeBlocks) {
             protocol.on_victims = cleans.into_iter().filter(|(_, pools)| !pools.is_empty()).collect();
         }
-        if matches!(work, ForcedWork::OneVictimPerPool | ForcedWork::OneVictimPerPoolThenWatermark) {
+        if matches!(work, ForcedCollectionAmount::OneVictimPerPool | ForcedCollectionAmount::OneVictimPerPoolThenWatermark) {
             protocol.owing = owing.into_iter().filter(|(_, pools)| !pools.is_empty()).collect();
         }
         for die in dies {
@@ -705,7 +705,10 @@ impl Simulation<'_> {
     pub(super) fn victims_are_over(&mut self, member: usize, die: usize) -> bool {
         let protocol = self.protocol(member);
         protocol.owing.remove(&die);
-        let goes_on = matches!(protocol.forced, Some((ForcedWork::OneVictimThenWatermark | ForcedWork::OneVictimPerPoolThenWatermark, _)));
+        let goes_on = matches!(
+            protocol.forced,
+            Some((ForcedCollectionAmount::OneVictimThenUntilStopThreshold | ForcedCollectionAmount::OneVictimPerPoolThenWatermark, _))
+        );
         if goes_on {
             protocol.past_victims.insert(die);
         } else {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flashraid_model::ssd::{FirmwareParams, FrontEndCounters, FrontEndParams, HostLinkParams, SsdParams};
+use flashraid_model::ssd::{ControllerCoresParams, FrontEndCounters, FrontEndParams, HostLinkParams, SsdParams};
 
 use super::{Event, Message, OpKind, Operation};
 
@@ -262,7 +262,7 @@ impl Front {
         }
     }
 
-    fn cost_ns(&self, number: usize, firmware: FirmwareParams) -> u64 {
+    fn cost_ns(&self, number: usize, firmware: ControllerCoresParams) -> u64 {
         let operations = &self.commands[number].operations;
         match operations[0].kind {
             OpKind::Read => firmware.core_ns_per_read,

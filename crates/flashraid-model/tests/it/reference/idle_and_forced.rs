@@ -1,6 +1,6 @@
 //! Cleans of a die that rests, and of one that is forced (rules 38, 45, 46, 98, 99 and 123).
 
-use flashraid_model::coordination::ForcedWork;
+use flashraid_model::coordination::ForcedCollectionAmount;
 
 use super::clean::Cause;
 use super::{Event, Member, Simulation};
@@ -49,18 +49,20 @@ impl Simulation<'_> {
             return;
         }
         match work {
-            ForcedWork::OneVictim => self.one_forced_clean(member, die),
-            ForcedWork::OneVictimPerPool => self.forced_clean_of_each_pool(member, die),
-            ForcedWork::OneVictimThenWatermark if !self.members[member].protocol.past_victims.contains(&die) => {
+            ForcedCollectionAmount::OneVictimPerDie => self.one_forced_clean(member, die),
+            ForcedCollectionAmount::OneVictimPerPool => self.forced_clean_of_each_pool(member, die),
+            ForcedCollectionAmount::OneVictimThenUntilStopThreshold if !self.members[member].protocol.past_victims.contains(&die) => {
                 self.one_forced_clean(member, die);
             }
-            ForcedWork::OneVictimPerPoolThenWatermark if !self.members[member].protocol.past_victims.contains(&die) => {
+            ForcedCollectionAmount::OneVictimPerPoolThenWatermark if !self.members[member].protocol.past_victims.contains(&die) => {
                 self.forced_clean_of_each_pool(member, die);
             }
-            ForcedWork::ToWatermark | ForcedWork::OneVictimThenWatermark | ForcedWork::OneVictimPerPoolThenWatermark => {
+            ForcedCollectionAmount::ToWatermark
+            | ForcedCollectionAmount::OneVictimThenUntilStopThreshold
+            | ForcedCollectionAmount::OneVictimPerPoolThenWatermark => {
                 self.forced_cleans_up_to(member, die, self.ssd.gc.stop_threshold_free_blocks)
             }
-            ForcedWork::UntilReserveFree => {
+            ForcedCollectionAmount::UntilInitialFreeBlocks => {
                 let is_over = self.run_is_over() || self.members[member].protocol.is_stopped;
                 if is_over || !self.members[member].dies[die].queue.is_empty() {
                     self.may_be_done(member, die);

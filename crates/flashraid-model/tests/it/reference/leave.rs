@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flashraid_model::coordination::{CollectingMembersLimit, ForcedWork, PermissionScope, SchemePolicy, Stagger};
+use flashraid_model::coordination::{CollectingMembersLimit, CollectionPermissionScope, ForcedCollectionAmount, SchemePolicy, Stagger};
 use flashraid_model::placement::RaidLevel;
 use flashraid_model::rng;
 
@@ -81,7 +81,7 @@ impl Simulation<'_> {
         let (start, most) = match &self.ssd.superblock {
             Some(own) => {
                 let collection = own.collection;
-                let goal = collection.target_free_superblocks + collection.superblocks_below_target_to_double_pace;
+                let goal = collection.target_free_superblocks + collection.double_pace_at_deficit_superblocks;
                 (collection.target_free_superblocks, goal - 1)
             }
             None => (self.ssd.gc.start_threshold_free_blocks, self.members[0].flash.free_blocks_after_fill() + 1),
@@ -134,7 +134,7 @@ impl Simulation<'_> {
         self.looks_at_leave(member);
     }
 
-    pub(super) fn is_granted(&mut self, member: usize, work: ForcedWork) {
+    pub(super) fn is_granted(&mut self, member: usize, work: ForcedCollectionAmount) {
         let leave = &mut self.protocol(member).leave;
         leave.waits = false;
         leave.low_write_ns = None;
@@ -163,11 +163,11 @@ impl Simulation<'_> {
             return self.drive_collects_in_turn(member);
         }
         let (now, stagger) = (self.now, self.stagger().expect("it needs leave"));
-        let work = self.controller.as_ref().expect("it needs leave").params.forced_work;
+        let work = self.controller.as_ref().expect("it needs leave").params.forced_collection_amount;
         let of_member = &self.members[member];
         let (free, at_floor, has_work) = match &of_member.drive {
             Some(drive) => {
-                let floor = self.ssd.superblock.as_ref().expect("it is a drive").collection.floor_free_superblocks;
+                let floor = self.ssd.superblock.as_ref().expect("it is a drive").collection.host_stall_threshold_free_superblocks;
                 (drive.free_superblocks(), drive.free_superblocks() <= floor, drive.is_forced())
             }
             None => {
@@ -232,7 +232,7 @@ impl Simulation<'_> {
             place = spares.iter().find(of_spare).map(|&(failed, _)| failed).expect("it is a spare of somebody");
         }
         match params.level {
-            RaidLevel::Raid10 if stagger.scope == PermissionScope::MirrorSet => place / 2,
+            RaidLevel::Raid10 if stagger.scope == CollectionPermissionScope::MirrorSet => place / 2,
             _ => 0,
         }
     }
@@ -301,7 +301,7 @@ impl Simulation<'_> {
             let message = if collecting < together && !rests {
                 leave.granted.insert(member);
                 leave.last_grant.insert(member, now);
-                Message::Grant(params.forced_work)
+                Message::Grant(params.forced_collection_amount)
             } else {
                 Message::Deny
             };

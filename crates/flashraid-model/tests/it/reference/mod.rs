@@ -62,7 +62,7 @@ pub(crate) fn simulate(case: &Case) -> Outcome {
     let spares = rebuild.map_or(0, |rebuild| (rebuild.spares as usize).min(case.params.failures.len()));
     let count = case.params.members as usize + spares;
     let by_workload = case.warm_up.pattern == WarmUpPattern::Workload;
-    let fresh_spares = rebuild.is_some_and(|rebuild| rebuild.spare_state == InitialSpareState::Fresh);
+    let fresh_spares = rebuild.is_some_and(|rebuild| rebuild.spare_state == InitialSpareState::FilledNotWarmedUp);
     let is_fresh = |member: usize| by_workload || (member >= case.params.members as usize && fresh_spares);
     let mut simulation = Simulation {
         case,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flashraid_model::array::{ArrayParams, FailureParams, InitialSpareState, StripeCounters};
+use flashraid_model::array::{ArrayParams, FailureParams, InitialSpareState, ParityAndRebuildCounters};
 use flashraid_model::events::TimeParts;
 use flashraid_model::placement::RaidLevel;
 use flashraid_model::request::OpKind;
@@ -20,7 +20,7 @@ pub(super) struct Stripes {
     /// Operations in the order in which they were created (rule 55).
     pub operations: Vec<StripeOperation>,
     failures: Vec<Failure>,
-    counters: StripeCounters,
+    counters: ParityAndRebuildCounters,
     pub planned: Planned,
     pub hedging: Hedging,
     pub predicting: Predicting,
@@ -192,14 +192,14 @@ impl Stripes {
             locks: BTreeMap::new(),
             operations: Vec::new(),
             failures: failures_in_order(params),
-            counters: StripeCounters::default(),
+            counters: ParityAndRebuildCounters::default(),
             planned: Planned::new(seed),
             hedging: Hedging::new(params),
             predicting: Predicting::new(seed),
         })
     }
 
-    pub(super) fn counters(&self) -> StripeCounters {
+    pub(super) fn counters(&self) -> ParityAndRebuildCounters {
         self.counters
     }
 

@@ -1,6 +1,6 @@
 //! Operations at the points of a clean (rules 31, 33 to 36, 94 and 95).
 
-use flashraid_model::ssd::{PipeliningMode, Preemption};
+use flashraid_model::ssd::{HostOverlapWithMoves, Preemption};
 
 use super::clean::Phase;
 use super::die::{Slot, Use};
@@ -26,7 +26,7 @@ impl Simulation<'_> {
     pub(super) fn is_below_hard(&self, member: usize, die: usize, pool: usize) -> bool {
         let free = self.members[member].flash.free_blocks(die, pool);
         self.preemption().is_some_and(|preemption| {
-            f64::from(free) < preemption.hard_limit_to_start_ratio * f64::from(self.ssd.gc.start_threshold_free_blocks)
+            f64::from(free) < preemption.write_blocking_limit_to_start_ratio * f64::from(self.ssd.gc.start_threshold_free_blocks)
         })
     }
 
@@ -55,7 +55,7 @@ impl Simulation<'_> {
         let pages_left = self.pages_left(member, die, pool);
 
         // A request for the page in the register is served from it (rule 35).
-        let wanted = register.filter(|page| preemption.serves_requests_from_move_register && pages_left.contains(page));
+        let wanted = register.filter(|page| preemption.serves_page_being_moved_from_register && pages_left.contains(page));
         let first_on_page = wanted.and_then(|page| queue.iter().position(|operation| operation.page == page));
         if let Some(index) = first_on_page.filter(|&index| queue[index].kind != OpKind::Trim) {
             return self.merge(member, die, pool, index);
@@ -79,7 +79,7 @@ impl Simulation<'_> {
         let admitted: Vec<usize> = concerned.iter().copied().filter(|&index| may_go_in(index)).collect();
 
         // A page that an operation needs is moved first (rule 36).
-        if preemption.moves_requested_pages_first && register.is_none() {
+        if preemption.moves_host_requested_pages_first && register.is_none() {
             let mut reason = admitted.first().copied();
             if reason.is_none() && state == 2 {
                 let waits = |index: usize| queue[index].kind == OpKind::Write && !self.members[member].dies[die].overtakes(index);
@@ -95,7 +95,7 @@ impl Simulation<'_> {
         let operation = queue[first];
 
         // Operations overlap with the next step (rule 37).
-        if preemption.pipeline != PipeliningMode::Off {
+        if preemption.host_overlap_with_moves != HostOverlapWithMoves::NoOverlap {
             let all: Vec<Operation> = admitted.iter().map(|&index| queue[index]).collect();
             let is_mapped = |operation: &Operation| self.members[member].flash.place(operation.page).is_some();
             match register {

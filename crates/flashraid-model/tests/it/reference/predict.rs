@@ -27,7 +27,7 @@ pub fn predicts(params: &ArrayParams) -> bool {
 
 /// Returns the time that a prediction takes before each read.
 pub fn cost_ns(params: &ArrayParams) -> u64 {
-    if predicts(params) { params.read_plan_params.prediction.cost_ns } else { 0 }
+    if predicts(params) { params.read_plan_params.prediction.delay_per_read_ns } else { 0 }
 }
 
 impl Simulation<'_> {
@@ -38,7 +38,7 @@ impl Simulation<'_> {
     fn is_called_slow(&mut self, member: usize, pages: &[u64]) -> bool {
         let begins = self.see_pages(member, pages).start;
         let prediction = self.case.params.read_plan_params.prediction;
-        let is_slow = begins > self.now + prediction.slow_threshold_ns;
+        let is_slow = begins > self.now + prediction.slow_wait_threshold_ns;
         let predicting = self.predicting();
         let drawn = rng::uniform(&mut predicting.draws);
         let counters = &mut predicting.counters;

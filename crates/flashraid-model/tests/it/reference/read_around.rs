@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use flashraid_model::array::{ArrayParams, HostKnowledgeOfCollection, ReadPlan, ReadPlanCounters};
+use flashraid_model::array::{ArrayParams, GcAvoidingReadCounters, HostKnowledgeOfCollection, ReadPlan};
 use flashraid_model::placement::RaidLevel;
 use flashraid_model::request::OpKind;
 use flashraid_model::rng;
-use flashraid_model::ssd::{DieChoiceForWrites, FreeBlockCheckTrigger};
+use flashraid_model::ssd::{DieChoiceForWrites, PoolCheckRequestKinds};
 
 use super::Simulation;
 use super::clean::{Cause, Phase};
@@ -20,12 +20,12 @@ use super::work::Worker;
 /// Draws and counts of the plan.
 pub(super) struct Planned {
     draws: rng::RandomStream,
-    pub counters: ReadPlanCounters,
+    pub counters: GcAvoidingReadCounters,
 }
 
 impl Planned {
     pub(super) fn new(seed: u64) -> Planned {
-        Planned { draws: rng::stream(seed, "read-plan", 0), counters: ReadPlanCounters::default() }
+        Planned { draws: rng::stream(seed, "read-plan", 0), counters: GcAvoidingReadCounters::default() }
     }
 }
 
@@ -99,7 +99,7 @@ impl Simulation<'_> {
         };
         let state = &self.members[member].dies[die];
         let is_idle = state.slot.is_none() && state.queue.is_empty() && !self.is_blocked(member, die);
-        if is_idle && self.ssd.gc.pool_check_trigger == FreeBlockCheckTrigger::EveryRequest && !self.ssd.gc.collection_takes_no_time {
+        if is_idle && self.ssd.gc.pool_check_request_kinds == PoolCheckRequestKinds::EveryRequest && !self.ssd.gc.collection_takes_no_time {
             self.needed_cleans(member, die, Cause::Need);
         }
         let in_pool = self.members[member].flash.place(page).filter(|place| place.die == die).map(|place| place.pool);
@@ -225,7 +225,7 @@ impl Simulation<'_> {
         self.reads_by(number, places, &way);
     }
 
-    fn counts(&mut self) -> &mut ReadPlanCounters {
+    fn counts(&mut self) -> &mut GcAvoidingReadCounters {
         &mut self.stripes().planned.counters
     }
 

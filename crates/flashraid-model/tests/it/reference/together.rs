@@ -1,6 +1,6 @@
 //! Host operations that overlap with a step of a clean (rules 37 and 103).
 
-use flashraid_model::ssd::PipeliningMode;
+use flashraid_model::ssd::HostOverlapWithMoves;
 
 use super::clean::Phase;
 use super::die::{Slot, Use};
@@ -196,7 +196,9 @@ impl Simulation<'_> {
     /// An operation has just joined the queue, and waits: whether it has joined a step in flight.
     pub(super) fn joins_step(&mut self, member: usize, die: usize, index: usize) -> bool {
         if self.ssd.gc.collection_takes_no_time
-            || self.preemption().is_none_or(|preemption| preemption.pipeline != PipeliningMode::AlsoDuringCollectionSteps)
+            || self
+                .preemption()
+                .is_none_or(|preemption| preemption.host_overlap_with_moves != HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep)
         {
             return false;
         }

@@ -1,6 +1,6 @@
 //! Work as a list of waits and transfers, with one event for each of them (rule 90).
 
-use flashraid_model::ssd::{CollectionProcedure, PipeliningMode};
+use flashraid_model::ssd::{CollectionProcedure, HostOverlapWithMoves};
 
 use super::flash::{Move, Page};
 use super::passes::Spends;
@@ -196,7 +196,7 @@ impl Simulation<'_> {
     pub(super) fn program_ns(&self) -> u64 {
         let (timing, geometry) = (&self.ssd.timing, &self.ssd.geometry);
         let is_spread = timing.spreads_summary_page_over_programs && geometry.has_summary_page;
-        let summary_ns = if is_spread { timing.block_summary_transfer_ns + timing.page_program_ns } else { 0 };
+        let summary_ns = if is_spread { timing.summary_page_transfer_ns + timing.page_program_ns } else { 0 };
         timing.page_program_ns + summary_ns / u64::from(geometry.data_pages_per_block())
     }
 
@@ -205,14 +205,14 @@ impl Simulation<'_> {
         let timing = &self.ssd.timing;
         let mut steps = vec![Step::Array(self.program_ns())];
         if fills_block && self.ssd.geometry.has_summary_page && !timing.spreads_summary_page_over_programs {
-            steps.extend([Step::Transfer(timing.block_summary_transfer_ns), Step::Summary(timing.page_program_ns)]);
+            steps.extend([Step::Transfer(timing.summary_page_transfer_ns), Step::Summary(timing.page_program_ns)]);
         }
         steps
     }
 
     /// Out and in, without copy-back.
     pub(super) fn move_transfers(&self) -> Vec<Step> {
-        let at_once = !self.ssd.gc.copy_back && self.ssd.gc.collection_procedure == CollectionProcedure::AsConfigured;
+        let at_once = !self.ssd.gc.copy_back && self.ssd.gc.collection_procedure == CollectionProcedure::VictimByPolicy;
         self.out_and_in(at_once)
     }
 
@@ -230,7 +230,10 @@ impl Simulation<'_> {
     /// The clean's read of a page.
     pub(super) fn move_read_steps(&self) -> Vec<Step> {
         let mut steps = vec![Step::Read(self.ssd.timing.page_read_ns)];
-        if self.preemption().is_some_and(|preemption| preemption.pipeline == PipeliningMode::AlsoDuringCollectionSteps) {
+        if self
+            .preemption()
+            .is_some_and(|preemption| preemption.host_overlap_with_moves == HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep)
+        {
             steps.push(Step::Mark(Mark::ArrayRead));
         }
         steps.extend(self.move_transfers());

@@ -1,6 +1,6 @@
 //! The part of the array that a workload uses.
 
-use crate::units::{Fraction, NumberRange, Quantity, Size, UnitError};
+use crate::units::{AllowedUnitlessRange, Fraction, Quantity, Size, UnitError};
 use flashraid_model::quantity_impls;
 
 quantity_impls!(Footprint);
@@ -24,7 +24,7 @@ impl Quantity for Footprint {
     const NAME: &'static str = "footprint";
     const ALLOWED_VALUES: &'static str = "a share of the capacity, such as 0.125 or \"12.5%\", or a size with a unit, such as \"4GiB\" or, for arrays of any size, \"at most 4GiB\"";
     const PATTERN: &'static str = r"^\s*(at most\s)?\s*[0-9][0-9_]*(\.[0-9]+)?\s*(%|B|[kKMGT]B|[KMGT]iB)?\s*$";
-    const ALLOWED_NUMBERS: Option<NumberRange> = Fraction::ALLOWED_NUMBERS;
+    const UNITLESS_RANGE: Option<AllowedUnitlessRange> = Fraction::UNITLESS_RANGE;
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         match text.trim().strip_prefix(Self::AT_MOST) {

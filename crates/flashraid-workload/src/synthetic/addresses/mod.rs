@@ -10,7 +10,7 @@ mod scatter;
 use super::check_share;
 use crate::units::Fraction;
 use crate::{AddressGranularity, AddressSpace, OpKind, Request, SpecProblem};
-use flashraid_model::policy::{policies, policy_tables};
+use flashraid_model::policy::{policies, policy_config_tables};
 use flashraid_model::rng::{self, RandomStream};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::Error as _;
@@ -110,7 +110,7 @@ pub struct AddressSpec {
     /// `sequential_repeats` in `[workload]`, beside the table `address`.
     pub sequential_repeats_size_and_kind: bool,
     /// Aims some of the drawn requests at one member; `None` aims no request.
-    pub member_skew: Option<MemberSkew>,
+    pub member_skew: Option<HotMember>,
     /// Part of the array that is used, from its start; `None` for all of it.
     pub footprint: Option<Footprint>,
     /// Unit of which drawn addresses are multiples.
@@ -140,7 +140,7 @@ impl Default for AddressSpec {
 struct BesidePattern {
     /// Aims some of the requests at one member.
     #[serde(skip_serializing_if = "Option::is_none")]
-    member_skew: Option<MemberSkew>,
+    member_skew: Option<HotMember>,
     /// The part of the array that is used, from its start.
     #[serde(skip_serializing_if = "Option::is_none")]
     footprint: Option<Footprint>,
@@ -156,7 +156,11 @@ impl Serialize for AddressSpec {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { pattern, member_skew, footprint, alignment: align, .. } = self;
         let beside = BesidePattern { member_skew: *member_skew, footprint: *footprint, align: *align };
-        policy_tables::serialize_table_with(policy_tables::own_parameters_table(PATTERN, pattern), &beside, serializer)
+        policy_config_tables::serialize_merged_tables(
+            policy_config_tables::named_table_with_own_parameters(PATTERN, pattern),
+            &beside,
+            serializer,
+        )
     }
 }
 
@@ -164,8 +168,9 @@ impl<'de> Deserialize<'de> for AddressSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut table = Map::deserialize(deserializer)?;
         let written: Vec<String> = table.keys().cloned().collect();
-        let (pattern, _) = policy_tables::take_policy::<AddressDistribution>(PATTERN, &mut table).map_err(D::Error::custom)?;
-        let own = policy_tables::own_parameters_table(PATTERN, &pattern);
+        let (pattern, _) =
+            policy_config_tables::take_chosen_and_other_policies::<AddressDistribution>(PATTERN, &mut table).map_err(D::Error::custom)?;
+        let own = policy_config_tables::named_table_with_own_parameters(PATTERN, &pattern);
         let unused = written.into_iter().filter(|key| !own.contains_key(key) && !table.contains_key(key)).collect();
         let BesidePattern { member_skew, footprint, align } = serde_json::from_value(table.into()).map_err(D::Error::custom)?;
         Ok(Self { pattern, member_skew, footprint, alignment: align, unused_parameters: unused, ..Self::default() })
@@ -178,7 +183,7 @@ impl JsonSchema for AddressSpec {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        policy_tables::policy_table_schema::<AddressDistribution, BesidePattern>(
+        policy_config_tables::policy_table_json_schema::<AddressDistribution, BesidePattern>(
             PATTERN,
             "How addresses are drawn.",
             "Where requests go.",
@@ -192,7 +197,7 @@ impl JsonSchema for AddressSpec {
 /// (`sequential_fraction`).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct MemberSkew {
+pub struct HotMember {
     /// Number of the member in the array, from 0. With mirrors, it is the number of the set of members that hold the same data.
     #[schemars(range(min = 0, max = 127))]
     pub member: u32,
@@ -239,8 +244,12 @@ impl AddressSpec {
         problems.extend(of_pattern.0);
         if let Some(skew) = self.member_skew {
             check_share(&mut problems, "member_skew.request_share", skew.request_share.0);
-            if skew.member >= space.stripe_shape.members_with_data() {
-                let text = format!("is {}; 0 to {} is allowed", skew.member, space.stripe_shape.members_with_data().saturating_sub(1));
+            if skew.member >= space.stripe_shape.members_with_data_in_some_stripe() {
+                let text = format!(
+                    "is {}; 0 to {} is allowed",
+                    skew.member,
+                    space.stripe_shape.members_with_data_in_some_stripe().saturating_sub(1)
+                );
                 problems.push(SpecProblem::new("member_skew.member", text));
             } else if space.stripe_shape.count_data_strips_of_member(skew.member, footprint_bytes / space.stripe_data_bytes()) == 0 {
                 let text = format!(
@@ -270,7 +279,7 @@ struct Special {
     sequential_fraction: f64,
     sequential_repeats: bool,
     aim: RandomStream,
-    skew: MemberSkew,
+    skew: HotMember,
     space: AddressSpace,
     /// End of the request before. It is an address within a member if that request was aimed at one, and otherwise an address in the array.
     end_bytes: u64,
@@ -290,7 +299,7 @@ impl AddressGenerator {
             sequential_fraction: spec.sequential_fraction,
             sequential_repeats: spec.sequential_repeats_size_and_kind,
             aim: rng::stream(seed, "workload.member", 0),
-            skew: spec.member_skew.unwrap_or(MemberSkew { member: 0, request_share: Fraction(0.0) }),
+            skew: spec.member_skew.unwrap_or(HotMember { member: 0, request_share: Fraction(0.0) }),
             space: *space,
             // No request fits behind this address, so the first request is drawn.
             end_bytes: u64::MAX,
@@ -308,7 +317,7 @@ impl AddressGenerator {
         match &mut self.special {
             None => {
                 for request in batch {
-                    request.stays_on_one_member = false;
+                    request.bypasses_striping = false;
                     request.offset_bytes = fold(request.offset_bytes, request.length_bytes, self.align_bytes, self.footprint_bytes);
                 }
             }
@@ -354,7 +363,7 @@ impl Special {
             self.one_member = true;
             let drawn_bytes = request.offset_bytes * align_bytes;
             // This number of strips of the array corresponds to one strip of the member.
-            let strips_bytes = unit_bytes * u64::from(shape.members_with_data());
+            let strips_bytes = unit_bytes * u64::from(shape.members_with_data_in_some_stripe());
             let on_member_bytes = drawn_bytes / strips_bytes * unit_bytes + drawn_bytes % unit_bytes;
             if on_member_bytes <= member_bytes - length_bytes {
                 on_member_bytes
@@ -367,7 +376,7 @@ impl Special {
         };
         self.end_bytes = start_bytes + length_bytes;
         self.last = (length_bytes, request.kind);
-        request.stays_on_one_member = self.one_member;
+        request.bypasses_striping = self.one_member;
         request.offset_bytes = if self.one_member {
             let (stripe, column) = shape.locate_data_strip_of_member(self.skew.member, start_bytes / unit_bytes);
             stripe * stripe_bytes + u64::from(column) * unit_bytes + start_bytes % unit_bytes

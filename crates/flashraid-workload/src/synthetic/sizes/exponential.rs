@@ -18,13 +18,13 @@ pub struct Exponential {
     pub grain: AddressGranularity,
     /// Meaning of `mean`: the mean size before or after sizes are rounded up to multiples of `grain`.
     #[serde(default)]
-    pub mean_is: ExponentialMean,
+    pub mean_is: MeanBeforeOrAfterRounding,
 }
 
 /// Choice between two meanings of `mean`: the mean size before, or after, sizes are rounded up to multiples of `grain`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum ExponentialMean {
+pub enum MeanBeforeOrAfterRounding {
     /// The mean of the exponential distribution, before sizes are rounded up to multiples of `grain`. The mean of the rounded sizes is
     /// about half a grain larger.
     // The reference trace generator, and PGC as far as can be told.
@@ -37,8 +37,8 @@ pub enum ExponentialMean {
 impl SizeLaw for Exponential {
     fn problems(&self, space: &AddressSpace, problems: &mut Problems) {
         match self.mean_is {
-            ExponentialMean::AfterRounding => problems.mean_of_multiples(self.mean, self.grain.bytes_in(space)),
-            ExponentialMean::BeforeRounding => {
+            MeanBeforeOrAfterRounding::AfterRounding => problems.mean_of_multiples(self.mean, self.grain.bytes_in(space)),
+            MeanBeforeOrAfterRounding::BeforeRounding => {
                 problems.size("grain", self.grain.bytes_in(space));
                 problems.mean(self.mean, f64::MIN_POSITIVE);
             }
@@ -49,9 +49,9 @@ impl SizeLaw for Exponential {
         let grain_bytes = self.grain.bytes_in(space);
         let mean_grains = self.mean.bytes / grain_bytes as f64;
         let mean_grains = match self.mean_is {
-            ExponentialMean::BeforeRounding => mean_grains,
+            MeanBeforeOrAfterRounding::BeforeRounding => mean_grains,
             // The rounded sizes are geometric with mean 1 / (1 − e^(−1/m)), which is solved for m.
-            ExponentialMean::AfterRounding => -1.0 / libm::log(1.0 - 1.0 / mean_grains),
+            MeanBeforeOrAfterRounding::AfterRounding => -1.0 / libm::log(1.0 - 1.0 / mean_grains),
         };
         Drawn { grain_bytes, draw: Box::new(Rounded { mean_grains }) }
     }

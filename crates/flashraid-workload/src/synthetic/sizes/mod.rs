@@ -11,7 +11,7 @@ use flashraid_model::rng::{self, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use exponential::ExponentialMean;
+pub use exponential::MeanBeforeOrAfterRounding;
 
 /// Size of requests: one size, or a distribution. It is never 0 and never more than the footprint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -2,8 +2,8 @@
 
 use super::*;
 use flashraid_model::ssd::{
-    BufferParams, FirmwareParams, FrontEndParams, PlacementHandles, QueueParams, SlcParams, SlcSuperblockCountLimit,
-    SuperblockSuspensionParams, UpkeepParams,
+    BufferParams, ControllerCoresParams, FrontEndParams, PlacementHandles, QueueParams, RefreshAndWearLevellingParams, SlcParams,
+    SlcSuperblockCountLimit, SuperblockSuspensionParams,
 };
 
 const GEN5: &str = "ssd.preset = \"nvme-gen5\"\narray.level = \"single\"\n";
@@ -17,7 +17,7 @@ fn a_drive_is_scaled_by_its_rows() {
         let shape = superblock.shape(&ssd.geometry);
         assert_eq!((shape.dies, shape.superblocks, shape.superpages_per_die, shape.mapping_units_per_superpage()), (32, 910, rows, 72));
         // Values that do not grow with the superblocks stay, and an erase keeps its share of the time.
-        assert_eq!((superblock.buffer.capacity_units, superblock.collection.collection_backlog_units_max), (2 * 32 * 72, 4 * 32 * 72));
+        assert_eq!((superblock.buffer.capacity_units, superblock.collection.due_moves_not_begun_units_max), (2 * 32 * 72, 4 * 32 * 72));
         assert_eq!(ssd.timing.block_erase_ns, 3_500_000 * u64::from(rows) / 512);
         assert_eq!(ssd.exported_pages(), 663 * u64::from(shape.mapping_units_per_superblock()));
     }
@@ -40,8 +40,8 @@ fn a_drive_is_scaled_by_its_width() {
         // All parts that work at the same time become fewer.
         assert_eq!((ssd.geometry.dies, own.firmware.cores, own.dies_programming_max), (32 / scale, 8 / scale, 32 / scale));
         assert_eq!(
-            (own.buffer.capacity_units, own.collection.collection_backlog_units_max),
-            (8192 / scale, of_drive.collection.collection_backlog_units_max / u64::from(scale))
+            (own.buffer.capacity_units, own.collection.due_moves_not_begun_units_max),
+            (8192 / scale, of_drive.collection.due_moves_not_begun_units_max / u64::from(scale))
         );
         assert_eq!(ssd.exported_pages() * u64::from(scale), of_whole.exported_pages());
         // These are 4 KiB at 14 GB/s, and the parts of that.
@@ -134,8 +134,8 @@ fn placement_handles_need_superblocks_and_room() {
     let placement = |scenario: &Scenario| scenario.array.ssd.superblock.as_ref().unwrap().placement_handles;
     let persistent = "[ssd.superblock]\nfloor = 5\ntarget = 9\n[ssd.placement_handles]\nhandles = 4\nisolation = \"persistently\"\n";
     assert_eq!(placement(&of("")), PlacementHandles::SINGLE_HANDLE);
-    assert_eq!(placement(&of("[ssd.placement_handles]\n")), PlacementHandles { count: 2, collection_keeps_handles: false });
-    assert_eq!(placement(&of(persistent)), PlacementHandles { count: 4, collection_keeps_handles: true });
+    assert_eq!(placement(&of("[ssd.placement_handles]\n")), PlacementHandles { count: 2, collection_separates_handles: false });
+    assert_eq!(placement(&of(persistent)), PlacementHandles { count: 4, collection_separates_handles: true });
     // One handle always stays with itself.
     assert_eq!(placement(&of("[ssd.placement_handles]\nhandles = 1\nisolation = \"persistently\"\n")), PlacementHandles::SINGLE_HANDLE);
     // A buffer of the default size holds what the handles need.
@@ -171,7 +171,7 @@ fn one_bit_per_cell_takes_its_share_of_superblocks() {
     // The share is of 910 superblocks, with fractions rounded up.
     let times = |room: SlcSuperblockCountLimit| Some(SlcParams { superblock_limit: room, program_ns: 160_000, read_ns: 20_000 });
     assert_eq!(slc(&of("static")), times(SlcSuperblockCountLimit::Superblocks(46)));
-    assert_eq!(slc(&of("dynamic")), times(SlcSuperblockCountLimit::ShareOfFree { millionths: 50_000 }));
+    assert_eq!(slc(&of("dynamic")), times(SlcSuperblockCountLimit::ShareOfAvailable { millionths_of_available: 50_000 }));
     assert_eq!(slc(&good(GEN5)), None);
 
     let check = |scenario: &Scenario| crate::check::check_scenario(scenario);
@@ -193,10 +193,13 @@ fn one_bit_per_cell_takes_its_share_of_superblocks() {
 #[test]
 fn upkeep_is_that_of_its_keys() {
     let of = |text: &str| good(&format!("{GEN5}ssd.scale = 64\n{text}")).array.ssd.superblock.unwrap().upkeep;
-    assert_eq!(of(""), UpkeepParams::default());
+    assert_eq!(of(""), RefreshAndWearLevellingParams::default());
     // A superblock has 32 dies of six planes. One row in 64 is read that much less.
     let text = "[ssd.superblock]\nrefresh_reads = 100000\nwear_difference = 20\n";
-    assert_eq!(of(text), UpkeepParams { reads_before_refresh: Some(100_000 * 32 * 6 / 64), erase_difference_to_level: Some(20) });
+    assert_eq!(
+        of(text),
+        RefreshAndWearLevellingParams { reads_before_refresh: Some(100_000 * 32 * 6 / 64), erase_difference_to_level: Some(20) }
+    );
 }
 
 #[test]
@@ -248,7 +251,7 @@ fn a_drive_without_cores_is_scaled_by_its_width() {
 /// Zeroes deallocate units of the map, and with parity whole stripes.
 #[test]
 fn what_zeroes_deallocate_is_whole() {
-    let of = |text: &str| good(text).workload.transform.deallocate_bytes;
+    let of = |text: &str| good(text).workload.transform.zero_write_trim_unit_bytes;
     let array = |level: &str, strip: &str, unit: &str| {
         of(&format!(
             "[array]\nlevel = \"{level}\"\nmembers = 4\nstripe_unit = \"{strip}\"\n\
@@ -264,7 +267,7 @@ fn what_zeroes_deallocate_is_whole() {
     assert_eq!(array("raid5", "4KiB", "16KiB"), None);
     // Devices with pools map pages.
     assert_eq!(of("ssd.write_zeroes = \"deallocate\"\n"), Some(4096));
-    assert_eq!(good(GEN5).workload.transform.deallocate_bytes, None);
+    assert_eq!(good(GEN5).workload.transform.zero_write_trim_unit_bytes, None);
 }
 
 #[test]
@@ -278,7 +281,7 @@ fn parity_takes_its_share_of_the_spare_area() {
     let (a, b) = (without.drive.unwrap(), with.drive.unwrap());
     assert_eq!((a.parity_bytes, b.parity_bytes), (None, Some(without.member.raw_bytes / 32)));
     assert_eq!((a.superblock_bytes, a.burst_bytes * 31), (b.superblock_bytes, b.burst_bytes * 32));
-    let alpha = |report: &crate::check::MemberCheck| (1.0 + report.over_provisioning, 1.0 + report.effective_over_provisioning);
+    let alpha = |report: &crate::check::MemberCapacity| (1.0 + report.over_provisioning, 1.0 + report.effective_over_provisioning);
     let (before, after) = (alpha(&without.member), alpha(&with.member));
     assert!((after.0 / before.0 - 31.0 / 32.0).abs() < 1e-9 && (after.1 / before.1 - 31.0 / 32.0).abs() < 1e-9, "{before:?} {after:?}");
     // More units are moved, because there is less room for invalid ones. For 31 superpages, 32 are programmed.
@@ -375,13 +378,16 @@ fn what_cannot_be_is_refused_with_the_reason() {
     assert_eq!(front(""), None);
     let buffer = BufferParams { capacity_units: 16_384, acknowledge_ns: 2000, survives_power_loss: false, superpage_open_max_ns: None };
     let with_buffer = front("[ssd.buffer]\nsize = \"64MiB\"\nack = \"2us\"\nprotected = false\n");
-    assert_eq!(with_buffer, Some(FrontEndParams { write_buffer: Some(buffer), queues: None, firmware: FirmwareParams::WITHOUT_OVERHEAD }));
+    assert_eq!(
+        with_buffer,
+        Some(FrontEndParams { write_buffer: Some(buffer), queues: None, firmware: ControllerCoresParams::WITHOUT_OVERHEAD })
+    );
     let queues = QueueParams { queues: 64, commands_per_fetch: 1, fetched_commands_max: 256 };
     let others = front("[ssd.queues]\n[ssd.firmware]\ncores = 2\nread = \"1us\"\nlatency = \"4us\"\n").unwrap();
     assert_eq!((others.write_buffer, others.queues), (None, Some(queues)));
     assert_eq!(
         others.firmware,
-        FirmwareParams { cores: 2, core_ns_per_read: 1000, latency_after_core_ns: 4000, ..FirmwareParams::WITHOUT_OVERHEAD }
+        ControllerCoresParams { cores: 2, core_ns_per_read: 1000, latency_after_core_ns: 4000, ..ControllerCoresParams::WITHOUT_OVERHEAD }
     );
     for (text, expected) in [
         ("[ssd.buffer]\nsize = \"1KiB\"\n", "must hold a page (4KiB)"),

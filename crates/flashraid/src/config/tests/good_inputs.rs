@@ -1,6 +1,6 @@
 //! Tests of the results of correct configurations.
 
-use flashraid_model::coordination::CollectionRequestTiming;
+use flashraid_model::coordination::JointCollectionRequestTiming;
 use proptest::prelude::*;
 
 use super::*;
@@ -28,11 +28,11 @@ fn options_of_preemption_without_preemption_are_warned_of() {
 fn pipelining_is_off_on_or_in_flight() {
     let of = |value: &str| {
         let gc = good(&format!("[ssd.gc]\npreemption = \"semi\"\npipeline = {value}\n")).array.ssd.gc;
-        gc.preemption.expect("it is set").pipeline
+        gc.preemption.expect("it is set").host_overlap_with_moves
     };
-    assert_eq!(of("false"), ssd::PipeliningMode::Off);
-    assert_eq!(of("true"), ssd::PipeliningMode::AtPreemptionPoints);
-    assert_eq!(of("\"in-flight\""), ssd::PipeliningMode::AlsoDuringCollectionSteps);
+    assert_eq!(of("false"), ssd::HostOverlapWithMoves::NoOverlap);
+    assert_eq!(of("true"), ssd::HostOverlapWithMoves::RequestsWaitingAtStepStart);
+    assert_eq!(of("\"in-flight\""), ssd::HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep);
 }
 
 #[test]
@@ -112,19 +112,19 @@ fn another_policy_keeps_the_other_keys_of_the_cache() {
     let cache = scenario_from_toml("test.toml", text, &sets, None).unwrap().array.cache.unwrap();
     assert_eq!(
         (
-            cache.levels,
+            cache.caches_used,
             cache.write_group_cache_capacity_pages,
             cache.destage_start_fill,
-            cache.destage_full_speed_fill,
+            cache.full_speed_destage_fill_fraction,
             cache.destages_in_flight_max
         ),
-        (flashraid_model::cache::WowCache::LEVELS, 256, 0.5, 0.6, 4)
+        (flashraid_model::cache::WowCache::CACHES_USED, 256, 0.5, 0.6, 4)
     );
 }
 
 #[test]
 fn caches_share_out_their_size_as_the_paper_does() {
-    use flashraid_model::cache::LawcCache;
+    use flashraid_model::cache::LayoutAwareWriteCache;
     let cache = |array: &str, policy: &str, more: &str| {
         good(&format!("array.preset = \"{array}\"\n[cache]\npolicy = \"{policy}\"\n{more}")).array.cache.unwrap()
     };
@@ -139,8 +139,13 @@ fn caches_share_out_their_size_as_the_paper_does() {
 
     let by_default = cache("lawc-raid0-8", "lawc", "");
     assert_eq!(
-        (by_default.levels, by_default.destage_start_fill, by_default.destage_full_speed_fill, by_default.destages_in_flight_max),
-        (LawcCache::LEVELS, 0.0, 0.0, 1)
+        (
+            by_default.caches_used,
+            by_default.destage_start_fill,
+            by_default.full_speed_destage_fill_fraction,
+            by_default.destages_in_flight_max
+        ),
+        (LayoutAwareWriteCache::CACHES_USED, 0.0, 0.0, 1)
     );
     assert_eq!((by_default.nvm_page_read_ns, by_default.nvm_page_write_ns, by_default.joint_destage_wait_max_ns), (125, 1000, 1_000_000));
     let other = cache("lawc-raid0-8", "wow", "size = \"1MiB\"\nlow = \"80%\"\nhigh = 0.9\nin_flight = 20\nnvm_write = \"0ns\"\n");
@@ -148,13 +153,13 @@ fn caches_share_out_their_size_as_the_paper_does() {
         (
             other.write_group_cache_capacity_pages,
             other.destage_start_fill,
-            other.destage_full_speed_fill,
+            other.full_speed_destage_fill_fraction,
             other.destages_in_flight_max,
             other.nvm_page_write_ns
         ),
         (256, 0.8, 0.9, 20, 0)
     );
-    assert_eq!(cache("lawc-raid0-8", "wow", "low = 0.5\n").destage_full_speed_fill, 0.5, "at its full rate above");
+    assert_eq!(cache("lawc-raid0-8", "wow", "low = 0.5\n").full_speed_destage_fill_fraction, 0.5, "at its full rate above");
 
     assert!(good("").array.cache.is_none());
     let warnings = good("[cache]\npolicy = \"iwc\"\nfirst_level_fraction = 0.1\nsync_timeout = \"2ms\"\n").warnings;
@@ -188,7 +193,7 @@ fn levels_with_parity_and_a_member_that_fails() {
         strip_interval_min_ns: 131_072_000_000,
         strips_in_flight_max: 3,
         spares: 2,
-        spare_state: InitialSpareState::Fresh,
+        spare_state: InitialSpareState::FilledNotWarmedUp,
         continues_after_last_request: true,
     };
     assert_eq!(rebuild("rate = \"1kB/s\"\ndelay = \"5ns\"\nin_flight = 3\nspares = 2\nspare = \"fresh\"\nfinish = true\n"), other);
@@ -215,7 +220,7 @@ fn the_papers_devices_have_the_figures_of_the_reference() {
     for ssd in [&ggc, &pgc] {
         assert_eq!(ssd.timing.page_read_ns + ssd.timing.page_transfer_ns, 130_600);
         assert_eq!(ssd.timing.page_program_ns + ssd.timing.page_transfer_ns, 305_600);
-        assert_eq!(ssd.timing.page_program_ns + ssd.timing.block_summary_transfer_ns, 213_200);
+        assert_eq!(ssd.timing.page_program_ns + ssd.timing.summary_page_transfer_ns, 213_200);
         assert!(ssd.gc.copy_back && ssd.geometry.has_summary_page && ssd.link.is_none() && ssd.channel.is_none());
     }
     let lawc = device("lawc2017");
@@ -241,7 +246,7 @@ fn a_procedure_replaces_what_a_preset_says_and_may_be_taken_back() {
     let as_before = gc("\"lawc2017\"\nssd.gc.procedure = \"as-set\"\nssd.gc.pool = \"plane\"");
     assert_eq!(
         (as_before.collection_procedure, as_before.pool_scope, as_before.copy_back),
-        (ssd::CollectionProcedure::AsConfigured, ssd::PoolScope::Plane, false)
+        (ssd::CollectionProcedure::VictimByPolicy, ssd::PoolScope::Plane, false)
     );
     assert_eq!((as_before.start_threshold_free_blocks, as_before.stop_threshold_free_blocks), (25, 26));
     // The configuration in a report can be run again.
@@ -262,7 +267,7 @@ fn summaries_can_be_spread_over_all_programs() {
 fn options_of_other_schemes_have_no_effect_and_are_named() {
     let scenario = good("[coordination]\nscheme = \"reactive-inclusive\"\nt_soft = \"start+4\"\nforce_until = \"watermark\"\n");
     let coordination = scenario.array.coordination.expect("there is a controller");
-    assert_eq!((coordination.coordinated_members.0, coordination.member_registration_threshold_free_blocks()), (0xff, None));
+    assert_eq!((coordination.coordinated_members.0, coordination.cycle_registration_threshold_free_blocks()), (0xff, None));
     assert_eq!(scenario.warnings, ["coordination.t_soft is set, but this scheme does not use it"]);
     assert!(good("[coordination]\nforce_until = \"watermark\"\n").array.coordination.is_none());
 }
@@ -273,18 +278,18 @@ fn members_ask_softly_where_the_controller_may_wait() {
         let scenario = good(&format!("[coordination]\nscheme = \"reactive-inclusive\"\n{keys}"));
         let coordination = scenario.array.coordination.expect("there is a controller");
         (
-            coordination.collection_request_timing,
+            coordination.joint_collection_request_timing,
             coordination.begins_cycles_when_idle,
             coordination.all_dies_of_forced_member_collect,
             scenario.warnings,
         )
     };
-    assert_eq!(read(""), (CollectionRequestTiming::AtStartThreshold, false, true, vec![]));
-    assert_eq!(read("delay = \"1ms\"\nt_soft = \"start+4\"\n"), (CollectionRequestTiming::AtSoftThreshold, false, true, vec![]));
-    assert_eq!(read("delay = \"1ms\"\nnotify = \"at-start\"\n"), (CollectionRequestTiming::AtStartThreshold, false, true, vec![]));
+    assert_eq!(read(""), (JointCollectionRequestTiming::AtStartThreshold, false, true, vec![]));
+    assert_eq!(read("delay = \"1ms\"\nt_soft = \"start+4\"\n"), (JointCollectionRequestTiming::AtSoftThreshold, false, true, vec![]));
+    assert_eq!(read("delay = \"1ms\"\nnotify = \"at-start\"\n"), (JointCollectionRequestTiming::AtStartThreshold, false, true, vec![]));
     assert_eq!(
         read("notify = \"soft\"\nat_idle = true\nacross_dies = false\n"),
-        (CollectionRequestTiming::AtSoftThreshold, true, false, vec![])
+        (JointCollectionRequestTiming::AtSoftThreshold, true, false, vec![])
     );
     let (.., warnings) = read("at_idle = true\nt_soft = \"start+4\"\n");
     assert_eq!(warnings.len(), 2, "{warnings:?}");
@@ -299,7 +304,7 @@ fn members_ask_softly_where_the_controller_may_wait() {
 #[test]
 fn the_idealised_device_is_one_setting_away() {
     let ideal = good("ssd.transfer = \"none\"\nssd.summary_page = false\n").array.ssd;
-    assert_eq!((ideal.timing.page_transfer_ns, ideal.timing.block_summary_transfer_ns), (0, 0));
+    assert_eq!((ideal.timing.page_transfer_ns, ideal.timing.summary_page_transfer_ns), (0, 0));
     assert_eq!(ideal.geometry.data_pages_per_block(), 64);
 }
 

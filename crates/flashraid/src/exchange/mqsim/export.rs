@@ -7,8 +7,8 @@ use flashraid_model::ssd::{Preemption as Preempted, SsdParams};
 use super::tags::{Section, TAGS};
 use super::{COLLECTS_BELOW_AT_LEAST, picoseconds_per_byte, workload};
 use crate::config::{
-    Allocation, BlockPoolScope, BlockSummaryPage, ChannelOrder, Duplex, Link, LinkRate, LinkTable, Scenario, SsdConfig, TransferPath,
-    VictimPolicy,
+    Allocation, BlockPoolScope, BlockSummaryPage, ControllerDiePath, DieNumberingOrder, Duplex, HalfDuplexBandwidthLimit,
+    HostLinkBandwidth, LinkTable, Scenario, SsdConfig, VictimPolicy,
 };
 use crate::exchange::{ExportedFile, ExportedFiles};
 
@@ -47,7 +47,7 @@ impl Layout {
         let ssd = &scenario.config.ssd;
         let dies = ssd.geometry.dies;
         let chips = match (ssd.transfer, &ssd.channel) {
-            (TransferPath::Channel, Some(channel)) => channel.dies_per_channel,
+            (ControllerDiePath::Channel, Some(channel)) => channel.dies_per_channel,
             // Dies with pins of their own are alone on a channel.
             _ => 1,
         };
@@ -158,7 +158,7 @@ fn geometry(ssd: &SsdConfig, layout: &Layout, values: &mut Values, notes: &mut V
         notes.push("Summary pages are left out: MQSim's blocks hold that much more.".to_owned());
     }
     let first = match ssd.channel.as_ref().map(|channel| channel.order) {
-        Some(ChannelOrder::Consecutive) if layout.chips > 1 => "WC",
+        Some(DieNumberingOrder::Consecutive) if layout.chips > 1 => "WC",
         _ => "CW",
     };
     let stride = u64::from(ssd.die_stride);
@@ -181,17 +181,18 @@ fn geometry(ssd: &SsdConfig, layout: &Layout, values: &mut Values, notes: &mut V
 
 fn link(ssd: &SsdConfig, values: &mut Values, notes: &mut Vec<String>) {
     let rate = match &ssd.link {
-        Link::Rate(LinkRate::Off) => {
+        HostLinkBandwidth::Rate(HalfDuplexBandwidthLimit::Off) => {
             notes.push("MQSim has no drive without a link: this one got 4 lanes of 64 GB/s.".to_owned());
             values.set("PCIe_Lane_Count", 4);
             values.set("PCIe_Lane_Bandwidth", 64);
             return;
         }
-        Link::Rate(LinkRate::HalfDuplex(rate)) | Link::Table(LinkTable { rate, duplex: Duplex::Half }) => {
+        HostLinkBandwidth::Rate(HalfDuplexBandwidthLimit::HalfDuplex(rate))
+        | HostLinkBandwidth::Table(LinkTable { rate, duplex: Duplex::Half }) => {
             notes.push("MQSim's link carries both directions at a time; the half-duplex one is left out.".to_owned());
             rate.bytes_per_s
         }
-        Link::Table(LinkTable { rate, duplex: Duplex::Full }) => rate.bytes_per_s,
+        HostLinkBandwidth::Table(LinkTable { rate, duplex: Duplex::Full }) => rate.bytes_per_s,
     };
     values.set("PCIe_Lane_Count", 4);
     values.set("PCIe_Lane_Bandwidth", rate as f64 / 4e9);
@@ -206,7 +207,7 @@ fn rate_and_width(byte_ps: u64) -> (u64, u64) {
 
 fn channel(ssd: &SsdConfig, values: &mut Values, notes: &mut Vec<String>) {
     let byte_ps = match ssd.transfer {
-        TransferPath::None => 0,
+        ControllerDiePath::None => 0,
         // MQSim transfers no spare bytes.
         _ => ssd.timing.transfer_per_byte.picoseconds * (512 + u64::from(ssd.timing.spare_bytes_per_sector)) / 512,
     };
@@ -325,17 +326,17 @@ fn collection(scenario: &Scenario, values: &mut Values, notes: &mut Vec<String>)
     values.set("Use_Copyback_for_GC", ssd.superblock.is_none() && gc.copy_back);
     values.set("Preemptible_GC_Enabled", params.gc.preemption.is_some());
     if let Some(Preempted {
-        hard_limit_to_start_ratio: t_hard,
-        pipeline,
-        serves_requests_from_move_register: merge,
-        moves_requested_pages_first: reorder,
+        write_blocking_limit_to_start_ratio: t_hard,
+        host_overlap_with_moves: pipeline,
+        serves_page_being_moved_from_register: merge,
+        moves_host_requested_pages_first: reorder,
         suspension,
         ..
     }) = params.gc.preemption
     {
         let hard = ((t_hard * f64::from(start)).round() as u32).clamp(1, blocks);
         values.set("GC_Hard_Threshold", share(hard, blocks));
-        let more = merge || reorder || pipeline != flashraid_model::ssd::PipeliningMode::Off;
+        let more = merge || reorder || pipeline != flashraid_model::ssd::HostOverlapWithMoves::NoOverlap;
         if more {
             notes.push("Pipelining, merging and reordering are left out.".to_owned());
         }

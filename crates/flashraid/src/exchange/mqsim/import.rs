@@ -25,7 +25,7 @@ pub fn is_device_file(root: &Element) -> bool {
 ///
 /// Returns an error if an XML tag is unknown or appears twice, or if a value is out of range. Returns an error, too, if flashraid cannot
 /// simulate the device.
-pub fn import(root: &Element) -> Result<ImportedWorkload, ImportError> {
+pub fn import_drive_configuration(root: &Element) -> Result<ImportedWorkload, ImportError> {
     let tags = Tags::read(root)?;
     let mut notes = Vec::new();
     let toml = device(&tags, &mut notes)?;

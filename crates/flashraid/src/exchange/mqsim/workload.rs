@@ -6,7 +6,7 @@ use flashraid_workload::synthetic::addresses::AddressDistribution;
 use flashraid_workload::synthetic::{ArrivalSpec, Footprint, SizeSpec};
 
 use super::export::Layout;
-use crate::config::{Config, Kind, RequestsOrTime, WorkloadConfig};
+use crate::config::{Config, RequestsOrTime, WorkloadConfig, WorkloadKind};
 
 /// Number of bytes in the sectors by which MQSim counts request sizes.
 const SECTOR_BYTES: u64 = 512;
@@ -16,7 +16,7 @@ pub(super) fn workload(config: &Config, layout: &Layout, notes: &mut Vec<String>
     let workload = &config.workload;
     let mut flows = String::new();
     match (workload.kind, &workload.streams) {
-        (Some(Kind::Mix), Some(streams)) => {
+        (Some(WorkloadKind::Mix), Some(streams)) => {
             notes.push("MQSim divides its address space among the flows of a mix.".to_owned());
             streams.iter().for_each(|stream| flows += &flow(stream, workload, layout, notes));
         }
@@ -46,7 +46,7 @@ fn flow(workload: &WorkloadConfig, whole: &WorkloadConfig, layout: &Layout, note
         notes.push("MQSim's priorities are those of whole flows: a share of urgent writes is left out.".to_owned());
     }
     let kind = match workload.kind {
-        Some(Kind::Trace) => {
+        Some(WorkloadKind::Trace) => {
             notes.push("MQSim reads traces of its own format only: `flashraid trace convert IN OUT --to mqsim` writes them.".to_owned());
             tags.push(("File_Path", workload.path.clone().unwrap_or_default()));
             tags.push(("Percentage_To_Be_Executed", "100".to_owned()));
@@ -54,7 +54,7 @@ fn flow(workload: &WorkloadConfig, whole: &WorkloadConfig, layout: &Layout, note
             tags.push(("Time_Unit", "NANOSECOND".to_owned()));
             "Trace_Based"
         }
-        Some(Kind::Mix) => {
+        Some(WorkloadKind::Mix) => {
             notes.push("A mix inside a mix is left out.".to_owned());
             return String::new();
         }

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 use flashraid_model::events::TimeParts;
-use flashraid_model::metrics::{Metrics, MetricsParams};
+use flashraid_model::metrics::{MetricsParams, MetricsRecorder};
 use flashraid_model::placement::RaidLevel;
 use flashraid_model::ssd::MemberCounters;
 use flashraid_workload::Request;
@@ -17,7 +17,7 @@ fn completed(index: u64, direction: OpKind, arrival_ns: u64, done_ns: u64, gc_me
         zeroes: false,
         high_priority: false,
         stream: 0,
-        stays_on_one_member: false,
+        bypasses_striping: false,
     };
     // Each part gets a little, and the parts add up to the response time.
     let time = TimeParts { flash_ns: (done_ns - arrival_ns) / 2, queue_ns: (done_ns - arrival_ns).div_ceil(2), ..TimeParts::default() };
@@ -39,7 +39,7 @@ fn inputs<'a>(measured: &'a MeasuredResults, counts: &'a ArrayCounters, wear: &'
         member_capacity_bytes: 4_000_000,
         array_capacity_bytes: 8_000_000,
         blocks_per_member: 1000,
-        start_free_blocks: 12,
+        gc_start_free_blocks: 12,
         pages_per_block: 64,
         levels_wear: false,
         endurance_cycles: Some(3000),
@@ -52,9 +52,9 @@ fn inputs<'a>(measured: &'a MeasuredResults, counts: &'a ArrayCounters, wear: &'
         requests_lost: 0,
         page_bytes: 4096,
         layout: Layout::new(RaidLevel::Raid0, 2, 1, 1 << 20),
-        drive: None,
+        superblock_drive: None,
         mechanisms: Mechanisms::default(),
-        has_queues: false,
+        drives_without_superblocks_have_queues: false,
         is_closed_loop: false,
         partial_reason: None,
         workload_note: Some("a stand-in".to_owned()),
@@ -70,32 +70,32 @@ pub(crate) fn example() -> Report {
     example_of(None)
 }
 
-fn example_of(drive: Option<DriveInputs>) -> Report {
-    example_with(|inputs| inputs.drive = drive)
+fn example_of(drive: Option<SuperblockDriveInputs>) -> Report {
+    example_with(|inputs| inputs.superblock_drive = drive)
 }
 
 fn example_with(change: impl FnOnce(&mut ReportInputs)) -> Report {
     const SECOND: u64 = 1_000_000_000;
     let params = MetricsParams { timeline_window: Some((0, 2 * SECOND)), ..MetricsParams::default() };
-    let mut metrics = Metrics::new(&params, 2, 4);
+    let mut metrics = MetricsRecorder::new(&params, 2, 4);
     metrics.record_request(&completed(0, OpKind::Read, 0, 2_000, 0));
     metrics.record_request(&completed(1, OpKind::Write, 0, 4_000, 1));
     metrics.record_request(&completed(2, OpKind::Read, 3 * SECOND, 3 * SECOND + 6_000, 2));
-    metrics.record_gc_interval(&GcInterval {
+    metrics.record_gc_interval(&VictimBlockCollection {
         pool: 2,
         free_blocks_before: 12,
         free_blocks_min: 11,
-        writes_wait_from_ns: SECOND + 1_000_000,
-        all_requests_wait_from_ns: SECOND + 2_000_000,
+        writes_blocked_from_ns: SECOND + 1_000_000,
+        all_requests_blocked_from_ns: SECOND + 2_000_000,
         member: 1,
         die: 3,
         start_ns: SECOND,
         end_ns: SECOND + 8_000_000,
         pages_moved: 90,
-        is_forced: true,
+        is_caused_by_coordination: true,
     });
     metrics.record_free_blocks(1, SECOND + 8_000_000, 24, 12);
-    let measured = metrics.finish(4 * SECOND, 4 * SECOND);
+    let measured = metrics.into_results(4 * SECOND, 4 * SECOND);
     let collected = MemberCounters {
         host_pages_read: 488,
         host_pages_written: 244,
@@ -113,7 +113,7 @@ fn example_with(change: impl FnOnce(&mut ReportInputs)) -> Report {
     let (of_dies, of_drives) = (counts(0), counts(2));
     let mut inputs = inputs(&measured, &of_dies, &wear);
     change(&mut inputs);
-    let counts = if inputs.drive.is_some() { &of_drives } else { &of_dies };
+    let counts = if inputs.superblock_drive.is_some() { &of_drives } else { &of_dies };
     Report::build(ReportInputs { counts, ..inputs })
 }
 
@@ -155,7 +155,7 @@ fn figures_are_those_measured() {
         (Some(4.0), Some(4.0), Some(4.0))
     );
     assert_eq!((report.iops.all, report.iops.write), (Some(0.75), Some(0.25)));
-    let marks = vec![Mark::NotSteady, Mark::FewSamples];
+    let marks = vec![WarningMark::NotSteady, WarningMark::FewSamples];
     assert_eq!(report.verdict, Verdict { marks, ..Verdict::default() }, "three requests say nothing");
     let (all, slowest) = (report.time_us.all.unwrap(), report.time_us.slowest_1_percent.unwrap());
     assert_eq!((all.queue, all.flash, all.total(), slowest.total()), (2.0, 2.0, 4.0, 6.0));
@@ -204,7 +204,7 @@ fn figures_are_those_measured() {
     near(implied.days, endured / (written / 4.0) / 86_400.0);
     near(Some(implied.dwpd_five_years), endured / 4e6 / 5.0 / 365.25);
     assert!(report.members[0].lifetime.is_none() && report.members[0].implied_life.is_none(), "nothing was written to it");
-    assert!(!report.verdict.has_mark(Mark::LittleWear));
+    assert!(!report.verdict.has_mark(WarningMark::LittleWear));
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn a_life_of_levelled_wear_is_that_of_the_mean_block() {
 fn little_wear_is_no_life() {
     let report = example_with(|inputs| inputs.blocks_per_member = 1001);
     assert!(report.flash.lifetime.is_none() && report.flash.implied_life.is_some(), "19.98 erases a block");
-    assert!(report.verdict.has_mark(Mark::LittleWear));
+    assert!(report.verdict.has_mark(WarningMark::LittleWear));
 }
 
 /// Data in the buffers of drives, and owed moves, will be programmed later. Data in a write cache have not been sent to a member.
@@ -237,27 +237,27 @@ fn lost_data_are_a_verdict_of_their_own() {
     let lost = example_with(|inputs| inputs.requests_lost = 1);
     let failed = example_with(|inputs| inputs.too_many_failed = true);
     for report in [lost, failed] {
-        assert!(report.verdict.load == LoadVerdict::DataLost && report.verdict.has_mark(Mark::DataLost));
+        assert!(report.verdict.load == LoadVerdict::DataLost && report.verdict.has_mark(WarningMark::DataLost));
         assert_eq!(serde_json::to_value(&report.verdict).unwrap()["load"], "data lost");
     }
-    assert!(!example().verdict.has_mark(Mark::DataLost));
+    assert!(!example().verdict.has_mark(WarningMark::DataLost));
 }
 
 /// A drive that was divided by four lives as long as the whole one. Four times the capacity bears the same load for four times as long,
 /// and four times the load for the same time.
 #[test]
 fn a_scaled_drive_has_the_life_of_the_drive_that_is_meant() {
-    let drive = DriveInputs {
+    let drive = SuperblockDriveInputs {
         pages_per_mapping_unit: 1,
         dies: 4,
         rain: false,
         placement: None,
         has_slc: false,
-        has_upkeep: false,
+        has_refresh_or_wear_levelling: false,
         page_bytes: 4096,
-        has_queues: false,
+        has_submission_queues: false,
         scaled_down_by: 4,
-        scaled_dimension: ScaleBy::Space,
+        scaled_down_dimension: ScaledDimension::Space,
     };
     let life = |drive| example_of(drive).flash.lifetime.unwrap();
     let ratios = |drive| {
@@ -273,7 +273,7 @@ fn a_scaled_drive_has_the_life_of_the_drive_that_is_meant() {
         .map(|ratio| (ratio * 1e6).round() / 1e6)
     };
     assert_eq!(ratios(drive), [4.0, 4.0, 4.0, 0.25, 1.0]);
-    assert_eq!(ratios(DriveInputs { scaled_dimension: ScaleBy::Width, ..drive }), [1.0, 1.0, 4.0, 1.0, 1.0]);
+    assert_eq!(ratios(SuperblockDriveInputs { scaled_down_dimension: ScaledDimension::Width, ..drive }), [1.0, 1.0, 4.0, 1.0, 1.0]);
 }
 
 #[test]
@@ -295,7 +295,7 @@ proptest::proptest! {
 
 #[test]
 fn an_empty_run_has_no_figures_but_a_report() {
-    let measured = Metrics::new(&MetricsParams::default(), 1, 1).finish(0, 0);
+    let measured = MetricsRecorder::new(&MetricsParams::default(), 1, 1).into_results(0, 0);
     let report = Report::build(inputs(
         &measured,
         &ArrayCounters::with_members_only([MemberCounters::default()], 0),

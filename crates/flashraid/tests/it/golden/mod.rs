@@ -101,7 +101,7 @@ fn result(run: &runs::Run, folder: &Path) -> String {
     let scenario = scenario(run, folder);
     let array = warmed_up_array(&scenario, &SharedWarmUps::default(), &mut ()).unwrap_or_else(|error| panic!("{}: {error}", run.name));
     let source =
-        workload::open_workload_until(&scenario.workload, scenario.seed, &workload_address_space(&scenario.array), &Stop::default())
+        workload::open_stoppable_workload(&scenario.workload, scenario.seed, &workload_address_space(&scenario.array), &Stop::default())
             .unwrap_or_else(|error| panic!("{}: {error}", run.name));
     let mut seen = Seen::default();
     let outcome =

@@ -3,9 +3,9 @@
 use super::waiting::NONE;
 use super::work::Step;
 use super::{Awaited, Clean, NO_PAGE, PageContext, PageDies, Phase, SlotPhase, State};
-use crate::events::{GcInterval, TimeNs};
+use crate::events::{TimeNs, VictimBlockCollection};
 use crate::ids::{BlockId, DieId};
-use crate::space::pools::{BlockCollectionWork, Pools};
+use crate::space::pools::{MovedPagesAndFilledBlocks, Pools};
 use crate::ssd::collect::pools::{Due, Watermarks};
 use crate::ssd::job::{Cause, DieWorkerId, NEVER};
 use crate::ssd::parts::SsdParts;
@@ -247,7 +247,7 @@ impl PageContext<'_> {
         self.parts.counters.gc_time_ns += at - clean.began;
         self.parts.counters.gc_preemptible_by_all_requests_ns += writes_wait_from - clean.began;
         self.parts.counters.gc_preemptible_by_reads_only_ns += all_wait_from - writes_wait_from;
-        self.out.collections.push(GcInterval {
+        self.out.collections.push(VictimBlockCollection {
             member: self.parts.member.0,
             die: die.0,
             pool: clean.pool,
@@ -256,9 +256,9 @@ impl PageContext<'_> {
             pages_moved: clean.pages_moved,
             free_blocks_before: clean.free_blocks_before,
             free_blocks_min: clean.free_blocks_min,
-            writes_wait_from_ns: writes_wait_from,
-            all_requests_wait_from_ns: all_wait_from,
-            is_forced: clean.cause == Cause::Forced,
+            writes_blocked_from_ns: writes_wait_from,
+            all_requests_blocked_from_ns: all_wait_from,
+            is_caused_by_coordination: clean.cause == Cause::Forced,
         });
         self.note_clean_ended(at, die, scope, clean.needed.then_some(clean.began));
         clean
@@ -324,7 +324,7 @@ impl PageDies {
 
 impl SsdParts {
     /// Counts the moves of a clean.
-    fn count_moves(&mut self, work: BlockCollectionWork) {
+    fn count_moves(&mut self, work: MovedPagesAndFilledBlocks) {
         self.counters.gc_pages_moved += u64::from(work.pages_moved);
         self.counters.block_summary_pages_programmed += u64::from(work.blocks_sealed) * u64::from(self.params.geometry.has_summary_page);
     }
@@ -335,15 +335,15 @@ impl SsdParts {
         die: DieId,
         pool: u32,
         time: std::ops::Range<TimeNs>,
-        work: BlockCollectionWork,
+        work: MovedPagesAndFilledBlocks,
         continues: bool,
-        cleans: &mut Vec<GcInterval>,
+        cleans: &mut Vec<VictimBlockCollection>,
     ) {
         self.counters.erases += 1;
         self.count_moves(work);
         self.counters.collections += u64::from(!continues);
         self.counters.gc_time_ns += time.end - time.start;
-        cleans.push(GcInterval {
+        cleans.push(VictimBlockCollection {
             member: self.member.0,
             die: die.0,
             pool,
@@ -352,9 +352,9 @@ impl SsdParts {
             pages_moved: work.pages_moved,
             free_blocks_before: work.free_blocks_before,
             free_blocks_min: work.free_blocks_before_erase,
-            writes_wait_from_ns: time.start,
-            all_requests_wait_from_ns: time.start,
-            is_forced: false,
+            writes_blocked_from_ns: time.start,
+            all_requests_blocked_from_ns: time.start,
+            is_caused_by_coordination: false,
         });
     }
 }

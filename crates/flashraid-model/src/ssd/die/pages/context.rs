@@ -13,7 +13,7 @@ use crate::request::OpKind;
 use crate::space::pools::Pools;
 use crate::ssd::collect::pools::Watermarks;
 use crate::ssd::front::{Front, PageBuffer};
-use crate::ssd::job::{NEVER, OpEnd, Origin, PageOp, SsdWake, UnfinishedWork};
+use crate::ssd::job::{LogicalPageOp, NEVER, OpEnd, Origin, PendingFlashWork, SsdWake};
 use crate::ssd::mechanism::{AtDie, MechanismCounters};
 use crate::ssd::outbox::Outbox;
 use crate::ssd::params::{DieChoiceForWrites, SimulationShortcuts, SsdParams, Suspension};
@@ -84,7 +84,7 @@ impl PageDies {
             durations: Durations::new(params),
             immediate: vec![ImmediateDie::new(g.planes, params.gc.blocking_scope); immediate as usize],
             dies: (0..in_steps).map(die).collect(),
-            lazy: shortcuts.ends_waits_without_events && may_be_lazy(params),
+            lazy: shortcuts.skips_operation_end_events && may_be_lazy(params),
             by_plane,
             dynamic,
             suspension: params.gc.preemption.and_then(|preemption| preemption.suspension),
@@ -110,20 +110,20 @@ impl PageDies {
         // Every page comes here three times (twice to hint), and divisions would be a tenth of its cost.
         if let Some(shift) = self.die_shift {
             let die = DieId(page & ((1 << shift) - 1));
-            return (die, pools.lpn_of_page(die, page >> shift));
+            return (die, pools.lpn_of_die_page(die, page >> shift));
         }
         let (dies, stride) = self.striping;
         let die = DieId(page / stride % dies);
         let page_of_die = page / (stride * dies) * stride + page % stride;
-        (die, pools.lpn_of_page(die, page_of_die))
+        (die, pools.lpn_of_die_page(die, page_of_die))
     }
 
     /// Returns the work that the host's writes so far leave to the dies at `now`.
-    pub(crate) fn owed(&self, pools: &Pools, preemptive: bool, now: TimeNs) -> UnfinishedWork {
+    pub(crate) fn owed(&self, pools: &Pools, preemptive: bool, now: TimeNs) -> PendingFlashWork {
         let immediate = self.immediate.iter().map(|die| die.cleaning_left_ns(now));
         let in_steps = (0..self.dies.len() as u32).map(|die| self.cleans_left(pools, preemptive, now, DieId(die)));
         let (moves_pages, collection_ns) = in_steps.fold((0, immediate.sum()), |(pages, ns), die| (pages + die.0, ns + die.1));
-        UnfinishedWork { buffered_pages: 0, pages_to_move: moves_pages, remaining_collection_die_ns: collection_ns }
+        PendingFlashWork { buffered_pages: 0, pages_to_move: moves_pages, remaining_collection_die_ns: collection_ns }
     }
 
     /// Returns the counters of the mechanisms, summed over the dies.
@@ -182,7 +182,7 @@ impl PageContext<'_> {
     ///
     /// `moment_is_over` is true if all scheduled events of this nanosecond have run, as when the host sends a request in reply to a
     /// completion.
-    pub(crate) fn submit(&mut self, now: TimeNs, op: PageOp, moment_is_over: bool) {
+    pub(crate) fn submit(&mut self, now: TimeNs, op: LogicalPageOp, moment_is_over: bool) {
         let (die, lpn) = self.die_and_lpn(op.logical_page);
         let id = self.own.waiting.insert(Waiting::new(now, op, lpn, die));
         if op.kind == OpKind::Write && self.parts.params.link.is_some() {

@@ -4,8 +4,8 @@ use super::work::Step;
 use crate::events::TimeParts;
 use crate::flash::Timing;
 use crate::request::OpKind;
-use crate::space::pools::{BlockCollectionWork, CollectionProcedure};
-use crate::ssd::params::{PipeliningMode, SsdParams};
+use crate::space::pools::{CollectionProcedure, MovedPagesAndFilledBlocks};
+use crate::ssd::params::{HostOverlapWithMoves, SsdParams};
 
 /// Durations of all operations of a die.
 #[derive(Debug, Clone)]
@@ -47,7 +47,7 @@ impl Durations {
             array_ns: t.page_read_ns,
             write_ns: t.command_overhead_ns + t.page_transfer_ns + t.page_program_ns,
             seal_ns: if params.geometry.has_summary_page && !t.spreads_summary_page_over_programs {
-                t.block_summary_transfer_ns + t.page_program_ns
+                t.summary_page_transfer_ns + t.page_program_ns
             } else {
                 0
             },
@@ -61,7 +61,10 @@ impl Durations {
             data_pages: params.geometry.data_pages_per_block(),
             transfers_all,
             transfers_crossing,
-            reads_join: params.gc.preemption.is_some_and(|preemption| preemption.pipeline == PipeliningMode::AlsoDuringCollectionSteps),
+            reads_join: params
+                .gc
+                .preemption
+                .is_some_and(|preemption| preemption.host_overlap_with_moves == HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep),
         }
     }
 
@@ -117,7 +120,7 @@ impl Durations {
             }
             (OpKind::Write, _) => {
                 time.flash_ns += t.page_program_ns * (1 + summaries);
-                time.transfer_ns += t.page_transfer_ns + t.block_summary_transfer_ns * summaries;
+                time.transfer_ns += t.page_transfer_ns + t.summary_page_transfer_ns * summaries;
                 time.other_ns += t.command_overhead_ns;
             }
             _ => time.other_ns += self.no_flash_ns,
@@ -132,7 +135,7 @@ impl Durations {
     /// Returns the steps to program a page. The summary asks for the channel when the program of the page has ended.
     pub(super) fn program_steps(&self, sealed: bool) -> impl Iterator<Item = Step> + use<> {
         let t = self.timing;
-        let summary = [Step::Transfer(t.block_summary_transfer_ns), Step::interruptible(t.page_program_ns)];
+        let summary = [Step::Transfer(t.summary_page_transfer_ns), Step::interruptible(t.page_program_ns)];
         let summaries = usize::from(sealed && self.seal_ns > 0);
         std::iter::once(Step::interruptible(t.page_program_ns)).chain(summary.into_iter().take(2 * summaries))
     }
@@ -203,13 +206,13 @@ impl Durations {
     }
 
     /// Returns the steps of a whole clean without interruptions, page by page. `room` pages fit into the open block before a move fills it.
-    pub(crate) fn clean_steps(&self, work: BlockCollectionWork, room: u32) -> impl Iterator<Item = Step> + use<> {
+    pub(crate) fn clean_steps(&self, work: MovedPagesAndFilledBlocks, room: u32) -> impl Iterator<Item = Step> + use<> {
         let own = self.clone();
         let mut room = room;
         let mut sealed = false;
         let moves = (0..work.pages_moved).flat_map(move |_| {
             room = if room == 0 { own.data_pages } else { room } - 1;
-            let crosses = work.has_cross_plane_delay_by_destination[usize::from(sealed)];
+            let crosses = work.slowed_by_cross_plane_moves[usize::from(sealed)];
             sealed |= room == 0;
             own.clean_read_steps().chain(own.clean_program_steps(room == 0, crosses))
         });
@@ -230,7 +233,7 @@ impl Durations {
     }
 
     #[inline]
-    pub(super) fn clean_ns(&self, work: BlockCollectionWork) -> u64 {
+    pub(super) fn clean_ns(&self, work: MovedPagesAndFilledBlocks) -> u64 {
         if self.instantaneous_gc {
             return 0;
         }

@@ -1,7 +1,7 @@
 //! Collection of pools that the array's controller forces, and the reports to the agent (rules 41 to 46, 99, 100, 119, 122 and 123).
 
 use super::PageContext;
-use crate::coordination::{ForcedWork, MemberState, ToMember};
+use crate::coordination::{ForcedCollectionAmount, MemberState, ToMember};
 use crate::events::TimeNs;
 use crate::ids::{BlockId, DieId};
 use crate::ssd::agent::{Agent, Consequence};
@@ -81,7 +81,7 @@ impl PageContext<'_> {
         }
     }
 
-    fn force(&mut self, now: TimeNs, work: ForcedWork) {
+    fn force(&mut self, now: TimeNs, work: ForcedCollectionAmount) {
         let dies = self.parts.params.geometry.dies;
         let agent = self.parts.agent.as_ref().expect("only members that know the protocol are forced");
         let leave_free_blocks = agent.leave_free_blocks();

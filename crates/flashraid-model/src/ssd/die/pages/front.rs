@@ -8,7 +8,7 @@ use super::waiting::Waiting;
 use crate::events::{TimeNs, TimeParts};
 use crate::request::OpKind;
 use crate::ssd::front::{Buffered, Entering, Stage};
-use crate::ssd::job::{FrontWake, OpEnd, Origin, PageOp, Waiter, WorkSnapshot};
+use crate::ssd::job::{FrontWake, LogicalPageOp, OpEnd, Origin, Waiter, WorkSnapshot};
 
 impl PageContext<'_> {
     /// Processes a scheduled event of the front.
@@ -82,7 +82,7 @@ impl PageContext<'_> {
     }
 
     /// Sends the pages of a command to their dies, in order.
-    fn send_to_dies(&mut self, now: TimeNs, id: u32, ops: Vec<PageOp>) {
+    fn send_to_dies(&mut self, now: TimeNs, id: u32, ops: Vec<LogicalPageOp>) {
         let command = &mut self.front.commands[id];
         let pages = ops.len() as u32;
         (command.next, command.pages_left) = (0, pages);
@@ -96,7 +96,7 @@ impl PageContext<'_> {
         }
     }
 
-    fn send_to_die(&mut self, now: TimeNs, op: PageOp, origin: Origin) {
+    fn send_to_die(&mut self, now: TimeNs, op: LogicalPageOp, origin: Origin) {
         let (die, lpn) = self.die_and_lpn(op.logical_page);
         let id = self.own.waiting.insert(Waiting { origin, ..Waiting::new(now, op, lpn, die) });
         self.arrive(now, 0, id);

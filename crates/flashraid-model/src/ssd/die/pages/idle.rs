@@ -57,7 +57,7 @@ impl PageContext<'_> {
     }
 
     /// Ends collection in idle time for good: after `now`, none begins (rule 38). Wake-ups for it have no effect any more.
-    pub(crate) fn end_idle_collection(&mut self, now: TimeNs) {
+    pub(crate) fn forbid_new_idle_collection(&mut self, now: TimeNs) {
         self.catch_up_each(now, NEVER);
         self.stop_idle_work();
         self.own.watermarks.idle_ends();

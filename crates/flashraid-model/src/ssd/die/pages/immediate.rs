@@ -4,7 +4,7 @@
 //! ([`may_be_immediate`]). Then everything is known that can happen before the end of an operation.
 
 use super::PageDies;
-use crate::events::{GcInterval, TimeNs, TimeParts};
+use crate::events::{TimeNs, TimeParts, VictimBlockCollection};
 use crate::ids::{DieId, Lpn};
 use crate::request::OpKind;
 use crate::space::pools::Pools;
@@ -139,7 +139,7 @@ pub(crate) struct ImmediateContext<'a> {
 impl ImmediateContext<'_> {
     /// Serves an operation that arrives now, after all operations that the die has already received.
     #[inline]
-    pub(crate) fn serve_now(&mut self, now: TimeNs, die: DieId, lpn: Lpn, kind: OpKind, cleans: &mut Vec<GcInterval>) -> Served {
+    pub(crate) fn serve_now(&mut self, now: TimeNs, die: DieId, lpn: Lpn, kind: OpKind, cleans: &mut Vec<VictimBlockCollection>) -> Served {
         if self.own.by_plane && !self.parts.params.gc.collection_takes_no_time {
             return self.serve_beside_cleans(now, die, lpn, kind, cleans);
         }
@@ -184,7 +184,7 @@ impl ImmediateContext<'_> {
     }
 
     /// Serves an operation with plane blocking, so that cleans of other planes do not delay it (rule 15).
-    fn serve_beside_cleans(&mut self, now: TimeNs, die: DieId, lpn: Lpn, kind: OpKind, cleans: &mut Vec<GcInterval>) -> Served {
+    fn serve_beside_cleans(&mut self, now: TimeNs, die: DieId, lpn: Lpn, kind: OpKind, cleans: &mut Vec<VictimBlockCollection>) -> Served {
         let mut at = now.max(self.own.immediate[die.index()].busy_until);
         let mut collection_ns = 0;
         loop {
@@ -214,7 +214,7 @@ impl ImmediateContext<'_> {
         die: DieId,
         lpn: Lpn,
         kind: OpKind,
-        cleans: &mut Vec<GcInterval>,
+        cleans: &mut Vec<VictimBlockCollection>,
     ) -> Result<(u64, bool, bool), TimeNs> {
         let mut busy = self.own.immediate[die.index()].busy_planes(at);
         if self.parts.params.gc.checks_pools_before(kind) {
@@ -267,7 +267,14 @@ impl ImmediateContext<'_> {
     }
 
     /// Cleans `victim` from `at` on, while the die does nothing else. Returns the end.
-    fn clean_at(&mut self, at: TimeNs, die: DieId, pool: u32, victim: crate::ids::BlockId, cleans: &mut Vec<GcInterval>) -> TimeNs {
+    fn clean_at(
+        &mut self,
+        at: TimeNs,
+        die: DieId,
+        pool: u32,
+        victim: crate::ids::BlockId,
+        cleans: &mut Vec<VictimBlockCollection>,
+    ) -> TimeNs {
         let work = self.pools.clean(die, pool, victim);
         let end = at + self.own.durations.clean_ns(work);
         let state = &mut self.own.immediate[die.index()];

@@ -22,7 +22,7 @@ use crate::events::TimeNs;
 use crate::ids::{DieId, Lpn};
 use crate::request::OpKind;
 use crate::ssd::job::{DieWorkerId, NEVER};
-use crate::ssd::params::PipeliningMode;
+use crate::ssd::params::HostOverlapWithMoves;
 
 /// Host operations of one die that overlap with a step of a clean.
 #[derive(Debug, Clone)]
@@ -311,7 +311,13 @@ impl PageContext<'_> {
     /// Lets an operation that has just entered the queue overlap with the step in progress. The settings must allow it, and the operation
     /// must be of the same kind.
     pub(super) fn join_step(&mut self, now: TimeNs, scheduled: TimeNs, id: u32) {
-        if self.parts.params.gc.preemption.is_none_or(|preemption| preemption.pipeline != PipeliningMode::AlsoDuringCollectionSteps) {
+        if self
+            .parts
+            .params
+            .gc
+            .preemption
+            .is_none_or(|preemption| preemption.host_overlap_with_moves != HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep)
+        {
             return;
         }
         let Waiting { op, lpn, die, .. } = self.own.waiting[id];

@@ -10,7 +10,7 @@ impl PageContext<'_> {
     /// Asks the mechanisms of a die that could serve the first operation of its queue. Returns true if a mechanism occupies the die now.
     pub(super) fn is_held(&mut self, at: TimeNs, die: DieId) -> bool {
         let state = &mut self.own.dies[die.index()];
-        let Some(until) = state.activity.occupied_until(at) else { return false };
+        let Some(until) = state.activity.mechanisms_busy_until(at) else { return false };
         state.activity.held.set(at, true);
         state.slot.phase = SlotPhase::Command;
         if !state.cleans_any() {

@@ -8,7 +8,7 @@ use crate::ids::{DieId, Lpn};
 use crate::request::OpKind;
 use crate::space::pools::Moved;
 use crate::ssd::job::DieWorkerId;
-use crate::ssd::params::{PipeliningMode, Preemption};
+use crate::ssd::params::{HostOverlapWithMoves, Preemption};
 
 impl PageContext<'_> {
     pub(super) fn preemption(&self) -> &Preemption {
@@ -109,7 +109,7 @@ impl PageContext<'_> {
     }
 
     fn at_point_1(&mut self, at: TimeNs, die: DieId, scope: u32) {
-        let Preemption { serves_requests_from_move_register: merge, pipeline, .. } = *self.preemption();
+        let Preemption { serves_page_being_moved_from_register: merge, host_overlap_with_moves: pipeline, .. } = *self.preemption();
         let clean = self.own.dies[die.index()].clean(scope);
         let (register, pool) = (clean.register, clean.pool);
         let register_is_valid = self.pools.lies_in(register, clean.victim);
@@ -122,7 +122,7 @@ impl PageContext<'_> {
         }
         let admitted = Admitted { reads: false, writes: self.writes_may_go_in(at, die, scope) };
         let Some(id) = self.first_candidate(die, scope, admitted) else { return self.next_step(at, die, scope) };
-        if pipeline != PipeliningMode::Off
+        if pipeline != HostOverlapWithMoves::NoOverlap
             && register_is_valid
             && self.own.dies[die.index()]
                 .queue
@@ -137,7 +137,7 @@ impl PageContext<'_> {
     }
 
     fn at_point_2(&mut self, at: TimeNs, die: DieId, scope: u32) {
-        let Preemption { moves_requested_pages_first: reorder, pipeline, .. } = *self.preemption();
+        let Preemption { moves_host_requested_pages_first: reorder, host_overlap_with_moves: pipeline, .. } = *self.preemption();
         let admitted = Admitted { reads: true, writes: self.writes_may_go_in(at, die, scope) };
         let first = self.first_candidate(die, scope, admitted);
         let clean = self.own.dies[die.index()].clean(scope);
@@ -153,7 +153,7 @@ impl PageContext<'_> {
             }
         }
         let Some(id) = first else { return self.next_step(at, die, scope) };
-        if pipeline != PipeliningMode::Off
+        if pipeline != HostOverlapWithMoves::NoOverlap
             && let Some(lpn) = self.pools.first_valid_lpn(victim)
             && let Some(ids) = self.all_of_kind(die, scope, admitted, OpKind::Read)
         {
@@ -278,7 +278,9 @@ impl PageContext<'_> {
     pub(super) fn may_admit_later(&self, clean: &Clean, queue: &super::Queue) -> bool {
         match clean.state {
             State::AllMayGoIn => true,
-            State::WritesWait => queue.reads() > 0 || queue.high_priority_waits() || self.preemption().serves_requests_from_move_register,
+            State::WritesWait => {
+                queue.reads() > 0 || queue.high_priority_waits() || self.preemption().serves_page_being_moved_from_register
+            }
             State::AllWait => false,
         }
     }

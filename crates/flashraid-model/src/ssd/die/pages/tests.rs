@@ -10,20 +10,20 @@
 //! ```
 
 use crate::TimeNs;
-use crate::array::{Array, ArrayParams, ArraySetup, Event, Milestone, PageRequest, RaidLevel, ReadPlan, RequestDone};
-use crate::events::GcInterval;
+use crate::array::{Array, ArrayEvent, ArrayExecutionOptions, ArrayParams, RaidLevel, ReadPlan, RequestDone, RequestInPages, RunMilestone};
+use crate::events::VictimBlockCollection;
 use crate::request::OpKind;
 use crate::ssd::mechanism::ReadRetry;
-use crate::ssd::{MemberCounters, PipeliningMode, Preemption, SimulationShortcuts, Suspension, tiny};
+use crate::ssd::{HostOverlapWithMoves, MemberCounters, Preemption, SimulationShortcuts, Suspension, tiny};
 use crate::units::Fraction;
 
 const T: TimeNs = 10_000;
 const SEMI: Preemption = Preemption {
     poll_duration_ns: 5,
-    hard_limit_to_start_ratio: 0.0,
-    pipeline: PipeliningMode::Off,
-    serves_requests_from_move_register: false,
-    moves_requested_pages_first: false,
+    write_blocking_limit_to_start_ratio: 0.0,
+    host_overlap_with_moves: HostOverlapWithMoves::NoOverlap,
+    serves_page_being_moved_from_register: false,
+    moves_host_requested_pages_first: false,
     suspension: None,
 };
 
@@ -41,7 +41,7 @@ struct Outcome {
     /// End of each operation.
     done: Vec<i64>,
     met: Vec<u32>,
-    cleans: Vec<GcInterval>,
+    cleans: Vec<VictimBlockCollection>,
     counters: MemberCounters,
 }
 
@@ -81,10 +81,10 @@ fn run(params: &ArrayParams, operations: &[(i64, Op)]) -> Outcome {
 /// Runs operations after other writes, with times counted from `from`.
 fn run_after(params: &ArrayParams, shortcuts: SimulationShortcuts, writes: &[u64], from: TimeNs, operations: &[(i64, Op)]) -> Outcome {
     let members = u64::from(params.members);
-    let mut array = Array::new(params, 1, ArraySetup { shortcuts, ..ArraySetup::default() });
+    let mut array = Array::new(params, 1, ArrayExecutionOptions { shortcuts, ..ArrayExecutionOptions::default() });
     let mut arrivals: Vec<(TimeNs, Op)> = writes.iter().map(|&page| (0, Write(page))).collect();
     arrivals.extend(operations.iter().map(|&(at, op)| ((from as i64 + at) as TimeNs, op)));
-    let mut events: Vec<Event> = Vec::new();
+    let mut events: Vec<ArrayEvent> = Vec::new();
     let mut now = 0;
     for (tag, &(at, op)) in arrivals.iter().enumerate() {
         while let Some(event) = array.next_time().filter(|&event| event < at) {
@@ -100,25 +100,25 @@ fn run_after(params: &ArrayParams, shortcuts: SimulationShortcuts, writes: &[u64
         // The same page of every member, so that an array does on each what a single one does.
         let (first_page, pages) = (page * members, members as u32);
         let request =
-            PageRequest { tag: tag as u64, first_page, pages, kind, fua: false, high_priority, stream: 0, stays_on_one_member: false };
+            RequestInPages { tag: tag as u64, first_page, pages, kind, fua: false, high_priority, stream: 0, bypasses_striping: false };
         array.submit(at, &request).expect("it fits");
     }
     while let Some(event) = array.next_time() {
         now = event;
         array.advance(event, &mut events);
         array.verify().expect("the state is consistent at any moment");
-        if events.iter().filter(|event| matches!(event, Event::RequestDone(_))).count() == arrivals.len() {
-            array.reach_milestone(now, Milestone::LastRequestDone, &mut events);
+        if events.iter().filter(|event| matches!(event, ArrayEvent::RequestDone(_))).count() == arrivals.len() {
+            array.announce_milestone(now, RunMilestone::LastRequestDone, &mut events);
         }
     }
     assert!(now > 0);
     array.verify().expect("the state is consistent");
-    array.reach_milestone(now, Milestone::RunEnds, &mut events);
-    let (mut done, mut cleans): (Vec<RequestDone>, Vec<GcInterval>) = Default::default();
+    array.announce_milestone(now, RunMilestone::RunEnds, &mut events);
+    let (mut done, mut cleans): (Vec<RequestDone>, Vec<VictimBlockCollection>) = Default::default();
     for event in events {
         match event {
-            Event::RequestDone(one) => done.push(one),
-            Event::VictimCollectionEnded(clean) => cleans.push(clean),
+            ArrayEvent::RequestDone(one) => done.push(one),
+            ArrayEvent::VictimCollectionEnded(clean) => cleans.push(clean),
             other => unreachable!("{other:?}: there is no cache, no drive with superblocks, and nothing fails"),
         }
     }
@@ -219,7 +219,7 @@ fn a_page_overwritten_before_its_read_is_not_moved() {
 
 #[test]
 fn reads_and_writes_of_the_page_in_the_register_are_merged() {
-    let merge = Preemption { serves_requests_from_move_register: true, ..SEMI };
+    let merge = Preemption { serves_page_being_moved_from_register: true, ..SEMI };
     let outcome = semi(merge, &[(0, Read(9)), (45, Read(6))]);
     assert_eq!((outcome.done[1], outcome.clean_end()), (63 + 7, 1498 + 7 + 5));
     assert_eq!(
@@ -250,17 +250,17 @@ fn reads_and_writes_of_the_page_in_the_register_are_merged() {
 
 #[test]
 fn the_page_that_is_wanted_moves_first() {
-    let reorder = Preemption { serves_requests_from_move_register: true, moves_requested_pages_first: true, ..SEMI };
+    let reorder = Preemption { serves_page_being_moved_from_register: true, moves_host_requested_pages_first: true, ..SEMI };
     let outcome = semi(reorder, &[(0, Read(9)), (36, Read(7))]);
     assert_eq!(outcome.done[1], 63 + 7);
     assert_eq!((outcome.clean_end(), outcome.counters.operations_served_from_move_register), (1498 + 7 + 5, 1));
-    let in_order = semi(Preemption { moves_requested_pages_first: false, ..reorder }, &[(0, Read(9)), (36, Read(7))]);
+    let in_order = semi(Preemption { moves_host_requested_pages_first: false, ..reorder }, &[(0, Read(9)), (36, Read(7))]);
     assert_eq!((in_order.done[1], in_order.counters.operations_served_from_move_register), (66, 0));
 }
 
 #[test]
 fn a_read_overlaps_with_the_read_of_a_move() {
-    let pipeline = Some(Preemption { pipeline: PipeliningMode::AtPreemptionPoints, ..SEMI });
+    let pipeline = Some(Preemption { host_overlap_with_moves: HostOverlapWithMoves::RequestsWaitingAtStepStart, ..SEMI });
     // The same plane: the second array read begins when the first has ended, 5 + 1 + 2 × 20.
     let same = run(&params(1, 0, pipeline), &[(0, Read(9))]);
     assert_eq!((same.done[0], same.clean_end()), (33, 46 + 1498 - 58));
@@ -285,7 +285,7 @@ fn a_read_overlaps_with_the_read_of_a_move() {
 
 #[test]
 fn a_write_overlaps_with_the_program_of_a_move() {
-    let pipeline = Some(Preemption { pipeline: PipeliningMode::AtPreemptionPoints, ..SEMI });
+    let pipeline = Some(Preemption { host_overlap_with_moves: HostOverlapWithMoves::RequestsWaitingAtStepStart, ..SEMI });
     // The same plane: read of both –46, poll –51, program of the write 59–259, of the move –459.
     let same = run(&params(1, 0, pipeline), &[(0, Read(9)), (48, Write(10))]);
     assert_eq!((same.done[1], same.clean_end()), (259, 459 + 1498 - 263));
@@ -301,40 +301,40 @@ fn a_write_overlaps_with_the_program_of_a_move() {
 #[test]
 fn writes_wait_when_free_blocks_fall_below_t_hard() {
     // T_soft is 2 and T_hard 1.8. Three writes fill the open block, the fourth opens another: one block is left.
-    let params = params(1, 1, Some(Preemption { hard_limit_to_start_ratio: 0.9, ..SEMI }));
+    let params = params(1, 1, Some(Preemption { write_blocking_limit_to_start_ratio: 0.9, ..SEMI }));
     let writes: Vec<_> = [9, 10, 11, 0, 1].iter().map(|&page| (0, Write(page))).collect();
     let outcome = run(&params, &writes);
     assert_eq!(outcome.done[..4], [213, 426, 639, 852]);
     let clean = outcome.cleans[0];
     assert_eq!((clean.free_blocks_before, clean.free_blocks_min), (2, 1));
-    assert_eq!((clean.writes_wait_from_ns, clean.all_requests_wait_from_ns), (T + 857, clean.end_ns));
+    assert_eq!((clean.writes_blocked_from_ns, clean.all_requests_blocked_from_ns), (T + 857, clean.end_ns));
     // Pages 6 and 7 move, then the erase.
     assert_eq!(clean.end_ns, T + 857 + 1460);
     // The next clean begins with two free blocks, in state 1, and lets the last write in at its first poll.
-    assert_eq!((outcome.cleans[1].start_ns, outcome.cleans[1].writes_wait_from_ns), (clean.end_ns, outcome.cleans[1].end_ns));
+    assert_eq!((outcome.cleans[1].start_ns, outcome.cleans[1].writes_blocked_from_ns), (clean.end_ns, outcome.cleans[1].end_ns));
     assert_eq!(outcome.done[4], 857 + 1460 + 5 + 208);
     assert_eq!(outcome.counters.writes_that_waited_for_room, 0);
     // A read is admitted in state 2 nevertheless, at the next point 2.
     let with_read: Vec<_> = writes.into_iter().chain([(860, Read(3))]).collect();
     assert_eq!(run(&params, &with_read).done[5], 857 + 20 + 5 + 200 + 5 + 28);
     // With T_hard equal to the free blocks the state is still 1: they have to fall below it.
-    let equal = run(&self::params(1, 1, Some(Preemption { hard_limit_to_start_ratio: 1.0, ..SEMI })), &[(0, Write(9))]);
+    let equal = run(&self::params(1, 1, Some(Preemption { write_blocking_limit_to_start_ratio: 1.0, ..SEMI })), &[(0, Write(9))]);
     assert_eq!(equal.done, [213]);
 }
 
 #[test]
 fn a_clean_that_begins_below_t_hard_begins_in_state_2() {
     // T_soft is 3 and T_hard 2.7. The fourth write opens a block and the first move another: two are left after the erase.
-    let mut params = params(1, 2, Some(Preemption { hard_limit_to_start_ratio: 0.9, ..SEMI }));
+    let mut params = params(1, 2, Some(Preemption { write_blocking_limit_to_start_ratio: 0.9, ..SEMI }));
     params.ssd.gc.separate_open_block = true;
     let writes: Vec<_> = [9, 10, 11, 0, 1].iter().map(|&page| (0, Write(page))).collect();
     let outcome = run(&params, &writes);
-    assert_eq!((outcome.cleans[0].writes_wait_from_ns, outcome.cleans[0].end_ns), (T + 857, T + 857 + 1460));
+    assert_eq!((outcome.cleans[0].writes_blocked_from_ns, outcome.cleans[0].end_ns), (T + 857, T + 857 + 1460));
     // The last write waits from the begin of the second clean, whose victim has no valid page, until the third. This begins with three
     // free blocks and admits it at its first poll.
     let second = outcome.cleans[1];
-    assert_eq!((second.free_blocks_before, second.start_ns, second.writes_wait_from_ns), (2, T + 2317, T + 2317));
-    assert_eq!((second.pages_moved, second.end_ns, second.all_requests_wait_from_ns), (0, T + 3322, T + 3322));
+    assert_eq!((second.free_blocks_before, second.start_ns, second.writes_blocked_from_ns), (2, T + 2317, T + 2317));
+    assert_eq!((second.pages_moved, second.end_ns, second.all_requests_blocked_from_ns), (0, T + 3322, T + 3322));
     assert_eq!((outcome.cleans[2].free_blocks_before, outcome.done[4]), (3, 3322 + 5 + 208));
     assert_eq!((outcome.counters.gc_preemptible_by_reads_only_ns, outcome.counters.writes_that_waited_for_room), (1460 + 1005, 0));
     // A read is admitted at the first poll of the second clean.
@@ -344,7 +344,7 @@ fn a_clean_that_begins_below_t_hard_begins_in_state_2() {
     // A high-priority write ends the polls: state 3 from the first of them on, and the write right after the erase.
     let urgent: Vec<_> = writes[..4].iter().copied().chain([(2320, Urgent(1)), (2321, Read(3))]).collect();
     let urgent = run(&params, &urgent);
-    assert_eq!((urgent.cleans[1].writes_wait_from_ns, urgent.cleans[1].all_requests_wait_from_ns), (T + 2317, T + 2322));
+    assert_eq!((urgent.cleans[1].writes_blocked_from_ns, urgent.cleans[1].all_requests_blocked_from_ns), (T + 2317, T + 2322));
     assert_eq!(urgent.done[4], 3322 + 208);
 }
 
@@ -352,12 +352,12 @@ fn a_clean_that_begins_below_t_hard_begins_in_state_2() {
 fn a_high_priority_write_stops_all_polls_until_the_erase() {
     // T_hard is 1.8. The fourth write leaves one free block: state 2 from 857 on. Page 6 is read –877, poll –882, program –1082. At the
     // next poll the state becomes 3: read –1107, program –1307, erase –2307, then the write.
-    let params = params(1, 1, Some(Preemption { hard_limit_to_start_ratio: 0.9, ..SEMI }));
+    let params = params(1, 1, Some(Preemption { write_blocking_limit_to_start_ratio: 0.9, ..SEMI }));
     let mut operations: Vec<_> = [9, 10, 11, 0].iter().map(|&page| (0, Write(page))).collect();
     operations.extend([(900, Urgent(1)), (901, Read(3)), (902, Write(2))]);
     let outcome = run(&params, &operations);
     let clean = outcome.cleans[0];
-    assert_eq!((clean.writes_wait_from_ns, clean.all_requests_wait_from_ns, clean.end_ns), (T + 857, T + 1087, T + 2307));
+    assert_eq!((clean.writes_blocked_from_ns, clean.all_requests_blocked_from_ns, clean.end_ns), (T + 857, T + 1087, T + 2307));
     assert_eq!(outcome.done[4], 2307 + 208);
     // A check follows; the next clean begins with two free blocks, in state 1, and lets the others in.
     assert_eq!(outcome.done[5..], [2515 + 5 + 28, 2548 + 5 + 208]);
@@ -367,13 +367,13 @@ fn a_high_priority_write_stops_all_polls_until_the_erase() {
 fn above_t_hard_a_high_priority_write_goes_in_like_any_other() {
     for t_hard in [0.0, 1.0] {
         // One free block is not less than one.
-        let preemption = Preemption { hard_limit_to_start_ratio: t_hard, ..SEMI };
+        let preemption = Preemption { write_blocking_limit_to_start_ratio: t_hard, ..SEMI };
         let with = |write: fn(u64) -> Op| semi(preemption, &[(0, Read(9)), (45, write(10)), (46, Read(11)), (47, Write(0))]);
         let (urgent, plain) = (with(Urgent), with(Write));
         // At the poll 58–63 the write is admitted, at the next one the other; the read at point 2 after the program 489–689.
         assert_eq!(urgent.done, [33, 63 + 208, 694 + 28, 276 + 208]);
         assert_eq!((&urgent.done, urgent.clean_end(), urgent.counters), (&plain.done, plain.clean_end(), plain.counters));
-        assert_eq!(urgent.cleans[0].all_requests_wait_from_ns, urgent.cleans[0].end_ns);
+        assert_eq!(urgent.cleans[0].all_requests_blocked_from_ns, urgent.cleans[0].end_ns);
         assert_eq!(semi(preemption, &[(0, Urgent(9))]).done, [5 + 208]);
     }
 }
@@ -470,9 +470,9 @@ fn reads_suspend_host_programs_outside_of_cleans() {
 #[test]
 fn members_of_an_array_preempt_on_their_own() {
     let preemption = Preemption {
-        serves_requests_from_move_register: true,
-        pipeline: PipeliningMode::AtPreemptionPoints,
-        moves_requested_pages_first: true,
+        serves_page_being_moved_from_register: true,
+        host_overlap_with_moves: HostOverlapWithMoves::RequestsWaitingAtStepStart,
+        moves_host_requested_pages_first: true,
         ..SEMI
     };
     let operations = [(0, Read(9)), (45, Read(6)), (100, Write(10)), (300, Read(7)), (600, Read(11))];
@@ -486,8 +486,8 @@ fn members_of_an_array_preempt_on_their_own() {
 }
 
 /// pgc2011: PGC Table II.
-fn as_pgc2011(planes: u32, pipeline: PipeliningMode) -> ArrayParams {
-    let mut params = params(planes, 0, Some(Preemption { poll_duration_ns: 600, pipeline, ..SEMI }));
+fn as_pgc2011(planes: u32, pipeline: HostOverlapWithMoves) -> ArrayParams {
+    let mut params = params(planes, 0, Some(Preemption { poll_duration_ns: 600, host_overlap_with_moves: pipeline, ..SEMI }));
     let timing = &mut params.ssd.timing;
     (timing.page_read_ns, timing.page_program_ns, timing.block_erase_ns) = (25_000, 200_000, 1_500_000);
     (timing.page_transfer_ns, timing.command_overhead_ns) = (105_600, 0);
@@ -509,7 +509,7 @@ fn at_a_step(params: &ArrayParams, collapsed: bool, operations: &[(i64, Op)]) ->
     let transfers_ns = if params.ssd.gc.copy_back { 0 } else { 2 * t.page_transfer_ns };
     let (read, program, look) = ((t.page_read_ns + transfers_ns) as i64, t.page_program_ns as i64, preemption.poll_duration_ns as i64);
     let rest_behind_program = read + program + t.block_erase_ns as i64 + 3 * look;
-    let shortcuts = SimulationShortcuts { computes_ends_on_arrival: true, ends_waits_without_events: collapsed };
+    let shortcuts = SimulationShortcuts { computes_ends_on_arrival: true, skips_operation_end_events: collapsed };
     let run = |operations: &[(i64, Op)]| run_after(params, shortcuts, &writes, 10_000_000, operations);
     if matches!(operations[0].1, Read(_)) {
         // They come during the first look.
@@ -542,20 +542,25 @@ fn pipelining_of_pgc2011_in_nanoseconds() {
     for collapsed in [true, false] {
         for (planes, operations, pipelined, serially) in &cases {
             let measured = |pipeline| at_a_step(&as_pgc2011(*planes, pipeline), collapsed, &before(operations));
-            assert_eq!(measured(PipeliningMode::AtPreemptionPoints), *pipelined, "{planes} planes, {} operations", operations.len());
-            assert_eq!(measured(PipeliningMode::Off), *serially, "{planes} planes, {} operations, serially", operations.len());
+            assert_eq!(
+                measured(HostOverlapWithMoves::RequestsWaitingAtStepStart),
+                *pipelined,
+                "{planes} planes, {} operations",
+                operations.len()
+            );
+            assert_eq!(measured(HostOverlapWithMoves::NoOverlap), *serially, "{planes} planes, {} operations, serially", operations.len());
         }
         // A write that comes 50,000 into the program joins it; with points only it waits for the next one.
         let in_flight = |planes| {
             at_a_step(
-                &as_pgc2011(planes, PipeliningMode::AlsoDuringCollectionSteps),
+                &as_pgc2011(planes, HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep),
                 collapsed,
                 &[(50_000, Write(if planes == 1 { 9 } else { 41 }))],
             )
         };
         assert_eq!(in_flight(4), (vec![355_600], 355_600), "another plane");
         assert_eq!(in_flight(1), (vec![400_000], 400_000), "the same plane");
-        let at_points = at_a_step(&as_pgc2011(4, PipeliningMode::AtPreemptionPoints), collapsed, &[(50_000, Write(41))]);
+        let at_points = at_a_step(&as_pgc2011(4, HostOverlapWithMoves::RequestsWaitingAtStepStart), collapsed, &[(50_000, Write(41))]);
         assert_eq!(at_points.0, [506_200]);
     }
 }
@@ -579,7 +584,7 @@ fn with_pipelining_none_ends_later() {
                     at_a_step(&params, true, &operations)
                 };
                 let ((pipelined, over), (serially, over_serially)) =
-                    (measured(PipeliningMode::AtPreemptionPoints), measured(PipeliningMode::Off));
+                    (measured(HostOverlapWithMoves::RequestsWaitingAtStepStart), measured(HostOverlapWithMoves::NoOverlap));
                 assert!(pipelined.iter().zip(&serially).all(|(one, other)| one <= other), "{pipelined:?} {serially:?}");
                 assert!(pipelined[1..].iter().zip(&serially[1..]).all(|(one, other)| one < other), "{pipelined:?} {serially:?}");
                 assert!(over <= over_serially, "{over} {over_serially}");
@@ -599,11 +604,11 @@ fn pages_that_need_retries_keep_the_array_longer() {
     let alone = run_after(&retrying(1, None), SimulationShortcuts::default(), &[], 0, &[(0, Read(0)), (0, Write(1)), (0, Read(2))]);
     assert_eq!(alone.done, [68, 68 + 208, 68 + 208 + 68]);
     // A page in the register of a move needs no array read: the clean reads page 6 once, from 78 to 98.
-    let merge = Preemption { serves_requests_from_move_register: true, ..SEMI };
+    let merge = Preemption { serves_page_being_moved_from_register: true, ..SEMI };
     let merged = run(&retrying(1, Some(merge)), &[(0, Read(9)), (80, Read(6))]);
     assert_eq!((merged.done[0], merged.done[1], merged.counters.operations_served_from_move_register), (73, 103 + 7, 1));
     // Together with the read of a move, the array reads for the host from 6 to 66. The clean reads behind it, or on another plane.
-    let pipeline = Some(Preemption { pipeline: PipeliningMode::AtPreemptionPoints, ..SEMI });
+    let pipeline = Some(Preemption { host_overlap_with_moves: HostOverlapWithMoves::RequestsWaitingAtStepStart, ..SEMI });
     let same = run(&retrying(1, pipeline), &[(0, Read(9))]);
     assert_eq!((same.done[0], same.clean_end()), (73, 86 + 1498 - 58));
     let different = run(&retrying(2, pipeline), &[(0, Read(6))]);

@@ -2,7 +2,7 @@
 
 use crate::events::{TimeNs, TimeParts};
 use crate::ids::{DieId, Lpn};
-use crate::ssd::job::{NEVER, Origin, PageOp, WorkSnapshot};
+use crate::ssd::job::{LogicalPageOp, NEVER, Origin, WorkSnapshot};
 
 /// Number that stands for no operation.
 pub(super) const NONE: u32 = u32::MAX;
@@ -10,7 +10,7 @@ pub(super) const NONE: u32 = u32::MAX;
 /// A page operation inside the member.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Waiting {
-    pub(crate) op: PageOp,
+    pub(crate) op: LogicalPageOp,
     pub(crate) origin: Origin,
     pub(crate) lpn: Lpn,
     pub(crate) die: DieId,
@@ -43,7 +43,7 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    pub(super) fn new(now: TimeNs, op: PageOp, lpn: Lpn, die: DieId) -> Self {
+    pub(super) fn new(now: TimeNs, op: LogicalPageOp, lpn: Lpn, die: DieId) -> Self {
         Self {
             op,
             origin: Origin::Array,

@@ -5,7 +5,7 @@ use crate::events::TimeNs;
 use crate::space::superblocks::{NONE, Stream};
 use crate::ssd::front::{Entering, Superpage, SuperpageStage, units_of};
 use crate::ssd::job::{Reader, SuperpageWake};
-use crate::ssd::outbox::UnitsProgrammed;
+use crate::ssd::outbox::MappingUnitsProgrammed;
 
 /// Number of units by which prefetching of map entries runs ahead.
 const AHEAD: usize = 12;
@@ -201,7 +201,7 @@ impl SuperpageContext<'_> {
         let units = u64::from(self.media.superpage_units(stream));
         self.parts.drive_counters.parity_units_programmed += units;
         self.parts.drive_counters.by_placement_handle.programmed(stream, units);
-        self.out.programmed.push(UnitsProgrammed { at: now, member: self.parts.member, units, pages_moved: 0 });
+        self.out.programmed.push(MappingUnitsProgrammed { at: now, member: self.parts.member, units, pages_moved: 0 });
         let is_sealed = self.media.superpage_programmed(self.own.buffer[id].first);
         let units = std::mem::take(&mut self.own.buffer[id].units);
         self.own.buffer.recycle(id, units);
@@ -281,7 +281,7 @@ impl SuperpageContext<'_> {
         self.parts.drive_counters.padding_units_programmed += u64::from(all - units.len() as u32);
         self.parts.drive_counters.by_placement_handle.programmed(stream, u64::from(all));
         let pages_moved = if of_host { 0 } else { units.len() as u64 * u64::from(self.own.params.pages_per_mapping_unit) };
-        self.out.programmed.push(UnitsProgrammed { at: now, member: self.parts.member, units: u64::from(all), pages_moved });
+        self.out.programmed.push(MappingUnitsProgrammed { at: now, member: self.parts.member, units: u64::from(all), pages_moved });
         if of_host {
             self.parts.drive_counters.host_units_programmed += units.len() as u64;
             self.parts.drive_counters.host_units_programmed_slc += if stream == Stream::Slc { units.len() as u64 } else { 0 };

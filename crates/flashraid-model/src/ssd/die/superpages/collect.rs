@@ -6,7 +6,7 @@ use crate::space::superblocks::Upkeep as Reason;
 use crate::ssd::agent::Agent;
 use crate::ssd::collect::superblocks::{Collection, Need, Next};
 use crate::ssd::job::SuperpageWake;
-use crate::ssd::outbox::UnitsProgrammed;
+use crate::ssd::outbox::MappingUnitsProgrammed;
 
 impl SuperpageContext<'_> {
     pub(super) fn need(&self) -> Need {
@@ -177,7 +177,7 @@ impl SuperpageContext<'_> {
             let pages_moved = units * u64::from(self.own.params.pages_per_mapping_unit);
             counters.gc_pages_moved += pages_moved;
             counters.erases += planes;
-            self.out.programmed.push(UnitsProgrammed { at: now, member: self.parts.member, units: units + parity, pages_moved });
+            self.out.programmed.push(MappingUnitsProgrammed { at: now, member: self.parts.member, units: units + parity, pages_moved });
         }
     }
 
@@ -221,7 +221,7 @@ impl SuperpageContext<'_> {
     }
 
     /// Ends collection in idle time for good, because the run has ended.
-    pub(crate) fn end_idle_collection(&mut self, now: TimeNs) {
+    pub(crate) fn forbid_new_idle_collection(&mut self, now: TimeNs) {
         if self.collection().idle.disable() {
             self.note_pace(now);
         }

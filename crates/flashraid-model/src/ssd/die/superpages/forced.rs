@@ -2,7 +2,7 @@
 
 use super::SuperpageContext;
 use super::schedule::Die;
-use crate::coordination::{ForcedWork, MemberState, ToMember};
+use crate::coordination::{ForcedCollectionAmount, MemberState, ToMember};
 use crate::events::TimeNs;
 use crate::ssd::agent::{Agent, Consequence};
 use crate::ssd::params::SuperblockCollectionParams;
@@ -29,7 +29,7 @@ impl SuperpageContext<'_> {
     }
 
     /// Begins work that the controller has ordered or allowed, or that the member does while it gets few operations.
-    fn begin_forced_work(&mut self, now: TimeNs, work: ForcedWork) {
+    fn begin_forced_work(&mut self, now: TimeNs, work: ForcedCollectionAmount) {
         let is_cancelled = self.parts.agent.as_ref().is_some_and(|agent| agent.is_cancelled(work));
         self.note_pace(now);
         if is_cancelled {
@@ -54,7 +54,7 @@ impl SuperpageContext<'_> {
         let is_due = agent.forced().is_none() && agent.turn_free_blocks(now).is_some_and(|limit| free <= limit);
         if is_due && !self.own.collection.is_instantaneous() {
             agent.begin_work_of_turn();
-            self.begin_forced_work(now, ForcedWork::ToWatermark);
+            self.begin_forced_work(now, ForcedCollectionAmount::ToWatermark);
         }
     }
 
@@ -81,7 +81,7 @@ impl SuperpageContext<'_> {
             return self.collect_in_turn(now);
         }
         let free = self.media.free();
-        let is_at_floor = free <= self.own.params.collection.floor_free_superblocks;
+        let is_at_floor = free <= self.own.params.collection.host_stall_threshold_free_superblocks;
         if let Some(agent) = &mut self.parts.agent
             && agent.needs_leave()
             && let Some(work) = agent.check_leave(now, free, is_at_floor, self.out)
@@ -92,7 +92,7 @@ impl SuperpageContext<'_> {
 
     /// Stops forced work that may only be done in idle time, because idle time has ended.
     pub(super) fn stop_idle_work(&mut self, now: TimeNs) {
-        if self.parts.agent.as_ref().is_some_and(|agent| agent.forced() == Some(ForcedWork::UntilReserveFree)) {
+        if self.parts.agent.as_ref().is_some_and(|agent| agent.forced() == Some(ForcedCollectionAmount::UntilInitialFreeBlocks)) {
             self.agent_done(now);
         }
     }
@@ -120,7 +120,8 @@ impl SuperpageContext<'_> {
     /// Tells the agent that a free superblock was opened. The member may then register or ask to collect.
     pub(super) fn tell_agent_of_opened(&mut self, now: TimeNs) {
         let free = self.media.free();
-        let SuperblockCollectionParams { target_free_superblocks: target, floor_free_superblocks: floor, .. } = self.own.params.collection;
+        let SuperblockCollectionParams { target_free_superblocks: target, host_stall_threshold_free_superblocks: floor, .. } =
+            self.own.params.collection;
         if let Some(agent) = &mut self.parts.agent {
             let pages_left = u64::from(free.saturating_sub(floor + 1)) * u64::from(self.own.shape.data_mapping_units_per_superblock());
             agent.superblock_opened(now, free, free <= target, pages_left, free <= floor, self.out);

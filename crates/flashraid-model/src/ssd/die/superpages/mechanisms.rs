@@ -15,7 +15,7 @@ impl SuperpageContext<'_> {
         if state.reading > 0 {
             return state.activity.mechanism_is_due(now);
         }
-        let until = if state.has_something_waiting() { state.activity.occupied_until(now) } else { None };
+        let until = if state.has_something_waiting() { state.activity.mechanisms_busy_until(now) } else { None };
         if until != state.held_until {
             state.held_until = until;
             state.activity.held.set(now, until.is_some());

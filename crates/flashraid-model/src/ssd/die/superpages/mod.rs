@@ -22,13 +22,13 @@ mod sight;
 mod suspend;
 
 use crate::events::TimeNs;
-use crate::flash::ChannelParams;
+use crate::flash::ChannelAssignment;
 use crate::ids::{DieId, MemberId};
 use crate::space::superblocks::{SuperblockShape, Superblocks};
 use crate::ssd::collect::superblocks::Collection;
 use crate::ssd::counters::{MemberCounters, SuperblockCounters};
 use crate::ssd::front::{Front, Superpages};
-use crate::ssd::job::{FrontWake, SsdWake, SuperpageWake, Table, UnfinishedWork};
+use crate::ssd::job::{FrontWake, PendingFlashWork, SsdWake, SuperpageWake, Table};
 use crate::ssd::mechanism::{AtDie, MechanismCounters};
 use crate::ssd::outbox::Outbox;
 use crate::ssd::params::{SsdParams, SuperblockParams};
@@ -87,7 +87,7 @@ impl SuperpageDies {
     /// Returns idle dies for the superblocks in `media`.
     pub(crate) fn new(params: &SsdParams, superblock: &SuperblockParams, media: &Superblocks, seed: u64, member: MemberId) -> Self {
         let shape = media.shape;
-        let channels = params.channel.unwrap_or(ChannelParams::consecutive(1));
+        let channels = params.channel.unwrap_or(ChannelAssignment::consecutive(1));
         let gc = &params.gc;
         let die = |die: u32| {
             let mechanisms = AtDie::new(&params.mechanisms, seed, member, DieId(die));
@@ -100,7 +100,7 @@ impl SuperpageDies {
             erase_ns: params.timing.block_erase_ns,
             semi: gc.preemption.is_some(),
             overlap: Overlap::of(gc.preemption.as_ref(), superblock),
-            merging: Merging::new(gc.preemption.is_some_and(|preemption| preemption.serves_requests_from_move_register)),
+            merging: Merging::new(gc.preemption.is_some_and(|preemption| preemption.serves_page_being_moved_from_register)),
             buffer: Superpages::new(shape.placement_handles, shape.mapping_units_per_superpage()),
             reads: Table::default(),
             touched_dies: Vec::new(),
@@ -129,11 +129,11 @@ impl SuperpageDies {
     }
 
     /// Returns the work that the host's writes so far leave to the dies, except for the contents of the write buffer.
-    pub(crate) fn owed(&self, media: &Superblocks, now: TimeNs) -> UnfinishedWork {
+    pub(crate) fn owed(&self, media: &Superblocks, now: TimeNs) -> PendingFlashWork {
         let pages_per_mapping_unit = u64::from(self.params.pages_per_mapping_unit);
         let units = self.collection.owed_units() + self.collection.units_on_their_way();
         let collection_ns = self.dies.iter().map(|die| self.collection_left_ns(media, now, die)).sum();
-        UnfinishedWork { buffered_pages: 0, pages_to_move: units * pages_per_mapping_unit, remaining_collection_die_ns: collection_ns }
+        PendingFlashWork { buffered_pages: 0, pages_to_move: units * pages_per_mapping_unit, remaining_collection_die_ns: collection_ns }
     }
 
     /// Returns the counters of the mechanisms, summed over the dies.

@@ -4,7 +4,7 @@ use super::SuperpageContext;
 use super::schedule::{Job, Step};
 use crate::events::{TimeNs, TimeParts};
 use crate::ssd::job::{Reader, WorkSnapshot};
-use crate::ssd::params::{PipeliningMode, PlaneReadMode, Preemption, SuperblockParams};
+use crate::ssd::params::{HostOverlapWithMoves, PlaneReadMode, Preemption, SuperblockParams};
 use std::collections::HashSet;
 
 /// Overlap of host reads with the steps of collection in one die. A step reads pages of the victim superblock and transfers their units
@@ -25,10 +25,11 @@ impl Overlap {
     /// Returns the overlap that the settings allow. Planes need a second register and must read independently.
     pub(super) fn of(preemption: Option<&Preemption>, superblock: &SuperblockParams) -> Self {
         let has_registers = superblock.planes_read_during_transfer && superblock.plane_reads == PlaneReadMode::EachPlaneIndependently;
-        match preemption.filter(|_| has_registers).map_or(PipeliningMode::Off, |preemption| preemption.pipeline) {
-            PipeliningMode::Off => Overlap::Off,
-            PipeliningMode::AtPreemptionPoints => Overlap::CollectionDuringHostReadTransfers,
-            PipeliningMode::AlsoDuringCollectionSteps => Overlap::BothDuringTransfersOfTheOther,
+        match preemption.filter(|_| has_registers).map_or(HostOverlapWithMoves::NoOverlap, |preemption| preemption.host_overlap_with_moves)
+        {
+            HostOverlapWithMoves::NoOverlap => Overlap::Off,
+            HostOverlapWithMoves::RequestsWaitingAtStepStart => Overlap::CollectionDuringHostReadTransfers,
+            HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep => Overlap::BothDuringTransfersOfTheOther,
         }
     }
 }

@@ -189,7 +189,7 @@ impl SuperpageContext<'_> {
             self.own.touched_dies.push(place.die);
         }
         let reads = &mut self.own.reads;
-        if let Some(&id) = die.reads.iter().find(|&&id| reads[id].flash_page == place.flash_page) {
+        if let Some(&id) = die.reads.iter().find(|&&id| reads[id].flash_page == place.flash_page_in_drive) {
             reads[id].units |= 1 << place.unit_of_page;
             reads[id].readers.push(reader);
             self.parts.drive_counters.page_reads_sharing_flash_read += 1;
@@ -199,7 +199,7 @@ impl SuperpageContext<'_> {
         let array_ns = self.own.array_read_ns(self.media, ppn, place.page_of_block);
         let (die, read) = (&mut self.own.dies[place.die as usize], &mut self.own.reads[id]);
         read.array_ns = array_ns;
-        (read.flash_page, read.die, read.plane) = (place.flash_page, place.die, place.plane);
+        (read.flash_page, read.die, read.plane) = (place.flash_page_in_drive, place.die, place.plane);
         read.units = 1 << place.unit_of_page;
         read.readers.push(reader);
         die.waiting_ns += read.array_ns + self.own.params.mapping_unit_transfer_ns;

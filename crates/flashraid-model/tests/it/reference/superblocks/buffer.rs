@@ -194,7 +194,7 @@ impl Drive {
             if self.ssd.gc.collection_takes_no_time {
                 self.collect_in_no_time();
             }
-            if self.free.len() as u32 <= self.own.collection.floor_free_superblocks {
+            if self.free.len() as u32 <= self.own.collection.host_stall_threshold_free_superblocks {
                 if !std::mem::replace(&mut self.in_foreground, true) {
                     self.count("foreground", 1);
                     self.looks_if_it_collects();
@@ -204,7 +204,7 @@ impl Drive {
             if std::mem::take(&mut self.in_foreground) {
                 self.looks_if_it_collects();
             }
-            let debt = i128::from(self.own.collection.collection_backlog_units_max);
+            let debt = i128::from(self.own.collection.due_moves_not_begun_units_max);
             if self.owed() > debt {
                 self.begin_parts();
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use flashraid_model::coordination::ForcedWork;
+use flashraid_model::coordination::ForcedCollectionAmount;
 use flashraid_model::ssd::SlcSuperblockCountLimit;
 
 use super::super::coordination::Message;
@@ -18,7 +18,7 @@ impl Drive {
             }
             _ => 0,
         };
-        self.own.collection.target_free_superblocks + self.own.collection.superblocks_below_target_to_double_pace + set_aside
+        self.own.collection.target_free_superblocks + self.own.collection.double_pace_at_deficit_superblocks + set_aside
     }
 
     /// Enough is free, and nothing but what takes units holds one bit per cell.
@@ -55,7 +55,7 @@ impl Drive {
     }
 
     pub(super) fn cost(&self, valid: u32) -> i128 {
-        i128::from(self.data_per_block() - valid) * i128::from(self.own.collection.superblocks_below_target_to_double_pace)
+        i128::from(self.data_per_block() - valid) * i128::from(self.own.collection.double_pace_at_deficit_superblocks)
     }
 
     pub(super) fn pace(&self) -> u32 {
@@ -64,15 +64,15 @@ impl Drive {
             return 0;
         }
         if self.is_forced() {
-            return 4 * collection.superblocks_below_target_to_double_pace;
+            return 4 * collection.double_pace_at_deficit_superblocks;
         }
-        if self.role.is_some() && self.free.len() as u32 > collection.floor_free_superblocks {
+        if self.role.is_some() && self.free.len() as u32 > collection.host_stall_threshold_free_superblocks {
             return 0;
         }
         let erased_soon = self.ways.values().filter(|way| way.erases.is_some()).count();
-        (collection.target_free_superblocks + collection.superblocks_below_target_to_double_pace)
+        (collection.target_free_superblocks + collection.double_pace_at_deficit_superblocks)
             .saturating_sub((self.free.len() + erased_soon) as u32)
-            .min(4 * collection.superblocks_below_target_to_double_pace)
+            .min(4 * collection.double_pace_at_deficit_superblocks)
     }
 
     pub(super) fn choose(&mut self) -> bool {
@@ -122,7 +122,7 @@ impl Drive {
     }
 
     pub(super) fn is_urgent(&self) -> bool {
-        self.is_forced() || self.is_idle || self.free.len() as u32 <= self.own.collection.floor_free_superblocks
+        self.is_forced() || self.is_idle || self.free.len() as u32 <= self.own.collection.host_stall_threshold_free_superblocks
     }
 
     pub(super) fn begin_those_that_may(&mut self) {
@@ -130,7 +130,9 @@ impl Drive {
         loop {
             let is_urgent = self.is_urgent();
             let Some(victim) = self.victim.clone() else {
-                if let Some((block, upkeep)) = self.overdue().filter(|_| self.free.len() as u32 > collection.floor_free_superblocks) {
+                if let Some((block, upkeep)) =
+                    self.overdue().filter(|_| self.free.len() as u32 > collection.host_stall_threshold_free_superblocks)
+                {
                     self.begin_victim(block, Some(upkeep));
                     continue;
                 }
@@ -138,7 +140,7 @@ impl Drive {
                 let goal = if self.is_idle {
                     self.idle_goal()
                 } else {
-                    collection.target_free_superblocks + collection.superblocks_below_target_to_double_pace
+                    collection.target_free_superblocks + collection.double_pace_at_deficit_superblocks
                 };
                 let in_general = !self.is_only_owing() && coming < goal;
                 let for_owed = self.owes_superblock() && self.ways.is_empty();
@@ -220,17 +222,18 @@ impl Drive {
 
     /// Returns true if the drive is forced to free one superblock and no more (rule 123).
     fn frees_one(&self) -> bool {
-        self.forced == Some(ForcedWork::OneVictimPerPool)
+        self.forced == Some(ForcedCollectionAmount::OneVictimPerPool)
     }
 
     /// Returns true if the drive still has to free a superblock, however many are free (rule 123).
     fn owes_superblock(&self) -> bool {
-        matches!(self.forced, Some(ForcedWork::OneVictimPerPool | ForcedWork::OneVictimPerPoolThenWatermark)) && !self.has_freed
+        matches!(self.forced, Some(ForcedCollectionAmount::OneVictimPerPool | ForcedCollectionAmount::OneVictimPerPoolThenWatermark))
+            && !self.has_freed
     }
 
     /// Returns true if the drive collects only the superblock that it has to free (rule 123).
     fn is_only_owing(&self) -> bool {
-        self.frees_one() && !self.is_idle && self.free.len() as u32 > self.own.collection.floor_free_superblocks
+        self.frees_one() && !self.is_idle && self.free.len() as u32 > self.own.collection.host_stall_threshold_free_superblocks
     }
 
     /// A superblock has been taken, or forced collection has ended: the drive registers, or asks (rule 216).
@@ -246,17 +249,18 @@ impl Drive {
         }
         if free <= collection.target_free_superblocks {
             self.has_asked = true;
-            let pages_left = u64::from(free.saturating_sub(collection.floor_free_superblocks + 1)) * u64::from(self.data_per_block());
-            self.front.told.push(Told::Asks(pages_left, free <= collection.floor_free_superblocks));
+            let pages_left =
+                u64::from(free.saturating_sub(collection.host_stall_threshold_free_superblocks + 1)) * u64::from(self.data_per_block());
+            self.front.told.push(Told::Asks(pages_left, free <= collection.host_stall_threshold_free_superblocks));
         }
     }
 
     /// The controller forces it.
-    pub(crate) fn forced_to(&mut self, work: ForcedWork) {
+    pub(crate) fn forced_to(&mut self, work: ForcedCollectionAmount) {
         assert!(self.forced.is_none(), "cycles do not overlap");
         (self.forced, self.has_freed, self.has_asked, self.has_registered) = (Some(work), false, false, false);
         self.looks_if_it_collects();
-        if self.idle_is_over && work == ForcedWork::UntilReserveFree {
+        if self.idle_is_over && work == ForcedCollectionAmount::UntilInitialFreeBlocks {
             return self.is_done();
         }
         self.begin_parts();
@@ -266,7 +270,7 @@ impl Drive {
 
     /// Idle time that was to be used is over (`StopGc`).
     pub(crate) fn is_stopped(&mut self) {
-        if self.forced == Some(ForcedWork::UntilReserveFree) {
+        if self.forced == Some(ForcedCollectionAmount::UntilInitialFreeBlocks) {
             self.is_done();
         }
     }
@@ -301,7 +305,7 @@ impl Drive {
     /// Begins to collect in the member's turn.
     pub(crate) fn turn_begins(&mut self) {
         if !self.is_forced() {
-            self.forced_to(ForcedWork::ToWatermark);
+            self.forced_to(ForcedCollectionAmount::ToWatermark);
         }
     }
 
@@ -318,12 +322,12 @@ impl Drive {
 
     /// Begins or ends a stretch of collection, if necessary (rule 214).
     pub(super) fn looks_if_it_collects(&mut self) {
-        let span = self.own.collection.superblocks_below_target_to_double_pace;
+        let span = self.own.collection.double_pace_at_deficit_superblocks;
         let collects = !self.ssd.gc.collection_takes_no_time && (self.is_urgent() || self.pace() >= 2 * span);
         match self.collects_since {
             None if collects => {
                 self.collects_since = Some((self.now, self.is_forced()));
-                let by_need = self.free.len() as u32 <= self.own.collection.floor_free_superblocks && !self.is_idle;
+                let by_need = self.free.len() as u32 <= self.own.collection.host_stall_threshold_free_superblocks && !self.is_idle;
                 if by_need && (self.has_asked || self.takes_turns()) {
                     self.front.told.push(Told::CollectsByNeed);
                 }
@@ -342,7 +346,7 @@ impl Drive {
             self.is_idle = false;
             self.looks_if_it_collects();
         }
-        let goal = self.own.collection.target_free_superblocks + self.own.collection.superblocks_below_target_to_double_pace;
+        let goal = self.own.collection.target_free_superblocks + self.own.collection.double_pace_at_deficit_superblocks;
         let nothing_is_left = self.ways.is_empty() && self.useful().is_empty();
         let is_reached = !self.owes_superblock() && (self.frees_one() || self.free.len() as u32 >= goal);
         if self.is_forced() && (is_reached || nothing_is_left) {

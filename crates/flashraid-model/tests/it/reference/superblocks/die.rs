@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use flashraid_model::events::TimeParts;
-use flashraid_model::flash::{ChannelParams, DieNumbering};
-use flashraid_model::ssd::{OperationSuspensionParams, PipeliningMode, PlaneReadMode};
+use flashraid_model::flash::{ChannelAssignment, DieNumbering};
+use flashraid_model::ssd::{HostOverlapWithMoves, OperationSuspensionParams, PlaneReadMode};
 
 use super::super::Operation;
 use super::super::front::Told;
@@ -24,7 +24,7 @@ impl Drive {
         let moved = state.moved.front().filter(|_| may_program).map(|&number| Job::Program(number));
         let erase = state.erases.front().map(|&block| Job::Erase(block));
         let part = state.parts.front().map(|&part| Job::Part(part));
-        let order = if self.pace() > self.own.collection.superblocks_below_target_to_double_pace {
+        let order = if self.pace() > self.own.collection.double_pace_at_deficit_superblocks {
             [erase, moved, part, program]
         } else {
             [program, erase, moved, part]
@@ -45,7 +45,7 @@ impl Drive {
             let busy = (0..state.reading.len()).any(|plane| state.reading[plane] || state.holding[plane] > 0);
             // With pipelining a step needs no more than a host read does, in all planes.
             let almost_free = (0..state.reading.len()).all(|plane| !state.reading[plane] && state.holding[plane] <= 1);
-            let may_overlap = almost_free && matches!(next, Some(Job::Part(_))) && self.pipeline() != PipeliningMode::Off;
+            let may_overlap = almost_free && matches!(next, Some(Job::Part(_))) && self.pipeline() != HostOverlapWithMoves::NoOverlap;
             let state = &mut self.dies[die];
             if !state.reads.is_empty() && (!something_waits || state.in_a_row < self.own.host_reads_in_a_row_max) {
                 if !self.begins_a_read(die, something_waits) {
@@ -68,7 +68,7 @@ impl Drive {
             }
         }
         // The data of a step leave: host reads go beside them (rule 229).
-        while self.pipeline() == PipeliningMode::AlsoDuringCollectionSteps
+        while self.pipeline() == HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep
             && matches!(self.dies[die].job, Some((Job::Part(_), false)))
             && !self.dies[die].reads.is_empty()
             && self.dies[die].in_a_row < self.own.host_reads_in_a_row_max
@@ -146,9 +146,13 @@ impl Drive {
         true
     }
 
-    pub(super) fn pipeline(&self) -> PipeliningMode {
+    pub(super) fn pipeline(&self) -> HostOverlapWithMoves {
         let has_registers = self.own.planes_read_during_transfer && self.own.plane_reads == PlaneReadMode::EachPlaneIndependently;
-        self.ssd.gc.preemption.filter(|_| has_registers).map_or(PipeliningMode::Off, |preemption| preemption.pipeline)
+        self.ssd
+            .gc
+            .preemption
+            .filter(|_| has_registers)
+            .map_or(HostOverlapWithMoves::NoOverlap, |preemption| preemption.host_overlap_with_moves)
     }
 
     pub(super) fn places_of_step(&self, part: usize) -> Vec<u32> {
@@ -165,7 +169,7 @@ impl Drive {
     }
 
     pub(super) fn merges(&self) -> bool {
-        self.ssd.gc.preemption.is_some_and(|preemption| preemption.serves_requests_from_move_register)
+        self.ssd.gc.preemption.is_some_and(|preemption| preemption.serves_page_being_moved_from_register)
     }
 
     /// Collection has read it and not programmed it.
@@ -406,10 +410,10 @@ impl Drive {
     /// The channel of a die; without channels each die has one of its own.
     pub(super) fn channel_of(&self, die: usize) -> usize {
         match self.ssd.channel {
-            Some(ChannelParams { dies_per_channel, die_numbering: DieNumbering::ConsecutiveWithinChannel }) => {
+            Some(ChannelAssignment { dies_per_channel, die_numbering: DieNumbering::ConsecutiveWithinChannel }) => {
                 die / dies_per_channel as usize
             }
-            Some(ChannelParams { die_numbering: DieNumbering::InterleavedDies, .. }) => die % self.channels.len(),
+            Some(ChannelAssignment { die_numbering: DieNumbering::InterleavedDies, .. }) => die % self.channels.len(),
             None => die,
         }
     }

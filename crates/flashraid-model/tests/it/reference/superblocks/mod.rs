@@ -10,7 +10,7 @@ mod start;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use flashraid_model::array::{WarmUp, WarmUpPattern};
-use flashraid_model::coordination::ForcedWork;
+use flashraid_model::coordination::ForcedCollectionAmount;
 use flashraid_model::events::TimeParts;
 use flashraid_model::rng;
 use flashraid_model::ssd::{SsdParams, SuperblockParams};
@@ -219,7 +219,7 @@ pub(super) struct Drive {
     in_foreground: bool,
     /// Role of the drive, if it knows the protocol (rule 216).
     role: Option<Role>,
-    forced: Option<ForcedWork>,
+    forced: Option<ForcedCollectionAmount>,
     /// True if the drive has freed a superblock since it was forced (rule 123).
     has_freed: bool,
     has_registered: bool,
@@ -300,7 +300,7 @@ impl Drive {
         };
         drive.written = vec![None; (drive.per_block() * g.blocks_per_plane) as usize];
         drive.room = 2 * u64::from(g.dies) * u64::from(drive.per_superpage());
-        if let Some(WarmUp { pattern: WarmUpPattern::SteadyState, .. }) = warm_up {
+        if let Some(WarmUp { pattern: WarmUpPattern::SteadyStateWithoutWrites, .. }) = warm_up {
             drive.is_steady(seed);
             return drive;
         }

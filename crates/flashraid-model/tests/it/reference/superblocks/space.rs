@@ -17,7 +17,7 @@ impl Drive {
 
     /// The stream of what is moved out of a superblock: behind those of the host one for each handle, or one.
     pub(super) fn moves_to(&self, block: u32) -> usize {
-        self.handle_count() + if self.own.placement_handles.collection_keeps_handles { self.handle_of[block as usize] } else { 0 }
+        self.handle_count() + if self.own.placement_handles.collection_separates_handles { self.handle_of[block as usize] } else { 0 }
     }
 
     /// Counts the units that a stream has programmed.
@@ -42,9 +42,9 @@ impl Drive {
         let in_use = self.slc.iter().filter(|&&slc| slc).count();
         let most = match slc.superblock_limit {
             SlcSuperblockCountLimit::Superblocks(superblocks) => superblocks as usize,
-            SlcSuperblockCountLimit::ShareOfFree { millionths } => {
+            SlcSuperblockCountLimit::ShareOfAvailable { millionths_of_available } => {
                 let beyond = self.free.len().saturating_sub(self.own.collection.target_free_superblocks as usize);
-                (beyond + in_use) * millionths as usize / 1_000_000
+                (beyond + in_use) * millionths_of_available as usize / 1_000_000
             }
         };
         let left: usize = self.open[stream].iter().flat_map(|(_, left)| left).map(Vec::len).sum();

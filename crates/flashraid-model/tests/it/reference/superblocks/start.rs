@@ -9,7 +9,7 @@ impl Drive {
         let mut stream = rng::stream(seed, "warm-up", (self.member as u64) << 32);
         let (per_block, exported) = (self.per_block(), self.units.len() as u32);
         let streams = self.own.placement_handles.count
-            + if self.own.placement_handles.collection_keeps_handles { self.own.placement_handles.count } else { 1 };
+            + if self.own.placement_handles.collection_separates_handles { self.own.placement_handles.count } else { 1 };
         let streams = streams + u32::from(self.own.slc.is_some());
         let sealed = self.blocks.len() as u32 - self.own.collection.target_free_superblocks - streams;
         let left = |lambda: f64| -> Vec<f64> {

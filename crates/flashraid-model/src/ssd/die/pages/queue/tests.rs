@@ -3,12 +3,12 @@
 
 use super::*;
 use crate::ids::DieId;
-use crate::ssd::PageOp;
+use crate::ssd::LogicalPageOp;
 use proptest::prelude::*;
 
 fn operation(page: u32, kind: u32) -> Waiting {
     let kinds = [OpKind::Read, OpKind::Write, OpKind::Write, OpKind::Trim];
-    let op = PageOp {
+    let op = LogicalPageOp {
         logical_page: page,
         kind: kinds[kind as usize],
         fua: false,
