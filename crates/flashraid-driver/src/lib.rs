@@ -70,7 +70,7 @@ pub trait RunWatcher {
     fn victim_cleaned(&mut self, _clean: &VictimBlockCollection) {}
     /// Reports the number of units that a drive with superblocks has just programmed, padding and parity included. A unit is what the
     /// mapping of such a drive places: one page or several.
-    fn units_programmed(&mut self, _units: u64) {}
+    fn mapping_units_programmed(&mut self, _units: u64) {}
 }
 
 /// Progress of a simulation.
@@ -131,7 +131,7 @@ pub struct QueueDepthUse {
     /// after its answer has passed.
     pub depth: u32,
     /// Time between an answer and the next request, in nanoseconds.
-    pub think_ns: u64,
+    pub think_ns_per_request: u64,
     /// Idle time of slots of the queue depth that send no more requests, because the workload is exhausted. It is in nanoseconds,
     /// summed over these slots. A slot is idle from the end of the think time after its last answer until the end of the measured time.
     /// A think time that ends after the measured time counts as negative idle time, because Little's law counts whole think times.
@@ -251,9 +251,9 @@ impl<S: Source> Loop<S> {
     fn new(array: Array, source: S, limit: RunLimit, params: &MetricsParams) -> Self {
         let shape = *array.shape();
         let metrics = MetricsRecorder::new(params, shape.members_including_spares, shape.dies_per_member)
-            .with_phases(if shape.member_failures_configured { Health::ALL.len() } else { 0 });
+            .with_run_phases(if shape.member_failures_configured { Health::ALL.len() } else { 0 });
         let host = source.host_loop();
-        let serves_ahead_of_time = host == HostLoop::Open && shape.can_simulate_future_requests;
+        let serves_ahead_of_time = host == HostLoop::Open && shape.knows_request_ends_at_arrival;
         Self {
             upcoming: Upcoming::new(source, &array, serves_ahead_of_time),
             serves_ahead_of_time,
@@ -261,9 +261,12 @@ impl<S: Source> Loop<S> {
             end: None,
             slots: match host {
                 HostLoop::Open => None,
-                HostLoop::Closed { depth, think_ns } => {
-                    Some(QueueDepthUse { depth, think_ns, slot_idle_ns_after_last_request: 0, slot_ns_of_unmeasured_requests: 0 })
-                }
+                HostLoop::Closed { depth, think_ns } => Some(QueueDepthUse {
+                    depth,
+                    think_ns_per_request: think_ns,
+                    slot_idle_ns_after_last_request: 0,
+                    slot_ns_of_unmeasured_requests: 0,
+                }),
             },
             idle_since: Vec::new(),
             thinking: VecDeque::new(),
@@ -576,7 +579,7 @@ impl<S: Source> Loop<S> {
             ArrayEvent::DestageEnded(destage) => self.metrics.record_destage(destage),
             ArrayEvent::SuperblockUnitsProgrammed(MappingUnitsProgrammed { at, units, pages_moved, .. }) => {
                 self.metrics.record_moved_pages(*at, *pages_moved);
-                watch.units_programmed(*units);
+                watch.mapping_units_programmed(*units);
             }
             ArrayEvent::HealthChanged { health, .. } => self.health = *health,
         }
@@ -596,7 +599,7 @@ impl<S: Source> Loop<S> {
             && (done.pages_lost > 0 || matches!(request.kind, OpKind::Trim | OpKind::Flush))
         {
             let from_ns = arrival_ns.max(self.measured_from_ns);
-            slots.slot_ns_of_unmeasured_requests += u128::from(done.at - from_ns) + u128::from(slots.think_ns);
+            slots.slot_ns_of_unmeasured_requests += u128::from(done.at - from_ns) + u128::from(slots.think_ns_per_request);
         }
         if done.pages_lost > 0 {
             self.requests_lost += u64::from(is_measured);

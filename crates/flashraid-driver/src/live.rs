@@ -92,7 +92,7 @@ impl LiveArray {
     pub fn new(array: Array, params: &MetricsParams) -> Self {
         let shape = *array.shape();
         let mut inner = Loop::new(array, Nothing, Default::default(), params);
-        inner.serves_ahead_of_time = shape.can_simulate_future_requests;
+        inner.serves_ahead_of_time = shape.knows_request_ends_at_arrival;
         inner.begin();
         Self {
             inner,

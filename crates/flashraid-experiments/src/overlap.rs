@@ -54,7 +54,7 @@ fn count(params: &flashraid_model::array::ArrayParams, writes: &[(u64, u32)]) ->
             fua: false,
             high_priority: false,
             stream: 0,
-            bypasses_striping: false,
+            contiguous_on_one_member: false,
         };
         array.submit(0, &request).expect("the stripe lies in the array");
     }

@@ -141,7 +141,7 @@ pub struct RequestInPages {
     /// Number of the stream in a mix of workloads, or 0 without a mix.
     pub stream: u8,
     /// True if all pages of the request lie on the member of the first page, on consecutive data pages of that member.
-    pub bypasses_striping: bool,
+    pub contiguous_on_one_member: bool,
 }
 
 impl RequestInPages {
@@ -329,7 +329,7 @@ impl Layout {
         let strip_pages = u64::from(self.strip_pages);
         let (mut stripe, mut column, mut within) = self.split(request.first_page);
         let mut left = request.pages;
-        let one_member = request.bypasses_striping;
+        let one_member = request.contiguous_on_one_member;
         std::iter::from_fn(move || {
             if left == 0 {
                 return None;
@@ -417,12 +417,15 @@ mod tests {
             fua: false,
             high_priority: false,
             stream: 0,
-            bypasses_striping: false,
+            contiguous_on_one_member: false,
         };
         let extents = |request| layout.extents(&request).map(|r| (r.first_member, r.first_page, r.pages)).collect::<Vec<_>>();
         assert_eq!(extents(request), [(0, 1, 1), (1, 0, 2), (2, 2, 2), (0, 2, 2), (1, 4, 2), (2, 4, 2), (0, 6, 1)]);
         // Member 0 holds parity in stripe 2.
-        assert_eq!(extents(RequestInPages { pages: 6, bypasses_striping: true, ..request }), [(0, 1, 1), (0, 2, 2), (0, 6, 2), (0, 0, 1)]);
+        assert_eq!(
+            extents(RequestInPages { pages: 6, contiguous_on_one_member: true, ..request }),
+            [(0, 1, 1), (0, 2, 2), (0, 6, 2), (0, 0, 1)]
+        );
     }
 
     fn any_layout() -> impl Strategy<Value = Layout> {
@@ -475,7 +478,7 @@ mod tests {
         fn extents_agree_with_locations(layout in any_layout(), at in any::<u64>(), length in 1_u32..200) {
             let first_page = at % layout.exported_pages();
             let pages = length.min((layout.exported_pages() - first_page) as u32);
-            let request = RequestInPages { tag: 0, first_page, pages, kind: OpKind::Write, fua: false, high_priority: false, stream: 0, bypasses_striping: false };
+            let request = RequestInPages { tag: 0, first_page, pages, kind: OpKind::Write, fua: false, high_priority: false, stream: 0, contiguous_on_one_member: false };
             let by_extent: Vec<_> = layout.extents(&request).flat_map(|r| (0..r.pages).map(move |i| (r.first_member, r.first_page + i))).collect();
             let by_page: Vec<_> = (first_page..first_page + u64::from(pages)).map(|p| layout.locate(p)).map(|p| (p.member, p.member_page)).collect();
             prop_assert_eq!(by_extent, by_page);

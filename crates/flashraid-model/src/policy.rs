@@ -151,7 +151,7 @@ macro_rules! policies {
             }
 
             fn json_schema(generator: &mut ::schemars::SchemaGenerator) -> ::schemars::Schema {
-                $crate::policy::schema_of_policies::<Self>($tag, generator)
+                $crate::policy::policy_choice_json_schema::<Self>($tag, generator)
             }
         }
     };
@@ -260,7 +260,7 @@ pub trait PolicyList: Sized + DeserializeOwned {
 /// Returns the JSON Schema for a value that chooses one policy of the enumeration `K`. The value is the name of the policy, or a table.
 /// The table has the name under the key `tag`, and the parameters of that policy. The documentation of a policy's type becomes the
 /// description of both forms.
-pub fn schema_of_policies<K: PolicyList>(tag: &str, generator: &mut SchemaGenerator) -> Schema {
+pub fn policy_choice_json_schema<K: PolicyList>(tag: &str, generator: &mut SchemaGenerator) -> Schema {
     let schemas = K::schemas(generator);
     let mut tables = Vec::new();
     for (policy, schema) in K::all_with_default_parameters().iter().zip(&schemas) {
@@ -331,7 +331,7 @@ pub mod policy_config_tables {
     }
 
     /// Returns a policy as a table: its name under the key `tag`, and its own parameters. The table has no keys for parameters of
-    /// other policies of the same kind. ([`put_policy_with_all_parameters`] adds those, too, with their default values.)
+    /// other policies of the same kind. ([`put_policy_and_defaults_of_others`] adds those, too, with their default values.)
     pub fn named_table_with_own_parameters<K: PolicyList>(tag: &str, policy: &K) -> Map<String, Value> {
         let mut table = policy.parameters();
         table.insert(tag.to_owned(), policy.name().into());
@@ -379,7 +379,7 @@ pub mod policy_config_tables {
 
     /// Adds a policy to `table`: its name under the key `tag`, and each parameter under a key of its own. The function then also adds the
     /// default parameters of the other policies of this kind. So all tables have the same keys.
-    pub fn put_policy_with_all_parameters<K: PolicyList>(tag: &str, policy: &K, table: &mut Map<String, Value>) {
+    pub fn put_policy_and_defaults_of_others<K: PolicyList>(tag: &str, policy: &K, table: &mut Map<String, Value>) {
         table.insert(tag.to_owned(), policy.name().into());
         table.extend(policy.parameters());
         for (key, default) in K::all_with_default_parameters().iter().flat_map(PolicyList::parameters) {

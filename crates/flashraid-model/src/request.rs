@@ -56,12 +56,12 @@ pub struct Request {
     /// True if all bytes lie on the member of the first byte, at consecutive addresses of that member. If false, the bytes lie on the
     /// members as the RAID level distributes them. The "skewed" load in Table 9 of the paper on globally coordinated collection (GGC)
     /// needs the value true. There a request larger than a stripe unit still goes to one SSD.
-    pub bypasses_striping: bool,
+    pub contiguous_on_one_member: bool,
 }
 
 impl Request {
     /// Returns a request of normal priority. Its bytes lie on the members as the RAID level distributes them, in contrast to those of
-    /// a request with [`Request::bypasses_striping`]. All flags are false, and the number of the stream is 0.
+    /// a request with [`Request::contiguous_on_one_member`]. All flags are false, and the number of the stream is 0.
     pub const fn new(kind: OpKind, arrival_ns: u64, offset_bytes: u64, length_bytes: u64) -> Self {
         Self {
             arrival_ns,
@@ -72,7 +72,7 @@ impl Request {
             zeroes: false,
             high_priority: false,
             stream: 0,
-            bypasses_striping: false,
+            contiguous_on_one_member: false,
         }
     }
 }

@@ -186,7 +186,7 @@ mod tests {
             zeroes: false,
             high_priority: index == 7,
             stream: (index % 2) as u8,
-            bypasses_striping: false,
+            contiguous_on_one_member: false,
         };
         let time = TimeParts { flash_ns: 200_000, queue_ns: 50_000 - index % 9, other_ns: index % 9, ..TimeParts::default() };
         CompletedRequest {

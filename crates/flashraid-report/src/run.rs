@@ -86,7 +86,7 @@ pub fn notes(report: &Report, has_life: bool) -> Vec<String> {
     let marks =
         WarningMark::ALL.into_iter().filter(holds).map(|mark| format!("{} {}: {}", mark.symbol(), mark.json_name(), mark.explanation()));
     let verdict = load.map(str::to_owned).into_iter().chain(marks);
-    let idle = report.load_headroom().map(|idle| idle.to_string());
+    let idle = report.load_rise_until_gc_matters().map(|idle| idle.to_string());
     let warnings = report.warnings.iter().map(|warning| format!("warning: {warning}"));
     partial
         .into_iter()

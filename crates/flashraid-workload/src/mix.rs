@@ -72,7 +72,7 @@ mod tests {
                 zeroes: false,
                 high_priority: false,
                 stream: 0,
-                bypasses_striping: false,
+                contiguous_on_one_member: false,
             }))
         }
     }

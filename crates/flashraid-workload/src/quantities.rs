@@ -5,17 +5,17 @@ use crate::units::{AllowedUnitlessRange, Quantity, Size, UnitError};
 use flashraid_model::events::TIME_MAX_NS;
 use flashraid_model::quantity_impls;
 
-quantity_impls!(RequestGap, MeanSize, AddressGranularity);
+quantity_impls!(MeanRequestInterval, MeanSize, AddressGranularity);
 
 /// A mean time between requests, which may be a fraction of a nanosecond. Users write it as a duration or as a rate of requests. Some
 /// other times of a workload have this type, too, such as the length of a tick.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RequestGap {
+pub struct MeanRequestInterval {
     /// Length of the time, as a rule the mean time between two requests, in nanoseconds; above 0.
     pub ns: f64,
 }
 
-impl RequestGap {
+impl MeanRequestInterval {
     /// Returns the mean time between requests, of which `per_second` arrive in a second.
     pub fn from_rate(per_second: f64) -> Self {
         Self { ns: 1e9 / per_second }
@@ -27,7 +27,7 @@ impl RequestGap {
     }
 }
 
-impl Quantity for RequestGap {
+impl Quantity for MeanRequestInterval {
     const NAME: &'static str = "gap";
     const ALLOWED_VALUES: &'static str = "a duration above 0 with a unit, such as \"3ms\", or a rate, such as \"476.5/s\"";
     const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d|/s)\s*$";

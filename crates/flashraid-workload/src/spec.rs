@@ -251,7 +251,7 @@ mod tests {
         let bursts = SyntheticSpec {
             read_fraction: 0.3,
             high_priority_fraction: 0.5,
-            sequential_gap: Some(crate::quantities::RequestGap { ns: 5e5 }),
+            sequential_gap: Some(crate::quantities::MeanRequestInterval { ns: 5e5 }),
             addresses: crate::synthetic::AddressSpec { sequential_fraction: 0.4, ..crate::synthetic::AddressSpec::default() },
             ..SyntheticSpec { arrivals: ArrivalSpec::poisson(50.0), ..SyntheticSpec::random_writes() }
         };

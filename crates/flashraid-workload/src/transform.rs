@@ -33,7 +33,7 @@ pub struct TransformSpec {
     /// AddressGranularity, in bytes, in which the array deallocates a write of zeroes (rule 220). Whole units become trims, and the rest is
     /// written. `None` writes everything.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub zero_write_trim_unit_bytes: Option<u64>,
+    pub zero_write_trim_granularity_bytes: Option<u64>,
 }
 
 /// Treatment of addresses beyond the array.
@@ -67,7 +67,7 @@ impl Default for TransformSpec {
             size_scale: 1.0,
             address_fit: AddressFit::Error,
             high_priority_fraction: 0.0,
-            zero_write_trim_unit_bytes: None,
+            zero_write_trim_granularity_bytes: None,
         }
     }
 }
@@ -93,7 +93,7 @@ impl TransformSpec {
         if matches!(self.address_fit, AddressFit::Scale { extent_bytes: Some(0) }) {
             problems.push(SpecProblem::new("address_fit.extent_bytes", "is 0; at least 1 is needed, or leave it out".into()));
         }
-        if self.zero_write_trim_unit_bytes == Some(0) {
+        if self.zero_write_trim_granularity_bytes == Some(0) {
             problems.push(SpecProblem::new("deallocate_bytes", "is 0; at least 1 is needed, or leave it out".into()));
         }
         let timed = [("start_ns", self.start_ns != 0), ("limit_ns", self.limit_ns.is_some()), ("rate_scale", self.rate_scale != 1.0)];
@@ -340,7 +340,7 @@ impl<S: Source> TransformedSource<S> {
             request.high_priority |= rng::chance(&mut self.priorities, share);
         }
         self.given += 1;
-        Ok(Some(match self.spec.zero_write_trim_unit_bytes {
+        Ok(Some(match self.spec.zero_write_trim_granularity_bytes {
             Some(piece_bytes) if request.zeroes => self.deallocate(request, piece_bytes),
             _ => request,
         }))
@@ -395,7 +395,7 @@ mod tests {
                 zeroes: false,
                 high_priority: false,
                 stream: 0,
-                bypasses_striping: false,
+                contiguous_on_one_member: false,
             }))
         }
     }
@@ -431,7 +431,7 @@ mod tests {
     fn zeroes_are_deallocated_piece_by_piece_and_the_rest_is_written() {
         let places = vec![(0, 8192), (4096, 4096), (512, 20_000), (4096, 8704), (8191, 4097), (512, 4096), (0, 1 << 20)];
         let of = |deallocate_bytes: Option<u64>| {
-            let spec = TransformSpec { zero_write_trim_unit_bytes: deallocate_bytes, ..wrapped() };
+            let spec = TransformSpec { zero_write_trim_granularity_bytes: deallocate_bytes, ..wrapped() };
             let mut transform =
                 TransformedSource::open(&spec, 1, &SPACE, &Stop::default(), || Ok(Box::new(OfZeroes(places.clone())))).unwrap();
             let mut out = Vec::new();
@@ -458,7 +458,7 @@ mod tests {
         ];
         assert_eq!(parts, expected);
         assert_eq!(notes, ["write zeroes: 6 deallocated the units that they cover wholly, 4 wrote all or the rest"]);
-        let problems = TransformSpec { zero_write_trim_unit_bytes: Some(0), ..wrapped() }.problems(false);
+        let problems = TransformSpec { zero_write_trim_granularity_bytes: Some(0), ..wrapped() }.problems(false);
         assert_eq!(problems[0].key, "deallocate_bytes");
     }
 

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 pub use drive::{FrontEndCheck, PlacementHandlesCheck, QueuesCheck, SlcSuperblocksCheck, SuperblockDriveCheck};
 pub use sample::FirstRequestsStatistics;
-pub use turns::{PermissionCheck, TurnsCheck};
+pub use turns::{StaggerCheck, TurnsCheck};
 
 use std::fs::File;
 use std::path::Path;
@@ -22,7 +22,7 @@ use std::path::Path;
 use crate::config::{Scenario, WorkloadConfig, workload_address_space};
 use crate::duration::EstimatedWallClockSeconds;
 use crate::file_hashes::traces;
-use crate::load_headroom::LoadHeadroom;
+use crate::load_rise::LoadRiseUntilGcMatters;
 use crate::run::RunError;
 use crate::warm_state;
 use flashraid_model::array::{ArrayParams, WarmUpPattern};
@@ -39,7 +39,7 @@ pub struct CheckReport {
     pub members: u32,
     /// Sizes of the write cache of the array (`[cache]`), which stands in front of the SSDs. `None` if there is no such cache.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cache: Option<CacheCheck>,
+    pub cache: Option<WriteCacheSizes>,
     /// Capacity of one member.
     pub member: MemberCapacity,
     /// Results that only exist for drives with superblocks. Left out if the members of the array are drives without superblocks.
@@ -61,7 +61,7 @@ pub struct CheckReport {
     /// Results about the coordination scheme `stagger`, in which members ask the controller for permission to collect. They tell how
     /// many members may collect together, and if that is enough. They are left out with other schemes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub leave: Option<PermissionCheck>,
+    pub leave: Option<StaggerCheck>,
     /// Results about the coordination scheme `windows`, in which members take turns to collect, each in its own window of time. They
     /// tell if the turns are long enough, and not too long. They are left out with other schemes.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -87,7 +87,7 @@ pub struct CheckReport {
 
 /// Sizes of the array's write cache (`[cache]`) in bytes: of its cache of write groups, of its cache for each member, and of a stripe.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct CacheCheck {
+pub struct WriteCacheSizes {
     /// Number of bytes in the cache of write groups (the dirty pages of one stripe each); 0 if the cache policy has none. With the
     /// policies `wow` and `stow`, this cache is the whole write cache. With the policy `lawc`, its pages go on to the caches of the
     /// members.
@@ -176,12 +176,12 @@ impl LoadCheck {
     /// unless the array is idle: each part works less than a tenth of the time, and collection hardly adds to response times. It is
     /// also `None` for a closed loop.
     #[must_use]
-    pub fn load_headroom(&self) -> Option<LoadHeadroom> {
+    pub fn load_rise_until_gc_matters(&self) -> Option<LoadRiseUntilGcMatters> {
         let busy = self.dies_with_gc?;
         let fullest = [self.link, self.channels, self.controller].into_iter().flatten().fold(busy, f64::max);
         // The wait is told in times of the request's own operations. Its share of the response time has the wait in its divisor, too.
         let wait = self.collection_wait?;
-        LoadHeadroom::from_busy_fractions(busy, fullest, wait / (1.0 + wait))
+        LoadRiseUntilGcMatters::from_busy_fractions(busy, fullest, wait / (1.0 + wait))
     }
 }
 
@@ -313,7 +313,7 @@ fn explain_with(scenario: &Scenario, workload: Option<FirstRequestsStatistics>, 
     let (spares, _) = array.spares_and_state();
     let report = CheckReport {
         array_bytes: workload_address_space(array).capacity_bytes,
-        cache: array.cache.map(|cache| CacheCheck {
+        cache: array.cache.map(|cache| WriteCacheSizes {
             group_bytes: u64::from(cache.write_group_cache_capacity_pages) * page_bytes,
             member_bytes: u64::from(cache.member_cache_pages) * page_bytes,
             stripe_bytes: u64::from(array.layout().data_strips_per_stripe()) * u64::from(array.stripe_unit_pages) * page_bytes,
@@ -423,7 +423,7 @@ fn transfers_per_move(ssd: &SsdParams) -> f64 {
     match ssd.gc.collection_procedure {
         _ if ssd.gc.copy_back => 0.0,
         CollectionProcedure::VictimByPolicy => 2.0,
-        CollectionProcedure::DiskSimWithoutCopyBack => 2.0 * (1.0 - 1.0 / f64::from(ssd.geometry.planes)),
+        CollectionProcedure::LikeDiskSimWithoutCopyBack => 2.0 * (1.0 - 1.0 / f64::from(ssd.geometry.planes)),
     }
 }
 

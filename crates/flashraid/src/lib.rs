@@ -124,7 +124,7 @@ pub mod documented_names;
 #[doc(hidden)]
 pub mod duration;
 pub mod exchange;
-pub mod load_headroom;
+pub mod load_rise;
 pub mod memory;
 pub mod report;
 #[doc(hidden)]

@@ -29,7 +29,7 @@ use flashraid_model::metrics::trend::SAMPLES_BEYOND_QUANTILE_MIN;
 use flashraid_model::ssd::MechanismCounterTable;
 
 pub use array::{
-    ControllerWaitsReport, FailedMember, FailureReport, GcAvoidingReadsReport, HedgedReads, Lost, Parity, PredictedReads,
+    ControllerThrottlingReport, FailedMember, FailureReport, GcAvoidingReadsReport, HedgedReads, Lost, Parity, PredictedReads,
     ResponseTimesByHealth,
 };
 pub(crate) use build::{ReportInputs, SuperblockDriveInputs};
@@ -80,7 +80,7 @@ pub struct Report {
     pub response_us: ByDirection<ResponseTime>,
     /// Results of each stream of a workload with `kind = "mix"`, in order; left out for other workloads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub streams: Vec<StreamReport>,
+    pub streams: Vec<MixStreamReport>,
     /// Bandwidth, in MB/s (10^6 bytes per second).
     pub bandwidth_mb_s: Bandwidth,
     /// Counts of reads, programs and erases on flash.
@@ -92,7 +92,7 @@ pub struct Report {
     pub cache: serde_json::Map<String, Value>,
     /// Waits caused by the limits of the array's controller; `None` without limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub controller: Option<ControllerWaitsReport>,
+    pub controller: Option<ControllerThrottlingReport>,
     /// Counters of the writes, reads and waits that parity costs; `None` for array levels without parity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parity: Option<Parity>,
@@ -201,7 +201,7 @@ impl Report {
     /// Returns the factors by which the load would have to rise until remedies (settings that reduce the effects of garbage collection)
     /// matter. Returns `None` for a closed loop, and for an array that is not lightly loaded.
     #[must_use]
-    pub fn load_headroom(&self) -> Option<crate::load_headroom::LoadHeadroom> {
+    pub fn load_rise_until_gc_matters(&self) -> Option<crate::load_rise::LoadRiseUntilGcMatters> {
         let mean = |member: &MemberOverTime| {
             let intervals = member.utilisation.len();
             (intervals > 0).then(|| member.utilisation.iter().sum::<f64>() / intervals as f64)
@@ -210,10 +210,10 @@ impl Report {
         if self.config["coordination"]["scheme"] == "ideal" {
             return None;
         }
-        let share = |time: TimeSpent| time.collection / time.total().max(f64::MIN_POSITIVE);
+        let share = |time: MeanResponseTimeByCause| time.collection / time.total().max(f64::MIN_POSITIVE);
         let collection = [self.time_us.all, self.time_us.slowest_1_percent].into_iter().flatten().map(share).fold(0.0, f64::max);
         (self.verdict.load == LoadVerdict::Stable)
-            .then(|| crate::load_headroom::LoadHeadroom::from_busy_fractions(busy, busy, collection))
+            .then(|| crate::load_rise::LoadRiseUntilGcMatters::from_busy_fractions(busy, busy, collection))
             .flatten()
     }
 
@@ -311,20 +311,20 @@ pub struct Batches {
 #[non_exhaustive]
 pub struct ResponseTimeParts {
     /// Mean response time of all requests, divided into its causes.
-    pub all: Option<TimeSpent>,
+    pub all: Option<MeanResponseTimeByCause>,
     /// Mean response time of the slowest tenth of the requests, divided into its causes.
-    pub slowest_10_percent: Option<TimeSpent>,
+    pub slowest_10_percent: Option<MeanResponseTimeByCause>,
     /// Mean response time of the slowest hundredth of the requests, divided into its causes.
-    pub slowest_1_percent: Option<TimeSpent>,
+    pub slowest_1_percent: Option<MeanResponseTimeByCause>,
     /// Mean response time of the slowest thousandth of the requests, divided into its causes.
-    pub slowest_0_1_percent: Option<TimeSpent>,
+    pub slowest_0_1_percent: Option<MeanResponseTimeByCause>,
 }
 
 impl ResponseTimeParts {
     /// Returns the mean response time, divided into its causes, of all requests and of the slowest 10 %, 1 % and 0.1 %. Each comes with
     /// a label for people, such as `slowest 1 %`, and is `None` without requests.
     #[must_use]
-    pub fn means_of_all_and_of_slowest(&self) -> [(&'static str, Option<TimeSpent>); 4] {
+    pub fn means_of_all_and_slowest_percents(&self) -> [(&'static str, Option<MeanResponseTimeByCause>); 4] {
         [
             ("all", self.all),
             ("slowest 10 %", self.slowest_10_percent),
@@ -338,7 +338,7 @@ impl ResponseTimeParts {
 /// those count that decided the end of the request. The causes therefore add up to the response time.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
-pub struct TimeSpent {
+pub struct MeanResponseTimeByCause {
     /// Mean time per request spent waiting for other requests, in microseconds: for their operations, for full queues, and for the
     /// controller's limit of outstanding requests.
     pub queue: f64,
@@ -360,7 +360,7 @@ pub struct TimeSpent {
     pub other: f64,
 }
 
-impl TimeSpent {
+impl MeanResponseTimeByCause {
     /// Returns each cause on which the response time is spent: its name, and its mean time per request in microseconds. The causes are
     /// in the order of the fields, from `queue` to `other`.
     #[must_use]
@@ -448,7 +448,7 @@ pub struct ByDirection<T> {
 /// Results of one stream, which is one of the workloads that a workload with `kind = "mix"` merges.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
-pub struct StreamReport {
+pub struct MixStreamReport {
     /// Requests per second over the measured time.
     pub iops: Iops,
     /// Response times, in microseconds.
@@ -586,7 +586,7 @@ pub struct TimelineReport {
     pub requests: Vec<TimelineRequest>,
     /// Garbage collections that ran at some time in the window, from `from_ns` to `to_ns`. Each entry is the collection of one victim
     /// block.
-    pub gc: Vec<TimelineGc>,
+    pub gc: Vec<TimelineBlockCollection>,
     /// Destages of the write cache that ran at some time in the window, from `from_ns` to `to_ns`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub destages: Vec<TimelineMemberDestage>,
@@ -685,7 +685,7 @@ pub struct TimelineRequest {
 /// The collection of one victim block, on a timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
-pub struct TimelineGc {
+pub struct TimelineBlockCollection {
     /// Number of the member that has the victim block.
     pub member: u32,
     /// Number of the die in the member.

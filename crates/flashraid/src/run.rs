@@ -319,7 +319,7 @@ impl RunWatcher for RunWatch<'_> {
         self.observer.victim_cleaned(clean);
     }
 
-    fn units_programmed(&mut self, units: u64) {
+    fn mapping_units_programmed(&mut self, units: u64) {
         self.observer.units_programmed(units);
     }
 }

@@ -88,7 +88,7 @@ impl SharedWarmUps {
 
     /// Returns true if a run with this key may begin without waiting: its warm state exists, or no other run is computing it. In the second
     /// case, the caller's run must compute it, and later calls return false until the state exists.
-    pub fn claim_unless_in_progress(&self, key: &str) -> bool {
+    pub fn try_claim_warm_up(&self, key: &str) -> bool {
         let mut shared = lock(&self.shared);
         let Some(shared) = shared.get_mut(key) else { return true };
         let is_made = shared.state.try_lock().map(|state| state.is_some());
@@ -451,7 +451,7 @@ fn warm_up(array: &mut Array, scenario: &Scenario, threads: usize, stop: &Stop, 
             // A trace has the same requests in each pass, with any seed.
             let is_trace = matches!(untimed.source, SourceSpec::Trace(_));
             overwrite_by_workload(array, &workload_address_space(params), overwrites, is_trace, open, go_on)?;
-            array.untimed_access().members_to_warm_up().iter_mut().for_each(Ssd::end_warm_up_and_close_blocks);
+            array.untimed_access().members_to_warm_up().iter_mut().for_each(Ssd::end_warm_up_and_close_superpages);
             Ok(())
         }
     }

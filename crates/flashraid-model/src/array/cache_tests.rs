@@ -79,7 +79,7 @@ fn run(params: &ArrayParams, asked: &[(TimeNs, u64, u32, bool)]) -> Outcome {
                     fua: false,
                     high_priority: false,
                     stream: 0,
-                    bypasses_striping: false,
+                    contiguous_on_one_member: false,
                 },
             )
             .unwrap();
@@ -156,7 +156,7 @@ fn a_trim_drops_dirty_pages_and_trims_the_members() {
             fua: false,
             high_priority: false,
             stream: 0,
-            bypasses_striping: false,
+            contiguous_on_one_member: false,
         };
         for (at, request) in [(0, op(0, OpKind::Write, 0, 2)), (1000, op(1, OpKind::Trim, trim.0, trim.1))] {
             array.advance(at, &mut events);
@@ -197,7 +197,7 @@ fn destages_are_recorded_on_the_members_that_get_them() {
                 fua: false,
                 high_priority: false,
                 stream: 0,
-                bypasses_striping: false,
+                contiguous_on_one_member: false,
             };
             array.submit(at, &request).unwrap();
             array.advance(at + 999, &mut events);
@@ -249,7 +249,7 @@ fn coordination(scheme: SchemePolicy, members: u32) -> CoordinationParams {
         forced_collection_amount: ForcedCollectionAmount::OneVictimPerDie,
         soft_threshold_free_blocks: 2,
         joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
-        request_to_cycle_delay_ns: 0,
+        request_to_collection_order_delay_ns: 0,
         begins_cycles_when_idle: false,
         all_dies_of_forced_member_collect: true,
         controller_answers_member_requests: true,

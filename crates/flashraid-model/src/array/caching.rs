@@ -42,7 +42,7 @@ impl TieBreaks {
 
 fn pages_of(extent: &ArrayExtent, kind: OpKind) -> RequestInPages {
     let ArrayExtent { first_page, pages } = *extent;
-    RequestInPages { tag: 0, first_page, pages, kind, fua: false, high_priority: false, stream: 0, bypasses_striping: false }
+    RequestInPages { tag: 0, first_page, pages, kind, fua: false, high_priority: false, stream: 0, contiguous_on_one_member: false }
 }
 
 /// Record of the destages in progress, for a timeline.
@@ -64,9 +64,15 @@ impl Caching {
     }
 
     /// Lets the cache do the work that is due now.
-    pub(super) fn step(&mut self, now: TimeNs, moment_is_over: bool, volume: &mut Volume, controller: Option<&mut Coordination>) -> Issued {
+    pub(super) fn step(
+        &mut self,
+        now: TimeNs,
+        after_events_of_now: bool,
+        volume: &mut Volume,
+        controller: Option<&mut Coordination>,
+    ) -> Issued {
         self.cache.step(now);
-        self.perform_commands(now, moment_is_over, volume, controller)
+        self.perform_commands(now, after_events_of_now, volume, controller)
     }
 
     /// Passes an event to the cache. If all data that were cached at a member's failure have been destaged since, rebuilding may begin
@@ -88,7 +94,7 @@ impl Caching {
     pub(crate) fn perform_commands(
         &mut self,
         now: TimeNs,
-        moment_is_over: bool,
+        after_events_of_now: bool,
         volume: &mut Volume,
         mut controller: Option<&mut Coordination>,
     ) -> Issued {
@@ -107,7 +113,7 @@ impl Caching {
             if let Some(controller) = &mut controller {
                 controller.request_arrives(now);
             }
-            let access = Access { now, kind, fua: false, high_priority: false, source: cache.source(token), moment_is_over };
+            let access = Access { now, kind, fua: false, high_priority: false, source: cache.source(token), after_events_of_now };
             let continuation = Continuation::Cache { token, tie_break: tie_breaks.next() };
             // The ends of all operations are taken together.
             let _issued = match *command {

@@ -1,8 +1,8 @@
 //! All counters of an array: their values at a moment, and the difference between two moments.
 
 use super::{
-    Array, ControllerLimitWaitCounters, FailureAndRebuildState, GcAvoidingReadCounters, HedgeCounters, ParityAndRebuildCounters,
-    SlowMemberCounters, SlowReadPredictionCounters, TrimAndFlushCounters,
+    Array, ControllerThrottlingCounters, FailureAndRebuildState, GcAvoidingReadCounters, HedgeCounters, InjectedSlownessCounters,
+    ParityAndRebuildCounters, SlowReadPredictionCounters, TrimAndFlushCounters,
 };
 use crate::TimeNs;
 use crate::cache::CacheCounters;
@@ -35,7 +35,7 @@ pub struct ArrayCounters {
     /// Numbers of trims and of flushes that the host sent, as two separate counts.
     pub trims_and_flushes: TrimAndFlushCounters,
     /// Waits of host requests because of the array controller's limits on requests in progress and on bandwidth; `None` without limits.
-    pub controller_limit_waits: Option<ControllerLimitWaitCounters>,
+    pub controller_throttling_waits: Option<ControllerThrottlingCounters>,
     /// Counters of parity, stripe locks (with which operations on one stripe wait for each other), lost pages and rebuilding. `None` if
     /// the array has no parity, no failing members, and no read plan that chooses where to read.
     pub parity_and_rebuild: Option<ParityAndRebuildCounters>,
@@ -50,7 +50,7 @@ pub struct ArrayCounters {
     pub read_predictions: Option<SlowReadPredictionCounters>,
     /// Counters of answers that came later than normal, because the configuration makes members slow for a time. The list has one entry
     /// for each member, in order of its number, with spares last. It is empty if no member is configured to be slow.
-    pub slow_member_counters: Vec<SlowMemberCounters>,
+    pub slow_member_counters: Vec<InjectedSlownessCounters>,
     /// Counters of the write cache, if there is one.
     pub cache: Option<CacheCounters>,
     /// Number of pages in the write cache. In a difference of two counts, it is the number of pages added, or 0 if there are fewer.
@@ -75,7 +75,7 @@ impl ArrayCounters {
             uncoordinated_cleans: None,
             collections_outside_turns: None,
             trims_and_flushes: TrimAndFlushCounters::default(),
-            controller_limit_waits: None,
+            controller_throttling_waits: None,
             parity_and_rebuild: None,
             collection_avoidance_counters: None,
             hedged: None,
@@ -103,7 +103,9 @@ impl ArrayCounters {
                 now.since(&then)
             }),
             trims_and_flushes: self.trims_and_flushes.since(&earlier.trims_and_flushes),
-            controller_limit_waits: both(self.controller_limit_waits, earlier.controller_limit_waits, |now, then| now.since(&then)),
+            controller_throttling_waits: both(self.controller_throttling_waits, earlier.controller_throttling_waits, |now, then| {
+                now.since(&then)
+            }),
             parity_and_rebuild: both(self.parity_and_rebuild, earlier.parity_and_rebuild, |now, then| now.since(&then)),
             collection_avoidance_counters: both(self.collection_avoidance_counters, earlier.collection_avoidance_counters, |now, then| {
                 now.since(&then)
@@ -150,7 +152,7 @@ impl Array {
                 .filter(|coordination| coordination.has_turns)
                 .map(|_| ssds.iter().map(Ssd::turn_counters).sum()),
             trims_and_flushes: *host,
-            controller_limit_waits: port.as_ref().map(|port| port.counters_at(now)),
+            controller_throttling_waits: port.as_ref().map(|port| port.counters_at(now)),
             parity_and_rebuild: volume.stripes.as_ref().map(|stripes| stripes.counters),
             collection_avoidance_counters: volume.stripes.as_ref().and_then(|stripes| stripes.plan_counters()),
             hedged: volume.stripes.as_ref().and_then(|stripes| stripes.hedge_counters()),

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 counts! {
     /// Counters of requests that waited because of the controller's limits on requests in progress and on bandwidth.
-    pub struct ControllerLimitWaitCounters {
+    pub struct ControllerThrottlingCounters {
         /// Number of requests that waited because the allowed number of others was in progress.
         waits,
         /// Total time that requests waited because the allowed number of others was in progress, in nanoseconds.
@@ -65,7 +65,7 @@ pub(super) struct HostPort {
     read: BTreeMap<u64, u32>,
     /// Time at which a request or a transfer last ended. Requests that wait may continue at that time.
     ended_ns: TimeNs,
-    pub(crate) counters: ControllerLimitWaitCounters,
+    pub(crate) counters: ControllerThrottlingCounters,
 }
 
 impl HostPort {
@@ -80,14 +80,14 @@ impl HostPort {
             passing: VecDeque::new(),
             read: BTreeMap::new(),
             ended_ns: 0,
-            counters: ControllerLimitWaitCounters::default(),
+            counters: ControllerThrottlingCounters::default(),
         }
     }
 
     /// Returns the counters at `now`. Transfers follow one another without gaps.
-    pub(crate) fn counters_at(&self, now: TimeNs) -> ControllerLimitWaitCounters {
+    pub(crate) fn counters_at(&self, now: TimeNs) -> ControllerThrottlingCounters {
         let ahead_ns = self.passing.back().map_or(0, |&(end, _)| end.saturating_sub(now));
-        ControllerLimitWaitCounters { busy_ns: self.counters.busy_ns - ahead_ns, ..self.counters }
+        ControllerThrottlingCounters { busy_ns: self.counters.busy_ns - ahead_ns, ..self.counters }
     }
 
     fn has_turn(&self) -> bool {

@@ -152,7 +152,7 @@ pub(super) struct Access {
     /// Source of the operation; see [`LogicalPageOp::workload_stream`].
     pub(crate) source: u8,
     /// True if all other events of this nanosecond have happened; see [`Ssd::submit`].
-    pub(crate) moment_is_over: bool,
+    pub(crate) after_events_of_now: bool,
 }
 
 impl Access {
@@ -360,7 +360,7 @@ impl Members {
     /// [`Completion`]). Use [`Members::issued`] afterwards, once for many pages.
     #[inline]
     pub(super) fn submit(&mut self, access: &Access, member: u32, page: u32, completion: u32) {
-        let Access { now, kind, fua, high_priority, source, moment_is_over } = *access;
+        let Access { now, kind, fua, high_priority, source, after_events_of_now } = *access;
         let writes = kind == OpKind::Write;
         if let Some(pages_given) = &mut self.page_allowances
             && writes
@@ -375,7 +375,7 @@ impl Members {
             workload_stream: source,
             completion_tag: completion,
         };
-        let Issued(()) = self.act_on_member(member, |ssd, out| ssd.submit(now, op, moment_is_over, out));
+        let Issued(()) = self.act_on_member(member, |ssd, out| ssd.submit(now, op, after_events_of_now, out));
     }
 
     /// Returns the group of operations with the number `completion` (see [`Completion`]) if all operations of the group have ended by

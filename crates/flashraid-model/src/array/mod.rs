@@ -51,17 +51,17 @@ pub use counts::ArrayCounters;
 use events::Outbox;
 pub use events::{ArrayEvent, MappingUnitsProgrammed, RequestDone};
 pub use failure::{FailureAndRebuildState, Health};
-pub use host_port::ControllerLimitWaitCounters;
+pub use host_port::ControllerThrottlingCounters;
 use host_port::HostPort;
 use members::{Access, Continuation, Issued, Members, PageAllowances};
-pub use milestones::{MilestoneTimes, RunMilestone};
+pub use milestones::{ReportedUntilAndBusyUntil, RunMilestone};
 pub use offered_load::MemberLoadCalculator;
 pub use params::*;
 pub use read_plan::ReadPlan;
 pub use requests::{SubmitError, page_request_of};
 pub use setup::{ArrayExecutionOptions, ArrayShape};
 use slow::SlowMembers;
-pub use slow::{SlowMemberCounters, SlowMemberParams, StallParams};
+pub use slow::{InjectedSlownessCounters, SlowMemberParams, StallParams};
 use stripes::Stripes;
 pub use untimed::UntimedAccess;
 use volume::Volume;
@@ -153,7 +153,7 @@ impl Array {
             start_threshold_free_blocks: pools.start_threshold_free_blocks,
             cache_capacity_pages: caching.as_ref().map(|caching| caching.cache.room_pages()),
             member_failures_configured: !params.failures.is_empty(),
-            can_simulate_future_requests: is_plain && first.is_immediate(),
+            knows_request_ends_at_arrival: is_plain && first.is_immediate(),
         };
         let array = CoordinatedArray {
             pools,
@@ -208,9 +208,9 @@ impl Array {
         assert!(now.saturating_add(1) >= self.advanced_before && now >= self.last_arrival_ns, "time does not go back");
         self.last_arrival_ns = now;
         self.host.count(request.kind);
-        let moment_is_over = now < self.advanced_before;
+        let after_events_of_now = now < self.advanced_before;
         let Some(port) = &mut self.port else {
-            let issued = self.begin(now, request, moment_is_over);
+            let issued = self.begin(now, request, after_events_of_now);
             self.drain(issued);
             return Ok(());
         };
@@ -219,7 +219,7 @@ impl Array {
             self.operation_begins(now);
         }
         if let Some(request) = begins {
-            let issued = self.begin(now, &request, moment_is_over);
+            let issued = self.begin(now, &request, after_events_of_now);
             self.drain(issued);
         }
         Ok(())
@@ -228,12 +228,12 @@ impl Array {
     /// Starts operations that arrive now and later, in order of time. The result is the same as if each were submitted at its time.
     ///
     /// All operations are served together, which is faster, if the array knows the end of a request as soon as the request arrives
-    /// ([`ArrayShape::can_simulate_future_requests`]).
+    /// ([`ArrayShape::knows_request_ends_at_arrival`]).
     ///
     /// # Errors
     /// Returns an error like [`Array::submit`]. The operations before the refused one have been taken.
     pub fn submit_many(&mut self, operations: &[(TimeNs, RequestInPages)]) -> Result<(), SubmitError> {
-        if self.shape.can_simulate_future_requests {
+        if self.shape.knows_request_ends_at_arrival {
             let checked = operations.iter().try_for_each(|(at, request)| {
                 self.check(request)?;
                 assert!(at.saturating_add(1) >= self.advanced_before && *at >= self.last_arrival_ns, "time does not go back");
@@ -274,22 +274,22 @@ impl Array {
 
     /// Starts a request that has passed the host port.
     #[inline]
-    fn begin(&mut self, now: TimeNs, request: &RequestInPages, moment_is_over: bool) -> Issued {
+    fn begin(&mut self, now: TimeNs, request: &RequestInPages, after_events_of_now: bool) -> Issued {
         if request.pages > 0
             && let Some(caching) = &mut self.caching
         {
             caching.update_cache(now, &mut self.volume, |caching, _| caching.cache.submit(now, request));
-            return self.cache_begins_operations(now, moment_is_over);
+            return self.cache_begins_operations(now, after_events_of_now);
         }
         if self.counts_operations() {
             self.operation_begins(now);
         }
         let RequestInPages { kind, fua, high_priority, stream: source, .. } = *request;
-        let access = Access { now, kind, fua, high_priority, source, moment_is_over };
+        let access = Access { now, kind, fua, high_priority, source, after_events_of_now };
         let continuation = Continuation::Host(request.tag);
         if request.pages > 0 {
             let layout = self.volume.layout;
-            self.volume.issue(&access, layout.extents(request), request.bypasses_striping, continuation)
+            self.volume.issue(&access, layout.extents(request), request.contiguous_on_one_member, continuation)
         } else if kind == OpKind::Flush && self.volume.members.ssds[0].takes_flushes() {
             // The data in the members' write buffers may be lost until a flush (rule 208).
             self.volume.issue_everywhere(&access, continuation)

@@ -33,7 +33,7 @@ impl MemberLoadCalculator {
         while extents.peek().is_some() {
             self.pages.clear();
             self.reads.clear();
-            let stripe = next_sub_request(&self.layout, &mut extents, request.bypasses_striping, &mut self.pages);
+            let stripe = next_sub_request(&self.layout, &mut extents, request.contiguous_on_one_member, &mut self.pages);
             if request.is_write() && shape.parity_strips > 0 {
                 plan_write(shape, StripRoles::default(), &mut self.pages, &mut self.reads);
             } else if !request.is_write() {

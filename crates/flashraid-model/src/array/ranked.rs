@@ -220,9 +220,9 @@ impl Array {
 
     /// Starts the operations that the cache has asked for, if there is a cache.
     #[inline]
-    pub(super) fn cache_begins_operations(&mut self, now: TimeNs, moment_is_over: bool) -> Issued {
+    pub(super) fn cache_begins_operations(&mut self, now: TimeNs, after_events_of_now: bool) -> Issued {
         match &mut self.caching {
-            Some(caching) => caching.perform_commands(now, moment_is_over, &mut self.volume, self.coordination.as_mut()),
+            Some(caching) => caching.perform_commands(now, after_events_of_now, &mut self.volume, self.coordination.as_mut()),
             None => self.volume.members.issued(),
         }
     }

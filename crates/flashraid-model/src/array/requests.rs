@@ -35,7 +35,7 @@ pub fn page_request_of(request: &Request, page_bytes: u64, exported_pages: u64) 
         fua: request.fua && request.kind == OpKind::Write,
         high_priority: request.high_priority,
         stream: request.stream,
-        bypasses_striping: request.bypasses_striping,
+        contiguous_on_one_member: request.contiguous_on_one_member,
     })
 }
 

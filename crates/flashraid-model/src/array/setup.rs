@@ -8,7 +8,7 @@ use crate::ssd::SimulationShortcuts;
 pub struct ArrayExecutionOptions {
     /// Maximum number of threads that simulate a batch of requests ([`Array::submit_many`]), at least 1. Each thread works for some of
     /// the members. An array uses several threads only if it knows the ends of requests in advance
-    /// ([`ArrayShape::can_simulate_future_requests`]).
+    /// ([`ArrayShape::knows_request_ends_at_arrival`]).
     pub worker_threads_max: usize,
     /// Minimum number of page operations that are worth a thread of their own, when the members serve a batch of requests in parallel. With
     /// `None`, the program chooses the number.
@@ -63,5 +63,5 @@ pub struct ArrayShape {
     pub member_failures_configured: bool,
     /// True if the array can tell the end of a request as soon as the request arrives. Requests with fixed arrival times may then be
     /// simulated in a batch, before simulated time reaches their arrival.
-    pub can_simulate_future_requests: bool,
+    pub knows_request_ends_at_arrival: bool,
 }

@@ -47,7 +47,7 @@ impl SlowMemberParams {
 counts! {
     /// Counts of the answers of a member that came later than normal, because the simulation made the member slow (see
     /// [`SlowMemberParams`]).
-    pub struct SlowMemberCounters {
+    pub struct InjectedSlownessCounters {
         /// Number of page operations whose answers came later than they would if the member were not slow.
         late_answers,
         /// Total time by which answers came later than they would if the member were not slow, in nanoseconds.
@@ -66,7 +66,7 @@ struct SlowMember {
     /// Periods in which the member is slow, in order of time.
     times: Vec<SlowMemberParams>,
     seed: u64,
-    counters: SlowMemberCounters,
+    counters: InjectedSlownessCounters,
 }
 
 impl SlowMember {
@@ -101,7 +101,7 @@ impl SlowMembers {
         let member = |member: u32| {
             let mut times: Vec<SlowMemberParams> = params.slow.iter().copied().filter(|time| time.member == member).collect();
             times.sort_by_key(|time| time.from_ns);
-            SlowMember { times, seed: rng::derive_seed(seed, "slow", u64::from(member)), counters: SlowMemberCounters::default() }
+            SlowMember { times, seed: rng::derive_seed(seed, "slow", u64::from(member)), counters: InjectedSlownessCounters::default() }
         };
         (!params.slow.is_empty()).then(|| Box::new(Self { members: (0..members).map(member).collect() }))
     }
@@ -115,7 +115,7 @@ impl SlowMembers {
     }
 
     /// Returns the counts of each member.
-    pub(super) fn counters(&self) -> Vec<SlowMemberCounters> {
+    pub(super) fn counters(&self) -> Vec<InjectedSlownessCounters> {
         self.members.iter().map(|member| member.counters).collect()
     }
 }
@@ -137,7 +137,7 @@ mod tests {
     };
 
     fn slow(times: &[SlowMemberParams]) -> SlowMember {
-        SlowMember { times: times.to_vec(), seed: 7, counters: SlowMemberCounters::default() }
+        SlowMember { times: times.to_vec(), seed: 7, counters: InjectedSlownessCounters::default() }
     }
 
     /// Returns the answer to an operation that was issued at `issued` and took 28, of which 20 in flash.
@@ -155,7 +155,7 @@ mod tests {
         let ends: Vec<_> = [999, 1000, 1999, 2000].map(|issued| answer(&mut member, issued).at - issued).into();
         assert_eq!(ends, [28, 163, 163, 28]);
         assert_eq!(answer(&mut member, 1500).time_parts, TimeParts { flash_ns: 55, transfer_ns: 7, other_ns: 101, ..TimeParts::default() });
-        assert_eq!(member.counters, SlowMemberCounters { late_answers: 3, late_ns: 405 });
+        assert_eq!(member.counters, InjectedSlownessCounters { late_answers: 3, late_ns: 405 });
     }
 
     #[test]

@@ -288,7 +288,7 @@ impl Stripes {
             self.operations[id as usize].work = work;
             members.schedule_continuation(access.now, self.operations[id as usize].sequence, id);
         } else {
-            self.ask(access.now, id, work, members, access.moment_is_over);
+            self.ask(access.now, id, work, members, access.after_events_of_now);
         }
     }
 
@@ -315,7 +315,7 @@ impl Stripes {
         while extents.peek().is_some() {
             let id = self.new_operation(0, false, None);
             let pages = &mut self.operations[id as usize].pages;
-            let stripe = next_sub_request(&layout, &mut extents, request.bypasses_striping, pages);
+            let stripe = next_sub_request(&layout, &mut extents, request.contiguous_on_one_member, pages);
             if layout.stripe_shape().parity_strips > 0 {
                 plan_write(layout.stripe_shape(), StripRoles::default(), pages, &mut self.reads);
             }
@@ -368,17 +368,17 @@ impl Stripes {
     }
 
     /// Requests the lock of an operation, and begins the operation if the lock is free.
-    fn ask(&mut self, now: TimeNs, id: u32, work: Work, members: &mut Members, moment_is_over: bool) {
+    fn ask(&mut self, now: TimeNs, id: u32, work: Work, members: &mut Members, after_events_of_now: bool) {
         let operation = &mut self.operations[id as usize];
         operation.work = work;
         let share = matches!(work, Work::Read | Work::WriteCopies);
         if self.locks.request_lock(now, operation.stripe, id, share) {
-            self.begin(now, id, members, moment_is_over);
+            self.begin(now, id, members, after_events_of_now);
         }
     }
 
     /// Begins an operation that has got its lock.
-    fn begin(&mut self, now: TimeNs, id: u32, members: &mut Members, moment_is_over: bool) {
+    fn begin(&mut self, now: TimeNs, id: u32, members: &mut Members, after_events_of_now: bool) {
         if matches!(self.operations[id as usize].work, Work::Read | Work::Write | Work::WriteCopies) {
             self.leave_out_lost(id, members);
         }
@@ -420,7 +420,7 @@ impl Stripes {
         }
         self.count_lock_wait(now, id);
         if self.operations[id as usize].to_read_later.is_empty() {
-            self.issue_phase(now, id, members, moment_is_over);
+            self.issue_phase(now, id, members, after_events_of_now);
         }
     }
 
@@ -455,7 +455,7 @@ impl Stripes {
     }
 
     /// Issues the reads that were just planned. If no reads are needed, it issues the operation's own pages.
-    fn issue_phase(&mut self, now: TimeNs, id: u32, members: &mut Members, moment_is_over: bool) {
+    fn issue_phase(&mut self, now: TimeNs, id: u32, members: &mut Members, after_events_of_now: bool) {
         let operation = &mut self.operations[id as usize];
         operation.phase_began_ns = now;
         let operation = &self.operations[id as usize];
@@ -472,7 +472,7 @@ impl Stripes {
             Work::WriteCopies | Work::Trim => operation.kind,
         };
         let Operation { fua, high_priority, source, .. } = *operation;
-        let access = Access { now, kind, fua, high_priority, source, moment_is_over };
+        let access = Access { now, kind, fua, high_priority, source, after_events_of_now };
         let issued = if operation.reading {
             self.route.issue(&access, operation.stripe, &self.reads, completion, members)
         } else if let Work::Rebuild(failure) = operation.work {

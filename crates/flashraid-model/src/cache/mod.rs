@@ -511,7 +511,7 @@ impl Cache {
 
 /// Returns the number of the array page that follows the last page of a request.
 fn end_page(layout: &Layout, request: &RequestInPages) -> u64 {
-    if !request.bypasses_striping {
+    if !request.contiguous_on_one_member {
         return request.first_page + u64::from(request.pages);
     }
     let last = Common::strips(*layout, request).last();

@@ -7,7 +7,7 @@ use crate::counts::Maximum;
 counts! {
     /// Number of pages that writes put into a cache, in three groups. The group depends on what the cache already held: the same page,
     /// only other pages of its stripe, or no page of its stripe.
-    pub struct CachePageAdmissions {
+    pub struct CacheWriteHitsAndMisses {
         /// Pages that replaced an earlier version in the cache.
         replaced_pages,
         /// Pages that were not in the cache, although other pages of their stripe were. (In the cache of a member, the strip counts instead
@@ -18,7 +18,7 @@ counts! {
     }
 }
 
-impl CachePageAdmissions {
+impl CacheWriteHitsAndMisses {
     #[inline]
     pub(super) fn count(&mut self, admission: Admission) {
         match admission {
@@ -59,10 +59,10 @@ counts! {
         /// Number of pages of host reads that were found in a cache.
         read_pages_hit,
         /// Pages of host writes that entered a cache. A page that later goes on to a cache of the next level is not counted again.
-        host_admissions: CachePageAdmissions,
+        host_admissions: CacheWriteHitsAndMisses,
         /// Pages that the first-level cache passed on to the member caches, and pages of parity that belong to them. (The first-level
         /// cache holds write groups, which are all dirty pages of one stripe.)
-        member_cache_admissions: CachePageAdmissions,
+        member_cache_admissions: CacheWriteHitsAndMisses,
         /// Host writes of which a page waited for room.
         writes_that_waited_for_room,
         /// Time for which writes waited because the cache was full, in nanoseconds, summed over all waits. A wait begins when a page of a

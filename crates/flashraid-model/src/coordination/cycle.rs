@@ -48,7 +48,7 @@ impl Cycle {
     pub(super) fn new(params: &CoordinationParams) -> Self {
         Self {
             usual_work: params.forced_collection_amount,
-            delay_ns: params.request_to_cycle_delay_ns,
+            delay_ns: params.request_to_collection_order_delay_ns,
             notify: params.joint_collection_request_timing,
             at_idle: params.begins_cycles_when_idle,
             ggc_aware: params.coordinated_members,

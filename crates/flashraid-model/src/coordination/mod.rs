@@ -57,12 +57,12 @@ policies! {
     pub fn members_report_low_free_blocks(&self) -> bool;
     /// Returns the problems of the scheme's parameters: values that their types admit, but that are not allowed. Some limits depend on
     /// the sizes of the members' pools of blocks (of a plane or of a die).
-    pub fn problems(&self, pools: &PoolSizeAndThresholds) -> Vec<ParameterProblem>;
-    fn permission_request_settings(&self, pools: &PoolSizeAndThresholds, work: ForcedCollectionAmount) -> Option<PermissionRequestSettings>;
+    pub fn problems(&self, pools: &BlockPoolSizeAndThresholds) -> Vec<ParameterProblem>;
+    fn permission_request_settings(&self, pools: &BlockPoolSizeAndThresholds, work: ForcedCollectionAmount) -> Option<PermissionRequestSettings>;
     /// Returns the settings with which members collect in turns; `None` if there are no turns. In a turn one member may collect, and
     /// the others only if they run short of free blocks. `pools` has the sizes of the members' pools of blocks (of a plane or of a
     /// die), on which the settings depend.
-    pub(crate) fn turn_settings(&self, pools: &PoolSizeAndThresholds) -> Option<CollectionTurnSettings>;
+    pub(crate) fn turn_settings(&self, pools: &BlockPoolSizeAndThresholds) -> Option<CollectionTurnSettings>;
     fn begin(&mut self, array: &CoordinatedArray);
     fn receive(&mut self, now: TimeNs, from: u32, message: ToController, cycle: &mut Cycle);
     fn members_of_cycle(&self, cycle: &Cycle) -> MemberSet;
@@ -106,7 +106,7 @@ pub(crate) trait Scheme: Default {
 
     /// Returns the problems of the scheme's parameters: values that their types admit, but that are not allowed. Some limits depend on
     /// the sizes of the members' pools of blocks (of a plane or of a die).
-    fn problems(&self, _pools: &PoolSizeAndThresholds) -> Vec<ParameterProblem> {
+    fn problems(&self, _pools: &BlockPoolSizeAndThresholds) -> Vec<ParameterProblem> {
         Vec::new()
     }
 
@@ -115,7 +115,7 @@ pub(crate) trait Scheme: Default {
     /// gets few operations.
     fn permission_request_settings(
         &self,
-        _pools: &PoolSizeAndThresholds,
+        _pools: &BlockPoolSizeAndThresholds,
         _work: ForcedCollectionAmount,
     ) -> Option<PermissionRequestSettings> {
         None
@@ -124,7 +124,7 @@ pub(crate) trait Scheme: Default {
     /// Returns the settings with which members collect in turns; `None` if there are no turns. In a turn one member may collect, and
     /// the others only if they run short of free blocks. `pools` has the sizes of the members' pools of blocks (of a plane or of a
     /// die), on which the settings depend.
-    fn turn_settings(&self, _pools: &PoolSizeAndThresholds) -> Option<CollectionTurnSettings> {
+    fn turn_settings(&self, _pools: &BlockPoolSizeAndThresholds) -> Option<CollectionTurnSettings> {
         None
     }
 
@@ -180,7 +180,7 @@ const NEVER: TimeNs = TimeNs::MAX;
 /// Size of each pool of blocks (of a plane or of a die) of the members, in blocks, and thresholds for its free blocks. A drive with
 /// superblocks counts as one pool, whose blocks are the superblocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PoolSizeAndThresholds {
+pub struct BlockPoolSizeAndThresholds {
     /// Number of blocks in a pool of blocks.
     pub blocks_per_pool: u32,
     /// Number of blocks of a pool that are free after the array was filled, including the open block.
@@ -188,7 +188,7 @@ pub struct PoolSizeAndThresholds {
     /// Start threshold of collection, in free blocks. Blocks of a pool (of a plane or of a die) are collected when the pool has so few
     /// free blocks, or fewer. For a drive with superblocks, it is the number of free superblocks that the drive tries to keep.
     pub start_threshold_free_blocks: u32,
-    /// Largest number of free blocks that a threshold derived by [`PoolSizeAndThresholds::times_start`] may have. For a drive with
+    /// Largest number of free blocks that a threshold derived by [`BlockPoolSizeAndThresholds::times_start`] may have. For a drive with
     /// superblocks, it is the largest number at which the drive still has something to do when it is told to collect. Otherwise, it equals
     /// `reserved_blocks`.
     pub(crate) most_free_blocks: u32,
@@ -201,7 +201,7 @@ pub struct PoolSizeAndThresholds {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CoordinatedArray {
     /// Size of the members' pools of blocks.
-    pub(crate) pools: PoolSizeAndThresholds,
+    pub(crate) pools: BlockPoolSizeAndThresholds,
     /// Number of members, without spares.
     pub(crate) members: u32,
     /// Number of copies of each page. Consecutive members hold the copies.
@@ -212,7 +212,7 @@ pub(crate) struct CoordinatedArray {
     pub(crate) seed: u64,
 }
 
-impl PoolSizeAndThresholds {
+impl BlockPoolSizeAndThresholds {
     /// Returns `factor` times the number of free blocks at which collection starts, as a number of free blocks. It is rounded up, and at
     /// most the number at which members have something to do when they are told to collect.
     pub(crate) fn times_start(&self, factor: f64) -> u32 {
@@ -260,7 +260,7 @@ pub struct CoordinationParams {
     /// Scheme that decides which members must or may collect, and when.
     pub scheme: SchemePolicy,
     /// Amount of garbage collection that a member does when the controller orders or permits it to collect. In idle time,
-    /// [`ProactiveIdle`] always uses [`ForcedCollectionAmount::UntilInitialFreeBlocks`] instead.
+    /// [`ProactiveIdle`] always uses [`ForcedCollectionAmount::UntilFreeBlocksAfterFill`] instead.
     pub forced_collection_amount: ForcedCollectionAmount,
     /// Number of free blocks in a pool of blocks (of a plane or of a die) at which its member registers with the controller. A registered
     /// member takes part in the next common collection (cycle). Only some schemes have registration. With
@@ -272,11 +272,11 @@ pub struct CoordinationParams {
     /// Time from a member's request until the controller orders members to collect, in nanoseconds. With
     /// [`JointCollectionRequestTiming::AtSoftThreshold`], members ask before they must collect. The order may then come earlier, for
     /// example because a member is about to run short of free blocks.
-    pub request_to_cycle_delay_ns: u64,
+    pub request_to_collection_order_delay_ns: u64,
     /// True if the controller orders members to collect as soon as no host request is outstanding, once a member has asked for it. False
-    /// if the controller waits even then, until `request_to_cycle_delay_ns` has passed since the request, or a member is about to run
-    /// short of free blocks. The setting has an effect only with [`JointCollectionRequestTiming::AtSoftThreshold`], with which members ask
-    /// before they must collect (rule 120).
+    /// if the controller waits even then, until `request_to_collection_order_delay_ns` has passed since the request, or a member is about
+    /// to run short of free blocks. The setting has an effect only with [`JointCollectionRequestTiming::AtSoftThreshold`], with which
+    /// members ask before they must collect (rule 120).
     pub begins_cycles_when_idle: bool,
     /// True if all dies of a member collect when the controller forces the member to. False if only dies with a low pool of blocks do:
     /// one with `soft_threshold_free_blocks` (T_soft) free blocks or fewer (rule 122).
@@ -300,14 +300,14 @@ impl CoordinationParams {
 
     /// Returns the number of free blocks of a pool (of a plane or of a die) at which its member registers with the controller. A
     /// registered member takes part in the next common collection (cycle). `None` if the scheme has no registration.
-    pub fn cycle_registration_threshold_free_blocks(&self) -> Option<u32> {
+    pub fn joint_collection_registration_free_blocks(&self) -> Option<u32> {
         self.scheme.members_report_low_free_blocks().then_some(self.soft_threshold_free_blocks)
     }
 
     /// Returns the settings for the messages between members and controller. They say when a member asks the controller to order or
     /// permit a collection. They also say what the member does when the controller orders or permits it. They depend on the sizes of
     /// the members' pools of blocks (of a plane or of a die).
-    pub fn member_coordination_settings(&self, pools: &PoolSizeAndThresholds) -> MemberCoordinationSettings {
+    pub fn member_coordination_settings(&self, pools: &BlockPoolSizeAndThresholds) -> MemberCoordinationSettings {
         let Self {
             soft_threshold_free_blocks: t_soft_free_blocks,
             joint_collection_request_timing: notify,

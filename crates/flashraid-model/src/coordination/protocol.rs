@@ -57,13 +57,13 @@ pub enum ForcedCollectionAmount {
     OneVictimPerPoolThenWatermark,
     /// Collects victim blocks until each pool of blocks of the member has as many free blocks as after the initial fill of the drive.
     /// The arrival of a host request ends this work earlier. A pool belongs to a plane or to a die.
-    UntilInitialFreeBlocks,
+    UntilFreeBlocksAfterFill,
 }
 
 impl ForcedCollectionAmount {
     /// Returns true if the work begins with victim blocks that are collected regardless of the number of free blocks.
     pub(crate) fn begins_with_victims(self) -> bool {
-        !matches!(self, Self::ToWatermark | Self::UntilInitialFreeBlocks)
+        !matches!(self, Self::ToWatermark | Self::UntilFreeBlocksAfterFill)
     }
 }
 
@@ -187,7 +187,7 @@ pub(crate) enum ToController {
 pub enum ToMember {
     /// Orders the member to collect. Its dies do the work that the [`ForcedCollectionAmount`] in this message names.
     ForceCollection(ForcedCollectionAmount),
-    /// Ends the work [`ForcedCollectionAmount::UntilInitialFreeBlocks`] (collection while the array is idle), because a request has
+    /// Ends the work [`ForcedCollectionAmount::UntilFreeBlocksAfterFill`] (collection while the array is idle), because a request has
     /// arrived at the array.
     StopIdleCollection,
     /// Allows the member to collect. Its dies do the work that the [`ForcedCollectionAmount`] in this message names. The member answers

@@ -7,7 +7,7 @@
 //! artifact.
 
 use super::{
-    CoordinatedArray, Cycle, ForcedCollectionAmount, NEVER, PermissionRequestSettings, PoolSizeAndThresholds, Scheme, ToController,
+    BlockPoolSizeAndThresholds, CoordinatedArray, Cycle, ForcedCollectionAmount, NEVER, PermissionRequestSettings, Scheme, ToController,
     ToMember, time_range_problem,
 };
 use crate::TimeNs;
@@ -220,7 +220,7 @@ impl Scheme for Stagger {
         false
     }
 
-    fn problems(&self, _: &PoolSizeAndThresholds) -> Vec<ParameterProblem> {
+    fn problems(&self, _: &BlockPoolSizeAndThresholds) -> Vec<ParameterProblem> {
         let none = Duration { ns: 0 };
         let factor = |key, value: f64, min: f64| {
             let message = format!("but {min} to 100 is allowed");
@@ -240,7 +240,7 @@ impl Scheme for Stagger {
 
     fn permission_request_settings(
         &self,
-        pools: &PoolSizeAndThresholds,
+        pools: &BlockPoolSizeAndThresholds,
         work: ForcedCollectionAmount,
     ) -> Option<PermissionRequestSettings> {
         Some(PermissionRequestSettings {

@@ -9,9 +9,9 @@
 
 use super::tiny as schemes;
 use super::{
-    CollectingMembersLimit, CollectionUrgency, Controller, ControllerAction, CoordinatedArray, CoordinationParams, Cycle,
-    ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS, Mail, MemberState, MessageKind, OutOfTurnCollectionCounters,
-    PoolSizeAndThresholds, Scheme, SchemePolicy, Stagger, ToController, ToMember, TurnEndMargin, UncoordinatedCleans, Windows,
+    BlockPoolSizeAndThresholds, CollectingMembersLimit, CollectionUrgency, Controller, ControllerAction, CoordinatedArray,
+    CoordinationParams, Cycle, ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS, Mail, MemberState, MessageKind,
+    OutOfTurnCollectionCounters, Scheme, SchemePolicy, Stagger, ToController, ToMember, TurnEndMargin, UncoordinatedCleans, Windows,
     message_counts_by_name,
 };
 use crate::TimeNs;
@@ -55,7 +55,7 @@ fn scheme(scheme: SchemePolicy) -> CoordinationParams {
         forced_collection_amount: ForcedCollectionAmount::OneVictimPerDie,
         soft_threshold_free_blocks: 2,
         joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
-        request_to_cycle_delay_ns: 0,
+        request_to_collection_order_delay_ns: 0,
         begins_cycles_when_idle: false,
         all_dies_of_forced_member_collect: true,
         controller_answers_member_requests: true,
@@ -111,7 +111,7 @@ fn run_told(params: &ArrayParams, operations: &[Op], told: &[(TimeNs, u32, ToMem
                     fua: false,
                     high_priority: false,
                     stream: 0,
-                    bypasses_striping: false,
+                    contiguous_on_one_member: false,
                 },
             )
             .unwrap();
@@ -158,7 +158,7 @@ fn one_asks() -> Vec<Op> {
 }
 
 /// Sizes of pools whose longest collection of a block takes 1660 ns, in arrays that a test builds without members.
-const POOLS: PoolSizeAndThresholds = PoolSizeAndThresholds {
+const POOLS: BlockPoolSizeAndThresholds = BlockPoolSizeAndThresholds {
     blocks_per_pool: 6,
     reserved_blocks: 3,
     start_threshold_free_blocks: 1,
@@ -199,7 +199,7 @@ fn messages_take_their_time() {
 #[test]
 fn requests_are_absorbed_while_a_cycle_is_held_back_or_in_progress() {
     let mut delayed = scheme(schemes::inclusive());
-    delayed.request_to_cycle_delay_ns = 500;
+    delayed.request_to_collection_order_delay_ns = 500;
     let operations = [worn(0), worn(1), touched(2), vec![(T, 0, 11, false), (T + 100, 1, 11, false)]].concat();
     let outcome = run(&params(3, 1, delayed), &operations);
     assert_eq!(outcome.log[..3], ["10000 GcRequest 0", "10100 GcRequest 1", "10500 ForceGc 0"]);
@@ -526,7 +526,7 @@ fn a_scheme_can_grant_and_deny() {
 fn soft(delay_ns: u64) -> CoordinationParams {
     CoordinationParams {
         joint_collection_request_timing: JointCollectionRequestTiming::AtSoftThreshold,
-        request_to_cycle_delay_ns: delay_ns,
+        request_to_collection_order_delay_ns: delay_ns,
         ..scheme(schemes::inclusive())
     }
 }
@@ -679,7 +679,7 @@ fn answers_of_a_failed_member_press_nobody() {
     let state = |free_blocks_min| ToController::GcState(MemberState { free_blocks_min, blocks_above_start: free_blocks_min - 1 });
     let forced = |fails: bool| {
         let params = CoordinationParams { coordinated_members: MemberSet::first_members(2), ..scheme(schemes::soft_limit(2, 0)) };
-        let pools = PoolSizeAndThresholds {
+        let pools = BlockPoolSizeAndThresholds {
             blocks_per_pool: 6,
             reserved_blocks: 3,
             start_threshold_free_blocks: 1,
@@ -727,7 +727,7 @@ fn answers_of_the_controller_are_named_only_if_there_were_some() {
 
 #[test]
 fn a_limit_lies_above_the_start_and_within_the_reserve() {
-    let pools = PoolSizeAndThresholds {
+    let pools = BlockPoolSizeAndThresholds {
         blocks_per_pool: 100,
         reserved_blocks: 15,
         start_threshold_free_blocks: 5,

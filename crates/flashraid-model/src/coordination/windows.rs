@@ -2,7 +2,7 @@
 //!
 //! Nobody sends a message. Each member knows its turn, and so does the host.
 
-use super::{CollectionTurnSettings, CoordinatedArray, Cycle, PoolSizeAndThresholds, SHORTEST_CHECK, Scheme, time_range_problem};
+use super::{BlockPoolSizeAndThresholds, CollectionTurnSettings, CoordinatedArray, Cycle, SHORTEST_CHECK, Scheme, time_range_problem};
 use crate::TimeNs;
 use crate::policy::ParameterProblem;
 use crate::quantity_impls;
@@ -96,7 +96,7 @@ impl Windows {
     /// Returns the length of the last part of each turn, in which the member does not begin to collect another block, in nanoseconds. A
     /// turn is the window of time in which this member may collect. The others collect in this time only if they run short of free
     /// blocks.
-    pub fn turn_end_margin_ns(&self, pools: &PoolSizeAndThresholds) -> u64 {
+    pub fn turn_end_margin_ns(&self, pools: &BlockPoolSizeAndThresholds) -> u64 {
         match self.buffer {
             TurnEndMargin::LongestVictimCollection => pools.longest_victim_collection_ns,
             TurnEndMargin::Time(time) => time.ns,
@@ -109,7 +109,7 @@ impl Scheme for Windows {
         false
     }
 
-    fn problems(&self, pools: &PoolSizeAndThresholds) -> Vec<ParameterProblem> {
+    fn problems(&self, pools: &BlockPoolSizeAndThresholds) -> Vec<ParameterProblem> {
         let mut problems: Vec<_> = time_range_problem("window", self.window, SHORTEST_CHECK).into_iter().collect();
         if !(1.0..=100.0).contains(&self.clean_at) {
             problems.push(ParameterProblem { key: "clean_at", message: "but 1 to 100 is allowed".into() });
@@ -122,7 +122,7 @@ impl Scheme for Windows {
         problems
     }
 
-    fn turn_settings(&self, pools: &PoolSizeAndThresholds) -> Option<CollectionTurnSettings> {
+    fn turn_settings(&self, pools: &BlockPoolSizeAndThresholds) -> Option<CollectionTurnSettings> {
         Some(CollectionTurnSettings { collect_at_free_blocks: pools.times_start(self.clean_at) })
     }
 

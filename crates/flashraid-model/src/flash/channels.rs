@@ -12,14 +12,14 @@ pub enum DieNumbering {
 
 /// Assignment of dies to channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ChannelAssignment {
+pub struct DieToChannelAssignment {
     /// Maximum number of dies on one channel, at least 1.
     pub dies_per_channel: u32,
     /// Order in which dies are numbered over the channels.
     pub die_numbering: DieNumbering,
 }
 
-impl ChannelAssignment {
+impl DieToChannelAssignment {
     /// Returns channels with this number of consecutive dies each.
     pub fn consecutive(dies_per_channel: u32) -> Self {
         Self { dies_per_channel, die_numbering: DieNumbering::ConsecutiveWithinChannel }
@@ -60,7 +60,7 @@ mod tests {
     fn both_orders_put_every_die_on_a_channel_that_has_room() {
         for order in [DieNumbering::ConsecutiveWithinChannel, DieNumbering::InterleavedDies] {
             for (dies, dies_per_channel) in [(8, 2), (7, 3), (5, 5), (1, 1)] {
-                let channels = ChannelAssignment { dies_per_channel, die_numbering: order };
+                let channels = DieToChannelAssignment { dies_per_channel, die_numbering: order };
                 let mut on = vec![0; channels.channel_count(dies) as usize];
                 (0..dies).for_each(|die| on[channels.channel_of_die(die, dies) as usize] += 1);
                 assert!(on.iter().all(|&dies| (1..=dies_per_channel).contains(&dies)), "{order:?} {on:?}");
@@ -70,7 +70,7 @@ mod tests {
                 assert_eq!(taken.len(), dies as usize);
             }
         }
-        assert_eq!(ChannelAssignment { dies_per_channel: 2, die_numbering: DieNumbering::InterleavedDies }.channel_of_die(5, 8), 1);
-        assert_eq!(ChannelAssignment::consecutive(2).channel_of_die(5, 8), 2);
+        assert_eq!(DieToChannelAssignment { dies_per_channel: 2, die_numbering: DieNumbering::InterleavedDies }.channel_of_die(5, 8), 1);
+        assert_eq!(DieToChannelAssignment::consecutive(2).channel_of_die(5, 8), 2);
     }
 }

@@ -4,6 +4,6 @@ mod channels;
 mod geometry;
 mod timing;
 
-pub use channels::{ChannelAssignment, DieNumbering};
+pub use channels::{DieNumbering, DieToChannelAssignment};
 pub use geometry::Geometry;
 pub use timing::Timing;

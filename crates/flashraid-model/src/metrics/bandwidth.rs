@@ -122,7 +122,7 @@ fn series(bytes: &[u64], interval_ns: u64) -> BandwidthSeries {
     BandwidthSeries { interval_ns, mb_s }
 }
 
-fn z_density(bytes: &[u64], moments: &Moments) -> Vec<BandwidthZScoreBin> {
+fn z_density(bytes: &[u64], moments: &Moments) -> Vec<BandwidthZScoreHistogramBin> {
     let (Some(mean), Some(stddev)) = (moments.mean(), moments.stddev().filter(|&stddev| stddev > 0.0)) else { return Vec::new() };
     let mut counts = [0u64; DENSITY_BINS];
     for &bytes in bytes {
@@ -134,7 +134,7 @@ fn z_density(bytes: &[u64], moments: &Moments) -> Vec<BandwidthZScoreBin> {
     counts
         .iter()
         .enumerate()
-        .map(|(bin, &count)| BandwidthZScoreBin { centre_z_score: centre(bin), density: count as f64 / scale })
+        .map(|(bin, &count)| BandwidthZScoreHistogramBin { centre_z_score: centre(bin), density: count as f64 / scale })
         .collect()
 }
 
@@ -167,7 +167,7 @@ pub struct BandwidthSummary {
     /// the standard deviation is 0.
     ///
     /// The paper GGC shows a curve that is fitted to such a histogram in its Fig. 3.
-    pub z_score_density: Vec<BandwidthZScoreBin>,
+    pub z_score_density: Vec<BandwidthZScoreHistogramBin>,
 }
 
 impl BandwidthSummary {
@@ -191,7 +191,7 @@ pub struct BandwidthSeries {
 /// One bin of the histogram [`BandwidthSummary::z_score_density`]. The histogram shows the probability density of the bandwidth of an
 /// interval, in standard deviations from the mean (the z-score).
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BandwidthZScoreBin {
+pub struct BandwidthZScoreHistogramBin {
     /// Centre of the bin, in standard deviations from the mean bandwidth.
     pub centre_z_score: f64,
     /// Share of all intervals whose bandwidth lies in the bin, divided by the width of the bin in standard deviations.

@@ -247,7 +247,7 @@ impl GcActivity {
     /// Returns the share of the measured time that a die spent collecting, as a mean over all dies of all members. It is 0 to 1, or
     /// `None` for a run of no length.
     #[must_use]
-    pub fn busy_fraction(&self) -> Option<f64> {
+    pub fn mean_die_busy_fraction(&self) -> Option<f64> {
         let die_time_ns: u128 = self.members.iter().map(|member| member.collecting_die_ns).sum();
         let whole = self.measured_ns as f64 * f64::from(self.dies_per_member) * self.members.len() as f64;
         (whole > 0.0).then(|| die_time_ns as f64 / whole)
@@ -326,7 +326,7 @@ mod tests {
     fn without_time_nothing_is_defined() {
         let activity = GcTracker::new(2, 4, 10).finish(0);
         assert_eq!(
-            (activity.busy_fraction(), activity.member_collecting_fraction(0), activity.mean_members_collecting_together()),
+            (activity.mean_die_busy_fraction(), activity.member_collecting_fraction(0), activity.mean_members_collecting_together()),
             (None, None, None)
         );
         assert_eq!(activity.time_slices_by_number_of_collecting_members, [0, 0, 0]);
@@ -341,7 +341,7 @@ mod tests {
         let activity = tracker.finish(40);
         assert_eq!(activity.time_slices_by_number_of_collecting_members, [1, 2, 1]);
         assert_eq!(activity.mean_members_collecting_together(), Some(4.0 / 3.0));
-        assert_eq!(activity.busy_fraction(), Some(22.0 / 80.0));
+        assert_eq!(activity.mean_die_busy_fraction(), Some(22.0 / 80.0));
         assert_eq!(activity.member_busy_fraction(1), Some(2.0 / 40.0));
     }
 

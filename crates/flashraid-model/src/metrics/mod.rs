@@ -213,13 +213,13 @@ impl MetricsRecorder {
     /// Records the response times of each of `phases` phases of the run, in addition to those of the whole run. The driver has a phase
     /// for each state of the array's health, such as degraded; see [`MetricsRecorder::record_request_of_run_phase`].
     #[must_use]
-    pub fn with_phases(mut self, phases: usize) -> Self {
+    pub fn with_run_phases(mut self, phases: usize) -> Self {
         self.response_by_phase = vec![latency::LatencyRecorder::default(); phases];
         self
     }
 
     /// Records a request that belongs to this phase of the run, such as the time in which the array is degraded (see
-    /// [`MetricsRecorder::with_phases`]). The caller also passes the request to [`MetricsRecorder::record_request`].
+    /// [`MetricsRecorder::with_run_phases`]). The caller also passes the request to [`MetricsRecorder::record_request`].
     #[inline]
     pub fn record_request_of_run_phase(&mut self, phase: usize, done: &CompletedRequest) {
         if done.arrival_index >= self.first_index {
@@ -408,13 +408,13 @@ impl MetricsRecorder {
             response_times_by_health_phase: self.response_by_phase.into_iter().map(latency::LatencyRecorder::finish).collect(),
             response_times_by_stream: self.response_by_stream.into_iter().map(latency::LatencyRecorder::finish).collect(),
             batches: self.batches.finish(),
-            response_time_by_cause: self.breakdown.finish(),
-            requests_by_number_of_members_waited_for: self.requests_by_members_met,
+            response_time_sums_by_cause: self.breakdown.finish(),
+            requests_by_collecting_members_waited_for: self.requests_by_members_met,
             bandwidth: self.bandwidth.finish(end_ns, rate_divisor_ns),
             gc: self.gc.finish(end_ns),
             victim_collection_times_by_member: self.cleans,
             trend_over_measured_time: self.trend.finish(),
-            response_and_gc_trend: self.whole_trend.finish(),
+            response_and_gc_trend_of_whole_run: self.whole_trend.finish(),
             over_time: self.over_time.finish(end_ns),
             timeline: self.timeline,
             free_blocks: self.free_blocks.iter().map(free_blocks::FreeBlocksRecorder::points).collect(),
@@ -451,10 +451,10 @@ pub struct MeasuredResults {
     /// Results of ten batches, into which the measured requests are divided in the order of arrival; empty if there are too few requests.
     pub batches: Vec<Batch>,
     /// Sums of the requests' response times by cause.
-    pub response_time_by_cause: ResponseHistogramByCause,
+    pub response_time_sums_by_cause: ResponseHistogramByCause,
     /// Number of requests that waited for a collection on no member, on one member, on two, and so on, up to all members. Each entry
     /// stands for one number of members.
-    pub requests_by_number_of_members_waited_for: Vec<u64>,
+    pub requests_by_collecting_members_waited_for: Vec<u64>,
     /// Bandwidth over the measured time.
     pub bandwidth: BandwidthSummary,
     /// Time for which dies and members collected garbage in the measured time.
@@ -466,7 +466,7 @@ pub struct MeasuredResults {
     pub trend_over_measured_time: TrendSummary,
     /// Change of response times and pages moved during the whole run, as means over ten equal parts of the time in which requests
     /// arrived. It includes the start of the run that the other statistics leave out.
-    pub response_and_gc_trend: TrendSummary,
+    pub response_and_gc_trend_of_whole_run: TrendSummary,
     /// Series over time of the main results of the run.
     pub over_time: ResultsOverTime,
     /// Records of each request, collection and destage in a window of simulated time, one by one. It is `None` unless
@@ -490,7 +490,7 @@ mod tests {
             zeroes: false,
             high_priority: false,
             stream: 0,
-            bypasses_striping: false,
+            contiguous_on_one_member: false,
         };
         CompletedRequest { arrival_index: index, request, arrival_ns, done_ns, gc_members_met, time: TimeParts::default() }
     }
@@ -518,7 +518,7 @@ mod tests {
         let measured = metrics.into_results(200, 100);
         assert_eq!((measured.from_ns, measured.end_ns), (100, 200));
         assert_eq!((measured.response_times.all.moments().count(), measured.response_times.all.moments().max()), (1, Some(40)));
-        assert_eq!(measured.requests_by_number_of_members_waited_for, [0, 1, 0]);
+        assert_eq!(measured.requests_by_collecting_members_waited_for, [0, 1, 0]);
         assert_eq!(measured.bandwidth.total_bytes, 2000);
         assert_eq!(measured.gc.member_busy_fraction(0), Some(0.5));
     }

@@ -78,7 +78,7 @@ mod tests {
             zeroes: false,
             high_priority: false,
             stream: 0,
-            bypasses_striping: false,
+            contiguous_on_one_member: false,
         };
         CompletedRequest { arrival_index: 0, request, arrival_ns, done_ns, gc_members_met: 0, time: crate::events::TimeParts::default() }
     }

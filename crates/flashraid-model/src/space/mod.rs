@@ -18,7 +18,7 @@ pub mod victim;
 mod wear;
 
 pub use codec::checksum;
-use pools::{BlockPoolsParams, Pools};
+use pools::{BlockPoolsFtlParams, Pools};
 use std::borrow::{Borrow, BorrowMut};
 use superblocks::{Superblocks, SuperblocksParams};
 pub use wear::EraseCountSummary;
@@ -36,7 +36,7 @@ pub enum Mapping<P = Pools, S = Superblocks> {
 }
 
 /// Parameters of a mapping. Together with the writes they determine its state.
-pub(crate) type MappingParams = Mapping<BlockPoolsParams, SuperblocksParams>;
+pub(crate) type MappingParams = Mapping<BlockPoolsFtlParams, SuperblocksParams>;
 
 /// Calls a method on whichever of the two mappings is there.
 macro_rules! either {
@@ -74,9 +74,9 @@ impl Mapping {
     }
 
     /// Ends the warm-up: closes the blocks that it has left open. The drive then continues as if its state had been loaded from a file.
-    pub fn end_warm_up_and_close_blocks(&mut self) {
+    pub fn end_warm_up_and_close_superpages(&mut self) {
         if let Self::Superblocks(superblocks) = self {
-            superblocks.end_warm_up_and_close_blocks();
+            superblocks.end_warm_up_and_close_superpages();
         }
     }
 }

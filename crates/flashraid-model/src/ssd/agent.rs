@@ -317,7 +317,7 @@ impl Agent {
 
     /// Returns true if `work` may only be done in idle time and the run has ended.
     pub(crate) fn is_cancelled(&self, work: ForcedCollectionAmount) -> bool {
-        self.run_is_over && work == ForcedCollectionAmount::UntilInitialFreeBlocks
+        self.run_is_over && work == ForcedCollectionAmount::UntilFreeBlocksAfterFill
     }
 
     /// Returns true if a die takes part in forced collection, given the free blocks of its pool with the fewest (rule 122).

@@ -321,10 +321,10 @@ impl Ssd {
 
     /// Processes a page operation that arrives at `now`.
     ///
-    /// `moment_is_over` is true if all scheduled events of this nanosecond have run already, as when the host sends a request in reply to a
-    /// completion. The operation then comes after these events, and otherwise before them.
+    /// `after_events_of_now` is true if all scheduled events of this nanosecond have run already, as when the host sends a request in
+    /// reply to a completion. The operation then comes after these events, and otherwise before them.
     #[inline]
-    pub fn submit(&mut self, now: TimeNs, op: LogicalPageOp, moment_is_over: bool, out: &mut Outbox) {
+    pub fn submit(&mut self, now: TimeNs, op: LogicalPageOp, after_events_of_now: bool, out: &mut Outbox) {
         if self.is_immediate() {
             let (die, lpn) = self.die_and_lpn(op.logical_page);
             let served = self.serve_now(now, die, lpn, op.kind, &mut out.collections);
@@ -344,7 +344,7 @@ impl Ssd {
         if self.front.is_on() {
             self.front.submit(now, op, out);
         } else {
-            self.context(out).submit(now, op, moment_is_over);
+            self.context(out).submit(now, op, after_events_of_now);
         }
     }
 

@@ -1,7 +1,7 @@
 //! A small SSD for tests that check every nanosecond. Blocks have four pages; a read takes 28 ns, a write 208 and an erase 1000.
 
 use super::{
-    CollectionBlockingScope, CollectionProcedure, DieChoiceForWrites, GcParams, PlaneChoice, PoolCheckRequestKinds, PoolScope, SsdParams,
+    CollectionBlockingScope, CollectionProcedure, DieChoiceForWrites, GcParams, GcTriggerRequestKinds, PlaneChoice, PoolScope, SsdParams,
     VictimPolicy,
 };
 use crate::TimeNs;
@@ -41,7 +41,7 @@ pub(crate) fn ssd(dies: u32, blocks: u32, reserved: u32) -> SsdParams {
             blocking_scope: CollectionBlockingScope::Die,
             start_threshold_free_blocks: 1,
             stop_threshold_free_blocks: 2,
-            pool_check_request_kinds: PoolCheckRequestKinds::EveryRequest,
+            gc_trigger_request_kinds: GcTriggerRequestKinds::EveryRequest,
             victim: VictimPolicy::default(),
             separate_open_block: false,
             copy_back: true,

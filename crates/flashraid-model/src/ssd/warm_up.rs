@@ -28,8 +28,8 @@ impl Ssd {
 
     /// Ends a warm-up. Warm-up writes may have filled superpages (each the data of one program of a die) only in part. These
     /// superpages are closed: their remaining places are padded, and count as invalid. An SSD with pools of blocks stays as it is.
-    pub fn end_warm_up_and_close_blocks(&mut self) {
-        self.space.end_warm_up_and_close_blocks();
+    pub fn end_warm_up_and_close_superpages(&mut self) {
+        self.space.end_warm_up_and_close_superpages();
     }
 
     /// Writes logical pages in order, without simulated time and without counting them. Each page comes with the number of its stream

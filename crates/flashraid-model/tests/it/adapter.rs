@@ -2,7 +2,7 @@
 
 use crate::outcome::{Case, Collection, DriveOutcome, MemberOutcome, Outcome, PhysicalPage, RequestOutcome};
 use flashraid_model::array::{
-    Array, ArrayEvent, ArrayExecutionOptions, RequestInPages, RunMilestone, SlowMemberCounters, WarmUpPattern, page_request_of,
+    Array, ArrayEvent, ArrayExecutionOptions, InjectedSlownessCounters, RequestInPages, RunMilestone, WarmUpPattern, page_request_of,
 };
 use flashraid_model::counts::Maximum;
 use flashraid_model::events::{TimeParts, VictimBlockCollection};
@@ -52,7 +52,7 @@ pub(crate) fn fast_with(case: &Case, shortcuts: SimulationShortcuts) -> (Outcome
         WarmUpPattern::Workload => {
             let writes = case.requests.iter().filter(|request| request.kind == OpKind::Write);
             array.untimed_access().overwrite(&writes.map(|request| pages(0, request)).collect::<Vec<_>>());
-            array.untimed_access().members().iter_mut().for_each(Ssd::end_warm_up_and_close_blocks);
+            array.untimed_access().members().iter_mut().for_each(Ssd::end_warm_up_and_close_superpages);
         }
     }
     let nothing = RequestOutcome { arrival_ns: 0, done_ns: 0, gc_members_met: 0, pages_lost: 0, parts: TimeParts::default() };
@@ -201,7 +201,7 @@ pub(crate) fn fast_with(case: &Case, shortcuts: SimulationShortcuts) -> (Outcome
         messages: counts.messages_sent_by_kind,
         uncoordinated_cleans: counts.uncoordinated_cleans.map(|cleans| (cleans.during_cycles, cleans.unanswered)),
         turns: counts.collections_outside_turns.map(|turns| (turns.broken_contracts, turns.overruns)),
-        host_port_counters: counts.controller_limit_waits.map(|counters| (counters.waits, counters.wait_ns, counters.busy_ns)),
+        host_port_counters: counts.controller_throttling_waits.map(|counters| (counters.waits, counters.wait_ns, counters.busy_ns)),
         cache_counters,
         stripe_counters: counts.parity_and_rebuild,
         plan_counters: counts.collection_avoidance_counters,
@@ -213,7 +213,7 @@ pub(crate) fn fast_with(case: &Case, shortcuts: SimulationShortcuts) -> (Outcome
 }
 
 /// Returns the state and the counts of a drive with superblocks that are compared.
-fn outcome_of_drive(case: &Case, ssd: &Ssd, slow: SlowMemberCounters) -> Option<MemberOutcome> {
+fn outcome_of_drive(case: &Case, ssd: &Ssd, slow: InjectedSlownessCounters) -> Option<MemberOutcome> {
     let space = ssd.mapping();
     let (media, of_drive, of_member) = (space.superblocks()?, ssd.superblock_counters()?, ssd.counters());
     let own = case.params.ssd.superblock.as_ref()?;

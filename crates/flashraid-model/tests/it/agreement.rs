@@ -114,7 +114,9 @@ fn description(case: &Case) -> String {
     let Case { params, warm_up, seed, host, requests } = case;
     let mut text = format!("{params:#?}\n{warm_up:?} {host:?} seed {seed}");
     for (index, request) in requests.iter().enumerate() {
-        let Request { arrival_ns, offset_bytes, length_bytes, kind: direction, high_priority, bypasses_striping: one_member, .. } = request;
+        let Request {
+            arrival_ns, offset_bytes, length_bytes, kind: direction, high_priority, contiguous_on_one_member: one_member, ..
+        } = request;
         let (first_page, last_page) = (offset_bytes / PAGE_BYTES, (offset_bytes + length_bytes - 1) / PAGE_BYTES);
         text += &format!("\nrequest {index}: at {arrival_ns} {direction:?} pages {first_page} to {last_page}");
         text += if request.fua { " to survive a loss of power" } else { "" };

@@ -4,7 +4,7 @@ use flashraid_model::array::{ArrayParams, RaidLevel, ReadPlan, WarmUp, WarmUpPat
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::ssd::{
-    CollectionBlockingScope, CollectionProcedure, DieChoiceForWrites, GcParams, PlaneChoice, PoolCheckRequestKinds, PoolScope, SsdParams,
+    CollectionBlockingScope, CollectionProcedure, DieChoiceForWrites, GcParams, GcTriggerRequestKinds, PlaneChoice, PoolScope, SsdParams,
     VictimPolicy,
 };
 
@@ -42,7 +42,7 @@ pub(crate) fn one_plane() -> Case {
         blocking_scope: CollectionBlockingScope::Die,
         start_threshold_free_blocks: 1,
         stop_threshold_free_blocks: 2,
-        pool_check_request_kinds: PoolCheckRequestKinds::EveryRequest,
+        gc_trigger_request_kinds: GcTriggerRequestKinds::EveryRequest,
         victim: VictimPolicy::default(),
         separate_open_block: false,
         copy_back: true,
@@ -110,7 +110,7 @@ impl Case {
             zeroes: false,
             high_priority: false,
             stream: 0,
-            bypasses_striping: false,
+            contiguous_on_one_member: false,
         });
         self
     }

@@ -41,7 +41,7 @@ fn the_cases_reach_every_corner() {
         count("one plane blocked", ssd.gc.blocking_scope == CollectionBlockingScope::Plane && met);
         count("instantaneous", ssd.gc.collection_takes_no_time && collected);
         count("die-wide pool", ssd.gc.pool_scope == PoolScope::Die && collected);
-        let reference = ssd.gc.collection_procedure == CollectionProcedure::DiskSimWithoutCopyBack && collected;
+        let reference = ssd.gc.collection_procedure == CollectionProcedure::LikeDiskSimWithoutCopyBack && collected;
         count("procedure of the reference", reference);
         count("procedure of the reference, several planes", reference && ssd.geometry.planes > 1);
         count("procedure of the reference, channel", reference && ssd.channel.is_some() && ssd.geometry.planes > 1);
@@ -163,7 +163,7 @@ fn the_cases_of_coordination_reach_every_corner() {
             coordination.forced_collection_amount == ForcedCollectionAmount::OneVictimPerPoolThenWatermark && several,
         );
         count("no answer", !coordination.controller_answers_member_requests && is_sent(MessageKind::GcRequest));
-        count("held back", coordination.request_to_cycle_delay_ns > 0 && forced);
+        count("held back", coordination.request_to_collection_order_delay_ns > 0 && forced);
         count("slow messages", coordination.message_latency_ns.iter().any(|&ns| ns > 0) && forced);
         let unaware = coordination.coordinated_members.len() < case.params.members;
         count("not all GGC-aware", unaware && forced);
@@ -173,7 +173,7 @@ fn the_cases_of_coordination_reach_every_corner() {
         count("closed loop", case.host != HostLoop::Open && forced);
         let soft = coordination.joint_collection_request_timing == JointCollectionRequestTiming::AtSoftThreshold && forced;
         count("soft", soft);
-        count("soft and at idle", soft && coordination.begins_cycles_when_idle && coordination.request_to_cycle_delay_ns > 0);
+        count("soft and at idle", soft && coordination.begins_cycles_when_idle && coordination.request_to_collection_order_delay_ns > 0);
         count("soft and slow messages", soft && coordination.message_latency_ns.iter().any(|&ns| ns > 0));
         count("soft with a link", soft && case.params.ssd.link.is_some());
         let (during_cycles, unanswered) = outcome.uncoordinated_cleans.unwrap_or_default();
@@ -280,7 +280,7 @@ fn the_cases_of_caches_reach_every_corner() {
         count("reconstructed", stripes.pages_reconstructed > 0);
         count("met collection", met);
         count("forced collection", outcome.gc_intervals.iter().any(|gc| gc.forced));
-        count("one member", case.requests.iter().any(|request| request.bypasses_striping));
+        count("one member", case.requests.iter().any(|request| request.contiguous_on_one_member));
         count("closed loop", case.host != HostLoop::Open && hits);
     }
     assert_often_enough(&seen, CASES / 200);

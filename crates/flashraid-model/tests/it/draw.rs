@@ -248,7 +248,7 @@ fn set_rules_by_seed(case: &mut Case) {
     let gc = &mut case.params.ssd.gc;
     case.params.ssd.timing.spreads_summary_page_over_programs = draw.chance(30) && case.params.ssd.superblock.is_none();
     if gc.pool_scope == PoolScope::Die && draw.chance(40) {
-        gc.collection_procedure = CollectionProcedure::DiskSimWithoutCopyBack;
+        gc.collection_procedure = CollectionProcedure::LikeDiskSimWithoutCopyBack;
         (gc.victim, gc.separate_open_block, gc.copy_back) = (VictimPolicy::default(), false, false);
         if let Some(preemption) = &mut gc.preemption {
             preemption.host_overlap_with_moves = HostOverlapWithMoves::NoOverlap;
@@ -271,7 +271,7 @@ fn set_rules_by_seed(case: &mut Case) {
         // Without a delay a soft request begins a cycle at once.
         let delay_ns = draw.between(1_013, 5_000_000);
         if coordination.joint_collection_request_timing == JointCollectionRequestTiming::AtSoftThreshold && draw.chance(70) {
-            coordination.request_to_cycle_delay_ns = delay_ns;
+            coordination.request_to_collection_order_delay_ns = delay_ns;
         }
     }
 }

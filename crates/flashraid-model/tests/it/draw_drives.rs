@@ -2,15 +2,15 @@
 
 use flashraid_model::array::{ArrayParams, RaidLevel, ReadPlan, WarmUp, WarmUpPattern};
 use flashraid_model::coordination::{CoordinationParams, JointCollectionRequestTiming, MESSAGE_KINDS, ReactiveInclusive};
-use flashraid_model::flash::{ChannelAssignment, DieNumbering, Geometry, Timing};
+use flashraid_model::flash::{DieNumbering, DieToChannelAssignment, Geometry, Timing};
 use flashraid_model::ids::MemberSet;
 use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::rng::{self, RandomStream};
 use flashraid_model::ssd::{
-    BufferParams, CollectionBlockingScope, CollectionProcedure, ControllerCoresParams, DieChoiceForWrites, GcParams, HostLinkParams,
-    HostOverlapWithMoves, Mechanisms, OperationSuspensionParams, PlacementHandles, PlaneChoice, PlaneReadMode, PoolCheckRequestKinds,
-    PoolScope, Preemption, QueueParams, RefreshAndWearLevellingParams, SlcParams, SlcSuperblockCountLimit, SsdParams,
-    SuperblockCollectionParams, SuperblockParams, SuperblockSuspensionParams, VictimPolicy,
+    BufferParams, CollectionBlockingScope, CollectionProcedure, ControllerCoresParams, DieChoiceForWrites, GcParams, GcTriggerRequestKinds,
+    HostLinkParams, HostOverlapWithMoves, Mechanisms, OperationSuspensionParams, PlacementHandles, PlaneChoice, PlaneReadMode, PoolScope,
+    Preemption, QueueParams, RefreshAndWearLevellingParams, SlcParams, SlcSuperblockCountLimit, SsdParams, SuperblockCollectionParams,
+    SuperblockParams, SuperblockSuspensionParams, VictimPolicy,
 };
 
 use crate::cases::PAGE_BYTES;
@@ -37,7 +37,7 @@ pub(crate) fn draw_drive_case(seed: u64) -> Case {
         let shape = superblock.shape(&ssd.geometry);
         if shape.exported_units >= 4
             && shape.physical_mapping_units() <= 3000
-            && shape.guarantees_victim_at_floor(superblock.collection.host_stall_threshold_free_superblocks)
+            && shape.always_has_victim_at_free_superblocks(superblock.collection.host_stall_threshold_free_superblocks)
         {
             let overwrites = if draw.chance(40) { 0.0 } else { draw.between(0, 1500) as f64 / 1000.0 };
             let pattern =
@@ -133,7 +133,7 @@ pub(crate) fn draw_drive(seed: u64) -> (SsdParams, u64) {
         let shape = superblock.shape(&ssd.geometry);
         if shape.exported_units >= 16
             && shape.physical_mapping_units() <= 1500
-            && shape.guarantees_victim_at_floor(superblock.collection.host_stall_threshold_free_superblocks)
+            && shape.always_has_victim_at_free_superblocks(superblock.collection.host_stall_threshold_free_superblocks)
         {
             let ssd = draw.queues(ssd, Vec::new()).0;
             let times = [1, 7, SLOWEST, SLOWEST][draw.between(0, 3) as usize];
@@ -207,7 +207,7 @@ impl DriveDraw {
         ssd.geometry.reserved_blocks_per_plane += more;
         (ssd.gc.start_threshold_free_blocks, ssd.gc.stop_threshold_free_blocks) =
             (own.collection.target_free_superblocks, own.collection.target_free_superblocks + 1);
-        own.buffer.capacity_units = own.buffer.capacity_units.max(shape.buffer_units_min() + self.small(0, 3));
+        own.buffer.capacity_units = own.buffer.capacity_units.max(shape.write_buffer_mapping_units_min() + self.small(0, 3));
     }
 
     /// Lets some drives move data that are read often or that lie in superblocks which are seldom erased.
@@ -330,7 +330,7 @@ impl DriveDraw {
             blocking_scope: CollectionBlockingScope::Die,
             start_threshold_free_blocks: target,
             stop_threshold_free_blocks: target + 1,
-            pool_check_request_kinds: PoolCheckRequestKinds::EveryRequest,
+            gc_trigger_request_kinds: GcTriggerRequestKinds::EveryRequest,
             victim: VictimPolicy::default(),
             separate_open_block: false,
             copy_back: true,
@@ -346,7 +346,7 @@ impl DriveDraw {
             plane_choice: PlaneChoice::MostFreePages,
             gc,
             fill_seals_last_block: true,
-            channel: self.chance(50).then(|| ChannelAssignment::consecutive(self.small(1, u64::from(dies)))),
+            channel: self.chance(50).then(|| DieToChannelAssignment::consecutive(self.small(1, u64::from(dies)))),
             link: self.chance(60).then(|| HostLinkParams { page_transfer_ns: self.between(1, 300), full_duplex: self.chance(70) }),
             front_end: None,
             mechanisms: Mechanisms::default(),
@@ -373,7 +373,7 @@ impl DriveDraw {
             forced_collection_amount: FORCED_WORK[(latency_ns[0] % FORCED_WORK.len() as u64) as usize],
             soft_threshold_free_blocks: ssd.gc.start_threshold_free_blocks + 1,
             joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
-            request_to_cycle_delay_ns: if self.chance(50) { 0 } else { self.between(1, 20_000) },
+            request_to_collection_order_delay_ns: if self.chance(50) { 0 } else { self.between(1, 20_000) },
             begins_cycles_when_idle: false,
             all_dies_of_forced_member_collect: true,
             controller_answers_member_requests: self.chance(85),
@@ -435,6 +435,6 @@ fn request(arrival_ns: u64, kind: OpKind, first_page: u64, pages: u64, fua: bool
         zeroes: false,
         high_priority: false,
         stream: 0,
-        bypasses_striping: false,
+        contiguous_on_one_member: false,
     }
 }

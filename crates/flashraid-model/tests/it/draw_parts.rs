@@ -5,14 +5,14 @@ use flashraid_model::cache::{CacheParams, CachePolicy, CachesUsed, CapacityUnit}
 use flashraid_model::coordination::{
     CoordinationParams, ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS, MessageKind, SchemePolicy,
 };
-use flashraid_model::flash::{ChannelAssignment, DieNumbering, Geometry, Timing};
+use flashraid_model::flash::{DieNumbering, DieToChannelAssignment, Geometry, Timing};
 use flashraid_model::ids::MemberSet;
 use flashraid_model::policy::PolicyList;
 use flashraid_model::request::{OpKind, Request};
 use flashraid_model::rng::{self, RandomStream};
 use flashraid_model::ssd::{
     BufferParams, CollectionBlockingScope, CollectionProcedure, ControllerCoresParams, DieChoiceForWrites, FrontEndParams, GcParams,
-    HostLinkParams, HostOverlapWithMoves, PlaneChoice, PoolCheckRequestKinds, PoolScope, Preemption, QueueParams, SsdParams, Suspension,
+    GcTriggerRequestKinds, HostLinkParams, HostOverlapWithMoves, PlaneChoice, PoolScope, Preemption, QueueParams, SsdParams, Suspension,
     VictimPolicy,
 };
 
@@ -89,7 +89,7 @@ impl Draw {
             blocking_scope: blocking,
             start_threshold_free_blocks: start as u32,
             stop_threshold_free_blocks: (start + self.between(1, 3)) as u32,
-            pool_check_request_kinds: if self.chance(70) { PoolCheckRequestKinds::EveryRequest } else { PoolCheckRequestKinds::OnlyWrites },
+            gc_trigger_request_kinds: if self.chance(70) { GcTriggerRequestKinds::EveryRequest } else { GcTriggerRequestKinds::OnlyWrites },
             victim: self.victim(),
             separate_open_block,
             copy_back: self.chance(60),
@@ -106,7 +106,7 @@ impl Draw {
             reserved_blocks_per_plane: reserved as u32,
             has_summary_page: self.chance(50),
         };
-        let channel = self.chance(30).then(|| ChannelAssignment {
+        let channel = self.chance(30).then(|| DieToChannelAssignment {
             dies_per_channel: self.between(1, u64::from(geometry.dies)) as u32,
             // Decided by an earlier draw, so that later ones stay as they were.
             die_numbering: if geometry.pages_per_block.is_multiple_of(2) {
@@ -201,7 +201,7 @@ impl Draw {
                 request.kind = OpKind::Flush;
             } else if self.chance(percent) {
                 request.kind = OpKind::Trim;
-                if !request.bypasses_striping && self.chance(50) {
+                if !request.contiguous_on_one_member && self.chance(50) {
                     request.offset_bytes = request.offset_bytes / stripe_bytes * stripe_bytes;
                     request.length_bytes = (stripe_bytes + self.between(0, 2 * stripe_bytes)).min(array_bytes - request.offset_bytes);
                 }
@@ -259,7 +259,7 @@ impl Draw {
     pub(crate) fn aim_at_members(&mut self, case: &mut Case) {
         let percent = if self.chance(25) { self.between(10, 90) } else { 0 };
         for request in &mut case.requests {
-            request.bypasses_striping = self.chance(percent) && reference::fits_one_member(&case.params, request);
+            request.contiguous_on_one_member = self.chance(percent) && reference::fits_one_member(&case.params, request);
         }
     }
 
@@ -353,7 +353,7 @@ impl Draw {
             forced_collection_amount: FORCED_WORK[self.between(0, FORCED_WORK.len() as u64 - 1) as usize],
             soft_threshold_free_blocks: (start + self.between(1, 4)) as u32,
             joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
-            request_to_cycle_delay_ns: if self.chance(30) { self.between(1_009, 3_000_000) } else { 0 },
+            request_to_collection_order_delay_ns: if self.chance(30) { self.between(1_009, 3_000_000) } else { 0 },
             begins_cycles_when_idle: false,
             all_dies_of_forced_member_collect: true,
             controller_answers_member_requests: self.chance(90),
@@ -381,7 +381,7 @@ impl Draw {
         for request in &mut case.requests {
             request.offset_bytes %= array_bytes;
             request.length_bytes = request.length_bytes.min(array_bytes - request.offset_bytes);
-            request.bypasses_striping &= reference::fits_one_member(params, request);
+            request.contiguous_on_one_member &= reference::fits_one_member(params, request);
         }
         let mirrors = matches!(level, RaidLevel::Raid1 | RaidLevel::Raid10);
         if mirrors || self.chance(60) {
@@ -532,7 +532,7 @@ impl Draw {
                 zeroes: false,
                 high_priority: false,
                 stream: 0,
-                bypasses_striping: false,
+                contiguous_on_one_member: false,
             });
         }
         requests

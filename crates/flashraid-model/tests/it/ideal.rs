@@ -27,7 +27,7 @@ fn draw_in_domain(seed: u64) -> Case {
     let capacity_bytes = case.params.layout().exported_pages() * u64::from(case.params.ssd.geometry.page_bytes);
     case.requests.retain(|request| request.offset_bytes + request.length_bytes <= capacity_bytes);
     for at in 0..case.requests.len() {
-        case.requests[at].bypasses_striping &= reference::fits_one_member(&case.params, &case.requests[at]);
+        case.requests[at].contiguous_on_one_member &= reference::fits_one_member(&case.params, &case.requests[at]);
     }
     case
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use flashraid_model::array::{
-    ArrayParams, GcAvoidingReadCounters, HedgeCounters, ParityAndRebuildCounters, SlowMemberCounters, SlowReadPredictionCounters, WarmUp,
+    ArrayParams, GcAvoidingReadCounters, HedgeCounters, InjectedSlownessCounters, ParityAndRebuildCounters, SlowReadPredictionCounters,
+    WarmUp,
 };
 use flashraid_model::cache::CacheCounters;
 use flashraid_model::coordination::MESSAGE_KINDS;
@@ -83,7 +84,7 @@ pub(crate) struct MemberOutcome {
     pub front: Option<FrontEndCounters>,
     pub mechanisms: MechanismCounters,
     /// Counts of its late answers.
-    pub slow: SlowMemberCounters,
+    pub slow: InjectedSlownessCounters,
     /// State of a drive with superblocks. Such a drive has neither blocks nor pages of pools.
     pub drive: Option<DriveOutcome>,
     /// Erases of each block, warm-up included, in order of die, plane, block.

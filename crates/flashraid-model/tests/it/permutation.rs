@@ -54,7 +54,7 @@ fn draw(seed: u64) -> Case {
         SchemePolicy::Stagger(_) | SchemePolicy::Windows(_) => coordination.scheme = ReactiveInclusive {}.into(),
         _ => {}
     }
-    round(&mut coordination.request_to_cycle_delay_ns);
+    round(&mut coordination.request_to_collection_order_delay_ns);
     if case.host != HostLoop::Open {
         case.host = HostLoop::Closed { depth: 2 * params.members, think_ns: 0 };
     }
@@ -79,7 +79,7 @@ fn draw(seed: u64) -> Case {
                 zeroes: false,
                 high_priority: false,
                 stream: 0,
-                bypasses_striping: false,
+                contiguous_on_one_member: false,
             });
         }
     }

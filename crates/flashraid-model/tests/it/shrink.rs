@@ -8,8 +8,8 @@ use flashraid_model::coordination::{
 use flashraid_model::placement::RaidLevel;
 use flashraid_model::request::HostLoop;
 use flashraid_model::ssd::{
-    CollectionBlockingScope, CollectionProcedure, ControllerCoresParams, DieChoiceForWrites, FrontEndParams, HostOverlapWithMoves,
-    Mechanisms, PlacementHandles, PlaneChoice, PoolCheckRequestKinds, PoolScope, Preemption, RefreshAndWearLevellingParams, SsdParams,
+    CollectionBlockingScope, CollectionProcedure, ControllerCoresParams, DieChoiceForWrites, FrontEndParams, GcTriggerRequestKinds,
+    HostOverlapWithMoves, Mechanisms, PlacementHandles, PlaneChoice, PoolScope, Preemption, RefreshAndWearLevellingParams, SsdParams,
     SuperblockParams, VictimPolicy,
 };
 
@@ -98,13 +98,13 @@ fn is_possible(case: &Case) -> bool {
     let survives = case.params.failures.iter().all(|failure| redundant && failure.member < case.params.members);
     if let Some(own) = &case.params.ssd.superblock {
         let shape = own.shape(&case.params.ssd.geometry);
-        if !shape.guarantees_victim_at_floor(own.collection.host_stall_threshold_free_superblocks)
-            || own.buffer.capacity_units < shape.buffer_units_min()
+        if !shape.always_has_victim_at_free_superblocks(own.collection.host_stall_threshold_free_superblocks)
+            || own.buffer.capacity_units < shape.write_buffer_mapping_units_min()
         {
             return false;
         }
     }
-    let fits = case.requests.iter().all(|request| !request.bypasses_striping || reference::fits_one_member(&case.params, request));
+    let fits = case.requests.iter().all(|request| !request.contiguous_on_one_member || reference::fits_one_member(&case.params, request));
     fits && (case.params.ssd.superblock.is_some() || has_room(&case.params.ssd))
         && case.params.members >= least
         && (case.params.level != RaidLevel::Raid10 || case.params.members.is_multiple_of(2))
@@ -199,7 +199,7 @@ const SIMPLER: [fn(&mut Case); 104] = [
     |case| rebuild(case, |rebuild| rebuild.continues_after_last_request = false),
     |case| case.params.coordination = None,
     |case| coordination(case, |coordination| coordination.message_latency_ns = [0; MESSAGE_KINDS]),
-    |case| coordination(case, |coordination| coordination.request_to_cycle_delay_ns = 0),
+    |case| coordination(case, |coordination| coordination.request_to_collection_order_delay_ns = 0),
     |case| coordination(case, |coordination| coordination.joint_collection_request_timing = JointCollectionRequestTiming::AtStartThreshold),
     |case| coordination(case, |coordination| coordination.begins_cycles_when_idle = false),
     |case| coordination(case, |coordination| coordination.all_dies_of_forced_member_collect = true),
@@ -220,7 +220,7 @@ const SIMPLER: [fn(&mut Case); 104] = [
     |case| case.params.ssd.fill_seals_last_block = true,
     |case| case.params.ssd.gc.blocking_scope = CollectionBlockingScope::Die,
     |case| case.params.ssd.gc.collection_procedure = CollectionProcedure::VictimByPolicy,
-    |case| case.params.ssd.gc.pool_check_request_kinds = PoolCheckRequestKinds::EveryRequest,
+    |case| case.params.ssd.gc.gc_trigger_request_kinds = GcTriggerRequestKinds::EveryRequest,
     |case| case.params.ssd.gc.victim = VictimPolicy::default(),
     |case| case.params.ssd.gc.separate_open_block = false,
     |case| case.params.ssd.gc.copy_back = true,
@@ -236,7 +236,7 @@ const SIMPLER: [fn(&mut Case); 104] = [
     |case| preemption(case, |preemption| preemption.poll_duration_ns = 0),
     |case| preemption(case, |preemption| preemption.poll_duration_ns = 600),
     |case| case.requests.iter_mut().for_each(|request| request.high_priority = false),
-    |case| case.requests.iter_mut().for_each(|request| request.bypasses_striping = false),
+    |case| case.requests.iter_mut().for_each(|request| request.contiguous_on_one_member = false),
     |case| case.requests.iter_mut().for_each(|request| request.stream = 0),
     |case| case.params.ssd.geometry.pages_per_block = case.params.ssd.geometry.pages_per_block.min(40),
     |case| case.params.ssd.geometry.pages_per_block = case.params.ssd.geometry.pages_per_block.min(10),

@@ -184,7 +184,7 @@ fn page_request(arrival_ns: u64, page: u64, direction: OpKind) -> Request {
         zeroes: false,
         high_priority: false,
         stream: 0,
-        bypasses_striping: false,
+        contiguous_on_one_member: false,
     }
 }
 

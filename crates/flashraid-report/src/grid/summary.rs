@@ -9,7 +9,7 @@ use crate::figures::{self, CAPACITY, Figure};
 use crate::number;
 use crate::sheet::{Cell, Sheet, Tone};
 use crate::text;
-use flashraid::load_headroom::LoadHeadroom;
+use flashraid::load_rise::LoadRiseUntilGcMatters;
 use flashraid::report::{FEW_SAMPLES_MARK, WarningMark};
 use flashraid::study::is_experimental_condition;
 
@@ -335,7 +335,8 @@ impl Grid {
                 Some(parts.get("collection")?.as_f64()? / total.max(f64::MIN_POSITIVE))
             };
             let collection = ["all", "slowest_1_percent"].iter().filter_map(|of| share(of)).fold(0.0, f64::max);
-            let idle = LoadHeadroom::from_busy_fractions(busy, busy, collection).filter(|_| report["verdict"]["load"] == "stable")?;
+            let idle =
+                LoadRiseUntilGcMatters::from_busy_fractions(busy, busy, collection).filter(|_| report["verdict"]["load"] == "stable")?;
             Some(if several { format!("{}: {idle}", workload.name) } else { idle.to_string() })
         };
         workloads.iter().filter_map(line).collect()

@@ -2,7 +2,7 @@
 
 use super::trace_excerpts::*;
 use super::{Found, GENERATOR_FOOTPRINT, KIB, NamedWorkload, PublishedFigures, mix, synthetic};
-use crate::quantities::{MeanSize, RequestGap};
+use crate::quantities::{MeanRequestInterval, MeanSize};
 use crate::synthetic::arrivals::{Bursts, Closed, MarkovModulated};
 use crate::synthetic::sizes::{Exponential, MeanBeforeOrAfterRounding, Neighbours};
 use crate::synthetic::{AddressSpec, ArrivalSpec, HotMember, SizeSpec, SyntheticSpec};
@@ -71,7 +71,7 @@ fn hpc(source: &'static str, read_fraction: f64, kind: HpcKind) -> NamedWorkload
         }
         HpcKind::Bursts { factor } => {
             arrivals = ArrivalSpec::from(Bursts {
-                mean_gap: RequestGap::from_rate(HPC_PER_S),
+                mean_gap: MeanRequestInterval::from_rate(HPC_PER_S),
                 factor,
                 burst_requests: BURST_REQUESTS,
                 mean_rate_scaled: false,
@@ -152,10 +152,10 @@ fn tpc_h() -> NamedWorkload {
     };
     let inserts = synthetic(
         ArrivalSpec::from(MarkovModulated {
-            mean_gap: RequestGap::from_rate(TPC_H.requests_per_s * insert_share),
+            mean_gap: MeanRequestInterval::from_rate(TPC_H.requests_per_s * insert_share),
             rate_ratio: 1000.0,
             busy_share: Fraction(0.1),
-            mean_burst: RequestGap { ns: 10e9 },
+            mean_burst: MeanRequestInterval { ns: 10e9 },
         }),
         0.0,
         SizeSpec::fixed(128 * KIB),

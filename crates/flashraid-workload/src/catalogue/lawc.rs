@@ -2,7 +2,7 @@
 
 use super::trace_excerpts::*;
 use super::{Found, KIB, NamedWorkload, PublishedFigures, mix, synthetic};
-use crate::quantities::RequestGap;
+use crate::quantities::MeanRequestInterval;
 use crate::synthetic::arrivals::Poisson;
 use crate::synthetic::sizes::Bimodal;
 use crate::synthetic::{AddressSpec, ArrivalSpec, HotMember, SizeSpec, SyntheticSpec};
@@ -166,7 +166,7 @@ fn spider(numbers: &[u64]) -> Result<NamedWorkload, String> {
         }
     };
     let read_fraction = 1.0 - write_percent as f64 / 100.0;
-    let arrivals = ArrivalSpec::from(Poisson { mean_gap: RequestGap { ns: gap_ms as f64 * 1e6 } });
+    let arrivals = ArrivalSpec::from(Poisson { mean_gap: MeanRequestInterval { ns: gap_ms as f64 * 1e6 } });
     Ok(NamedWorkload {
         name: String::new(),
         statistics_source: "LAWC section 4.1, Table 4",

@@ -2,7 +2,7 @@
 
 use super::{Found, GENERATOR_FOOTPRINT, KIB, NamedWorkload, PublishedFigures, synthetic};
 use crate::AddressGranularity;
-use crate::quantities::{MeanSize, RequestGap};
+use crate::quantities::{MeanRequestInterval, MeanSize};
 use crate::synthetic::AddressSpec;
 use crate::synthetic::arrivals::Poisson;
 use crate::synthetic::sizes::{Exponential, MeanBeforeOrAfterRounding};
@@ -31,6 +31,6 @@ pub(super) fn find(stem: &str, numbers: &[u64]) -> Found {
                direction of the one before, as in the generator of the paper's simulator (`sequential_repeats = false`: its own are drawn); the footprint, open in the paper, is that of the \
                generator as its simulator ships it, 3427 MiB (`address.footprint = 1.0`: all of the array)"
             .into(),
-        spec: synthetic(Poisson { mean_gap: RequestGap { ns: 3e6 } }.into(), 0.4, size.into(), address).into(),
+        spec: synthetic(Poisson { mean_gap: MeanRequestInterval { ns: 3e6 } }.into(), 0.4, size.into(), address).into(),
     }))
 }

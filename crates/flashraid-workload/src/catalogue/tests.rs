@@ -138,7 +138,7 @@ fn the_insert_phases_of_tpc_h() {
 fn skewed_workloads_aim_half_of_the_requests_at_a_member() {
     for name in ["hpc-w-skew", "lawc-skewed"] {
         let (requests, _) = draw(&find_workload(name).unwrap(), 100_000);
-        let aimed = requests.iter().filter(|r| r.bypasses_striping && r.offset_bytes / 4096 % 8 == 0).count() as f64 / 1e5;
+        let aimed = requests.iter().filter(|r| r.contiguous_on_one_member && r.offset_bytes / 4096 % 8 == 0).count() as f64 / 1e5;
         assert!((aimed - 0.5).abs() < 0.007, "{name}: {aimed}");
     }
 }
@@ -150,7 +150,11 @@ fn every_workload_opens_on_a_small_array() {
         let mut source = open_workload(&workload.spec, 1, &SMALL).unwrap();
         for _ in 0..2000 {
             let request = source.next_request().unwrap().unwrap();
-            assert!(request.bypasses_striping || request.offset_bytes + request.length_bytes <= SMALL.capacity_bytes, "{}", workload.name);
+            assert!(
+                request.contiguous_on_one_member || request.offset_bytes + request.length_bytes <= SMALL.capacity_bytes,
+                "{}",
+                workload.name
+            );
         }
     }
 }

@@ -19,7 +19,7 @@
 
 use super::KIB;
 use crate::AddressGranularity;
-use crate::quantities::RequestGap;
+use crate::quantities::MeanRequestInterval;
 use crate::synthetic::addresses::{Footprint, Zipf};
 use crate::synthetic::arrivals::MarkovModulated;
 use crate::synthetic::sizes::Weighted;
@@ -38,10 +38,10 @@ impl Bursts {
     /// Returns an arrival process with these bursts at another mean rate.
     pub(super) fn at(self, requests_per_s: f64) -> ArrivalSpec {
         ArrivalSpec::from(MarkovModulated {
-            mean_gap: RequestGap::from_rate(requests_per_s),
+            mean_gap: MeanRequestInterval::from_rate(requests_per_s),
             rate_ratio: self.rate_ratio,
             busy_share: Fraction(self.busy_share),
-            mean_burst: RequestGap { ns: self.mean_burst_s * 1e9 },
+            mean_burst: MeanRequestInterval { ns: self.mean_burst_s * 1e9 },
         })
     }
 }

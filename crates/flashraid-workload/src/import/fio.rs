@@ -382,12 +382,12 @@ fn number(text: &str, line: usize) -> Result<f64, ImportError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::import;
+    use super::super::import_fio_or_mqsim;
 
     #[test]
     fn a_job_is_a_closed_loop_unless_it_has_a_rate() {
         let text = "; a comment\n[global]\nioengine=libaio\niodepth=32\ndirect=1\nbs=4k\n[mixed]\nrw=randrw\nrwmixread=70\nnumjobs=2\nsize=1g\nruntime=60\ntime_based\n";
-        let imported = import(text, None).unwrap();
+        let imported = import_fio_or_mqsim(text, None).unwrap();
         assert_eq!(
             imported.toml,
             "[workload]\nkind = \"synthetic\"\nread_fraction = \"70%\"\nsize = 4096\nsequential_fraction = \"0%\"\n\
@@ -400,7 +400,7 @@ mod tests {
     fn jobs_with_rates_are_a_mix() {
         let text =
             "[global]\nrw=randread\nrate_iops=500\nsize=64m\n[a]\nbssplit=4k/60:64k/40\n[b]\nrw=write\nbs=8k,16k\nfilename=/dev/x\nodd=1\n";
-        let imported = import(text, None).unwrap();
+        let imported = import_fio_or_mqsim(text, None).unwrap();
         assert!(imported.toml.contains("kind = \"mix\"") && imported.toml.matches("[[workload.streams]]").count() == 2);
         assert!(
             imported.toml.contains("sizes = [[4096, 60], [65536, 40]]") && imported.toml.contains("write_size = 16384"),
@@ -409,16 +409,16 @@ mod tests {
         );
         assert!(imported.toml.contains("gap = \"500/s\""));
         assert_eq!(imported.notes.len(), 2, "{:?}", imported.notes);
-        assert_eq!(import(text, Some("a")).unwrap().toml.matches("sizes").count(), 1);
+        assert_eq!(import_fio_or_mqsim(text, Some("a")).unwrap().toml.matches("sizes").count(), 1);
     }
 
     #[test]
     fn what_cannot_be_expressed_is_refused() {
-        let reason = |text: &str| import(text, None).unwrap_err().to_string();
+        let reason = |text: &str| import_fio_or_mqsim(text, None).unwrap_err().to_string();
         assert!(reason("[a]\nrw=randtrim\n").contains("rw=randtrim"));
         assert!(reason("[a]\nrw=read\nrate=1m\n").contains("line 3: rate"));
         assert!(reason("[a]\nbs=x\n").contains("line 2"));
         assert!(reason("[a]\nrw=read\n[b]\nrw=write\n").contains("--part"));
-        assert!(import("[a]\n", Some("z")).unwrap_err().to_string().contains("there are a"));
+        assert!(import_fio_or_mqsim("[a]\n", Some("z")).unwrap_err().to_string().contains("there are a"));
     }
 }

@@ -40,7 +40,7 @@ pub enum ImportError {
 /// # Errors
 /// Returns an error if the text is neither a fio job file nor an MQSim workload definition, or lacks the chosen part. The same holds
 /// for a text that asks for requests that cannot be expressed.
-pub fn import(text: &str, part: Option<&str>) -> Result<ImportedWorkload, ImportError> {
+pub fn import_fio_or_mqsim(text: &str, part: Option<&str>) -> Result<ImportedWorkload, ImportError> {
     let start = text.trim_start_matches('\u{feff}').trim_start();
     let (streams, mut notes) = if start.starts_with('<') { mqsim::streams(text, part)? } else { fio::streams(text, part)? };
     notes.dedup();
@@ -101,8 +101,8 @@ mod tests {
 
     #[test]
     fn what_is_neither_is_refused() {
-        assert!(import("", None).unwrap_err().to_string().contains("no job"));
-        assert!(import("hello", None).unwrap_err().to_string().contains("line 1"));
-        assert!(import("<a></b>", None).unwrap_err().to_string().contains("line 1"));
+        assert!(import_fio_or_mqsim("", None).unwrap_err().to_string().contains("no job"));
+        assert!(import_fio_or_mqsim("hello", None).unwrap_err().to_string().contains("line 1"));
+        assert!(import_fio_or_mqsim("<a></b>", None).unwrap_err().to_string().contains("line 1"));
     }
 }

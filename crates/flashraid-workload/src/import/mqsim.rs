@@ -220,7 +220,7 @@ fn trace(name: String, flow: &Element, notes: &mut Vec<String>) -> Result<Stream
 
 #[cfg(test)]
 mod tests {
-    use super::super::import;
+    use super::super::import_fio_or_mqsim;
 
     const FLOW: &str = "<IO_Flow_Parameter_Set_Synthetic><Priority_Class>HIGH</Priority_Class><Working_Set_Percentage>85</Working_Set_Percentage>
         <Synthetic_Generator_Type>QUEUE_DEPTH</Synthetic_Generator_Type><Read_Percentage>70</Read_Percentage><Address_Distribution>RANDOM_HOTCOLD</Address_Distribution>
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn a_queue_depth_is_a_closed_loop() {
         assert_eq!(
-            import(&document(&[FLOW]), None).unwrap().toml,
+            import_fio_or_mqsim(&document(&[FLOW]), None).unwrap().toml,
             "[workload]\nkind = \"synthetic\"\nread_fraction = \"70%\"\nsize = 4096\nsequential_fraction = 0.0\narrivals = { process = \"closed\", depth = 16 }\n\
              address = { pattern = \"hot-cold\", request_share = \"80%\", space_share = \"20%\", footprint = \"85%\" }\nlimit = \"10000000000ns\"\n"
         );
@@ -247,7 +247,7 @@ mod tests {
             .replace("QUEUE_DEPTH", "BANDWIDTH")
             .replace("<Average_No_of_Reqs_in_Queue>16</Average_No_of_Reqs_in_Queue>", "<Bandwidth>4096000</Bandwidth>");
         let trace = "<IO_Flow_Parameter_Set_Trace_Based><File_Path>traces/tpcc.trace</File_Path><Time_Unit>NANOSECOND</Time_Unit></IO_Flow_Parameter_Set_Trace_Based>";
-        let imported = import(&document(&[&format!("{bandwidth}{trace}")]), None).unwrap();
+        let imported = import_fio_or_mqsim(&document(&[&format!("{bandwidth}{trace}")]), None).unwrap();
         assert!(
             imported.toml.contains("mean_gap = \"1000000ns\"") && imported.toml.contains("path = \"traces/tpcc.trace\""),
             "{}",
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn mistakes_have_their_line() {
-        let reason = |text: &str, part| import(text, part).unwrap_err().to_string();
+        let reason = |text: &str, part| import_fio_or_mqsim(text, part).unwrap_err().to_string();
         assert!(reason(&document(&[FLOW, FLOW]), None).contains("--part 1 to --part 2"));
         assert!(reason(&document(&[FLOW, FLOW]), Some("3")).contains("from 1 to 2"));
         assert!(

@@ -12,7 +12,7 @@ use self::addresses::AddressGenerator;
 use self::arrivals::{ArrivalGenerator, NEVER};
 use self::sizes::SizeGenerator;
 use super::{AddressSpace, HostLoop, OpKind, Request, Source, SourceError, SpecProblem};
-use crate::quantities::RequestGap;
+use crate::quantities::MeanRequestInterval;
 use flashraid_model::rng::{self, RandomStream};
 
 pub use self::addresses::{AddressDistribution, AddressSpec, Footprint, HotMember};
@@ -37,7 +37,7 @@ pub struct SyntheticSpec {
     /// Longest time between the arrivals of a sequential request and of the request before it. A sequential request starts at the
     /// address where the one before ended. Such times are drawn uniformly from 0, as in DiskSim's generator. With `None`, they are
     /// drawn like the times before other requests.
-    pub sequential_gap: Option<RequestGap>,
+    pub sequential_gap: Option<MeanRequestInterval>,
 }
 
 impl SyntheticSpec {
@@ -74,7 +74,7 @@ impl SyntheticSpec {
         for (key, share) in [("read_fraction", self.read_fraction), ("high_priority_fraction", self.high_priority_fraction)] {
             check_share(&mut problems, key, share);
         }
-        if let Some(RequestGap { ns }) = self.sequential_gap {
+        if let Some(MeanRequestInterval { ns }) = self.sequential_gap {
             if self.arrivals.is_closed_loop() {
                 problems.push(SpecProblem::new("sequential_gap", "is a gap between arrivals; a closed loop has none".to_owned()));
             } else if !(ns > 0.0 && ns.is_finite()) {
@@ -160,7 +160,7 @@ const BLANK: Request = Request {
     zeroes: false,
     high_priority: false,
     stream: 0,
-    bypasses_striping: false,
+    contiguous_on_one_member: false,
 };
 
 impl Source for SyntheticSource {

@@ -7,7 +7,7 @@ use super::arrivals::{Bursts, Closed, Fixed, MarkovModulated, Poisson, PoissonTi
 use super::sizes::{Bimodal, Exponential, LogNormal, MeanBeforeOrAfterRounding, Neighbours, Uniform, Weighted};
 use super::*;
 use crate::AddressGranularity;
-use crate::quantities::{MeanSize, RequestGap};
+use crate::quantities::{MeanRequestInterval, MeanSize};
 use crate::units::{Duration, Fraction, Size};
 use flashraid_model::placement::StripeShape;
 
@@ -72,10 +72,10 @@ fn each_property_has_its_own_stream() {
         assert_eq!(changed, expected);
     };
     let bursts = ArrivalSpec::from(MarkovModulated {
-        mean_gap: RequestGap { ns: 1e6 },
+        mean_gap: MeanRequestInterval { ns: 1e6 },
         rate_ratio: 9.0,
         busy_share: Fraction(0.1),
-        mean_burst: RequestGap { ns: 1e8 },
+        mean_burst: MeanRequestInterval { ns: 1e8 },
     });
     unchanged(SyntheticSpec { arrivals: bursts, ..base() }, |r| r.arrival_ns = 0);
     unchanged(SyntheticSpec { high_priority_fraction: 0.7, ..base() }, |r| r.high_priority = false);
@@ -125,10 +125,10 @@ fn golden_requests() {
         ..AddressSpec::default()
     };
     let arrivals = ArrivalSpec::from(MarkovModulated {
-        mean_gap: RequestGap { ns: 1e6 },
+        mean_gap: MeanRequestInterval { ns: 1e6 },
         rate_ratio: 9.0,
         busy_share: Fraction(0.1),
-        mean_burst: RequestGap { ns: 1e7 },
+        mean_burst: MeanRequestInterval { ns: 1e7 },
     });
     let size = SizeSpec::from(LogNormal { mean: MeanSize { bytes: 20_000.0 }, sigma: 1.0, grain: AddressGranularity::Sector });
     let spec = SyntheticSpec { addresses: address, arrivals, ..base() }.with_sizes(SizeSpec::fixed(4096), size);
@@ -136,7 +136,7 @@ fn golden_requests() {
     let text = |r: &Request| {
         let kind = if r.kind == OpKind::Read { "R" } else { "W" };
         let priority = if r.high_priority { "!" } else { "" };
-        let member = if r.bypasses_striping { "@" } else { "" };
+        let member = if r.contiguous_on_one_member { "@" } else { "" };
         format!("{} {}{} {kind}{priority}{member}", r.arrival_ns, r.offset_bytes, format_args!("+{}", r.length_bytes))
     };
     insta::assert_snapshot!(requests[..8].iter().chain(&requests[998..]).map(text).collect::<Vec<_>>().join("\n"));
@@ -243,7 +243,8 @@ mod arrivals {
     #[test]
     fn poisson_ticks() {
         let n = 200_000;
-        let times = times(ArrivalSpec::from(PoissonTicks { mean_gap: RequestGap { ns: 3e6 }, tick: RequestGap { ns: 1e6 } }), n);
+        let times =
+            times(ArrivalSpec::from(PoissonTicks { mean_gap: MeanRequestInterval { ns: 3e6 }, tick: MeanRequestInterval { ns: 1e6 } }), n);
         assert_near("rate", per_second(&times), 1e3 / 3.0, 4.0 * 1e3 / 3.0 / (3.0 * n as f64).sqrt());
         let gaps: Vec<u64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
         assert!(gaps.iter().all(|gap| gap % 1_000_000 == 0));
@@ -257,7 +258,7 @@ mod arrivals {
         let n = 20_000;
         let address = AddressSpec { sequential_fraction: 0.4, ..AddressSpec::default() };
         let spec = SyntheticSpec { addresses: address, ..base() };
-        let (plain, own) = (draw(&spec, n), draw(&SyntheticSpec { sequential_gap: Some(RequestGap { ns: 1e5 }), ..spec }, n));
+        let (plain, own) = (draw(&spec, n), draw(&SyntheticSpec { sequential_gap: Some(MeanRequestInterval { ns: 1e5 }), ..spec }, n));
         let gaps = |requests: &[Request]| requests.windows(2).map(|pair| pair[1].arrival_ns - pair[0].arrival_ns).collect::<Vec<_>>();
         let (mut of_sequential, mut sequential) = (0.0, 0);
         for (pair, (plain_ns, own_ns)) in plain.windows(2).zip(gaps(&plain).into_iter().zip(gaps(&own))) {
@@ -273,7 +274,7 @@ mod arrivals {
 
     #[test]
     fn fixed_gaps_do_not_drift() {
-        let times = times(ArrivalSpec::from(Fixed { gap: RequestGap { ns: 1e9 / 3.0 } }), 300_000);
+        let times = times(ArrivalSpec::from(Fixed { gap: MeanRequestInterval { ns: 1e9 / 3.0 } }), 300_000);
         let late_ns = |(index, &time): (usize, &u64)| time.abs_diff((index as u64 + 1) * 1_000_000_000 / 3);
         assert!(times.iter().enumerate().map(late_ns).max() <= Some(1));
     }
@@ -282,7 +283,12 @@ mod arrivals {
     #[test]
     fn bursts_keep_the_mean_rate() {
         let bursts = |mean_rate_scaled| {
-            ArrivalSpec::from(Bursts { mean_gap: RequestGap { ns: 1e9 / 476.5 }, factor: 100.0, burst_requests: 100, mean_rate_scaled })
+            ArrivalSpec::from(Bursts {
+                mean_gap: MeanRequestInterval { ns: 1e9 / 476.5 },
+                factor: 100.0,
+                burst_requests: 100,
+                mean_rate_scaled,
+            })
         };
         let with_gaps = times(bursts(false), 200_000);
         assert_near("rate", per_second(&with_gaps), 476.5, 1.0);
@@ -299,10 +305,10 @@ mod arrivals {
     #[test]
     fn markov_modulated_rate_dispersion_and_states() {
         let spec = ArrivalSpec::from(MarkovModulated {
-            mean_gap: RequestGap { ns: 1e6 },
+            mean_gap: MeanRequestInterval { ns: 1e6 },
             rate_ratio: 20.0,
             busy_share: Fraction(0.1),
-            mean_burst: RequestGap { ns: 1e8 },
+            mean_burst: MeanRequestInterval { ns: 1e8 },
         });
         let times = times(spec.clone(), 1_000_000);
         let expected = spec.index_of_dispersion().unwrap();
@@ -425,13 +431,13 @@ mod addresses {
         for sequential_fraction in [0.0, 0.5] {
             let member_skew = Some(HotMember { member: 5, request_share: Fraction(0.5) });
             let requests = requests(AddressSpec { member_skew, sequential_fraction, ..AddressSpec::default() }, n);
-            assert_near("aimed", share(&requests, |r| r.bypasses_striping), 0.5, 0.01);
-            assert!(requests.iter().all(|r| !r.bypasses_striping || member(r.offset_bytes) == 5));
+            assert_near("aimed", share(&requests, |r| r.contiguous_on_one_member), 0.5, 0.01);
+            assert!(requests.iter().all(|r| !r.contiguous_on_one_member || member(r.offset_bytes) == 5));
             // Each request ends inside the part of the member.
             let rows = SPACE.capacity_bytes / SPACE.stripe_data_bytes();
             let last_row = |r: &Request| r.offset_bytes / SPACE.stripe_data_bytes() + r.length_bytes / 4096;
-            assert!(requests.iter().all(|r| !r.bypasses_striping || last_row(r) <= rows));
-            let others = share(&requests, |r| !r.bypasses_striping && member(r.offset_bytes) == 2);
+            assert!(requests.iter().all(|r| !r.contiguous_on_one_member || last_row(r) <= rows));
+            let others = share(&requests, |r| !r.contiguous_on_one_member && member(r.offset_bytes) == 2);
             assert_near("the others are even", others, 0.5 / 8.0, 0.006);
         }
     }
@@ -447,9 +453,9 @@ mod addresses {
             let mut source = SyntheticSource::new(&spec, 1, &space);
             let mut requests = Vec::new();
             source.next_requests(&mut requests, 100_000).unwrap();
-            assert_near("aimed", share(&requests, |r| r.bypasses_striping), 0.5, 0.01);
+            assert_near("aimed", share(&requests, |r| r.contiguous_on_one_member), 0.5, 0.01);
             let place = |r: &Request| (r.offset_bytes / space.stripe_data_bytes(), (r.offset_bytes / 4096 % 8) as u32);
-            let aimed: Vec<_> = requests.iter().filter(|r| r.bypasses_striping).map(place).collect();
+            let aimed: Vec<_> = requests.iter().filter(|r| r.contiguous_on_one_member).map(place).collect();
             assert!(aimed.iter().all(|&(stripe, column)| shape.member_of_strip(stripe, column) == shape.strips_per_stripe() - 1));
             for column in 0..8 {
                 let in_column = aimed.iter().filter(|place| place.1 == column).count() as f64 / aimed.len() as f64;
@@ -477,11 +483,15 @@ fn problems_name_their_keys() {
     let spec = SyntheticSpec { read_fraction: 1.5, high_priority_fraction: f64::NAN, ..base() };
     assert_eq!(keys(spec), ["read_fraction", "high_priority_fraction"]);
     let closed = ArrivalSpec::from(Closed { depth: 1, think: Duration { ns: 0 } });
-    assert_eq!(keys(SyntheticSpec { arrivals: closed, sequential_gap: Some(RequestGap { ns: 1.0 }), ..base() }), ["sequential_gap"]);
-    assert_eq!(keys(SyntheticSpec { sequential_gap: Some(RequestGap { ns: 0.0 }), ..base() }), ["sequential_gap"]);
-    let arrivals = ArrivalSpec::from(PoissonTicks { mean_gap: RequestGap { ns: 1e9 }, tick: RequestGap { ns: 1e6 } });
+    assert_eq!(
+        keys(SyntheticSpec { arrivals: closed, sequential_gap: Some(MeanRequestInterval { ns: 1.0 }), ..base() }),
+        ["sequential_gap"]
+    );
+    assert_eq!(keys(SyntheticSpec { sequential_gap: Some(MeanRequestInterval { ns: 0.0 }), ..base() }), ["sequential_gap"]);
+    let arrivals = ArrivalSpec::from(PoissonTicks { mean_gap: MeanRequestInterval { ns: 1e9 }, tick: MeanRequestInterval { ns: 1e6 } });
     assert_eq!(keys(SyntheticSpec { arrivals, ..base() }), ["arrivals.tick"]);
-    let arrivals = ArrivalSpec::from(Bursts { mean_gap: RequestGap { ns: 0.0 }, factor: 0.5, burst_requests: 0, mean_rate_scaled: false });
+    let arrivals =
+        ArrivalSpec::from(Bursts { mean_gap: MeanRequestInterval { ns: 0.0 }, factor: 0.5, burst_requests: 0, mean_rate_scaled: false });
     assert_eq!(keys(SyntheticSpec { arrivals, ..base() }), ["arrivals.mean_gap", "arrivals.factor", "arrivals.burst_requests"]);
     let spec = base().with_sizes(SizeSpec::fixed(0), SizeSpec::from(Weighted::from_weights(vec![])));
     assert_eq!(keys(spec), ["read_size", "write_size.sizes"]);
@@ -539,21 +549,21 @@ fn any_size() -> impl Strategy<Value = SizeSpec> {
 fn any_arrivals() -> impl Strategy<Value = ArrivalSpec> {
     let gap = 1.0..1e9;
     prop_oneof![
-        gap.clone().prop_map(|mean_gap_ns| ArrivalSpec::from(Poisson { mean_gap: RequestGap { ns: mean_gap_ns } })),
+        gap.clone().prop_map(|mean_gap_ns| ArrivalSpec::from(Poisson { mean_gap: MeanRequestInterval { ns: mean_gap_ns } })),
         (gap.clone(), 0.002..10.0).prop_map(|(mean_gap_ns, tick)| ArrivalSpec::from(PoissonTicks {
-            mean_gap: RequestGap { ns: mean_gap_ns },
-            tick: RequestGap { ns: mean_gap_ns * tick }
+            mean_gap: MeanRequestInterval { ns: mean_gap_ns },
+            tick: MeanRequestInterval { ns: mean_gap_ns * tick }
         })),
-        gap.clone().prop_map(|gap_ns| ArrivalSpec::from(Fixed { gap: RequestGap { ns: gap_ns } })),
+        gap.clone().prop_map(|gap_ns| ArrivalSpec::from(Fixed { gap: MeanRequestInterval { ns: gap_ns } })),
         (gap.clone(), 1.0..1000.0, 1_u64..500, any::<bool>()).prop_map(|(mean_gap_ns, factor, burst_requests, mean_rate_scaled)| {
-            ArrivalSpec::from(Bursts { mean_gap: RequestGap { ns: mean_gap_ns }, factor, burst_requests, mean_rate_scaled })
+            ArrivalSpec::from(Bursts { mean_gap: MeanRequestInterval { ns: mean_gap_ns }, factor, burst_requests, mean_rate_scaled })
         }),
         (gap, 1.0..1e4, 0.001..0.999, 1e4..1e9).prop_map(|(mean_gap_ns, rate_ratio, busy_share, mean_burst_ns)| {
             ArrivalSpec::from(MarkovModulated {
-                mean_gap: RequestGap { ns: mean_gap_ns },
+                mean_gap: MeanRequestInterval { ns: mean_gap_ns },
                 rate_ratio,
                 busy_share: Fraction(busy_share),
-                mean_burst: RequestGap { ns: mean_burst_ns },
+                mean_burst: MeanRequestInterval { ns: mean_burst_ns },
             })
         }),
     ]
@@ -606,7 +616,7 @@ proptest! {
         let shape = StripeShape { data_strips: columns, parity_strips: parity, rotates_over_members: rotates && parity > 0 };
         let capacity_bytes = stripe_unit_bytes * u64::from(columns) * stripes;
         let space = AddressSpace { capacity_bytes, page_bytes: 4096, stripe_unit_bytes, stripe_shape: shape };
-        let spec = SyntheticSpec { arrivals, read_fraction: 0.5, read_size, write_size, addresses: address, high_priority_fraction: 0.5, sequential_gap: sequential_gap_ns.map(|ns| RequestGap { ns }) };
+        let spec = SyntheticSpec { arrivals, read_fraction: 0.5, read_size, write_size, addresses: address, high_priority_fraction: 0.5, sequential_gap: sequential_gap_ns.map(|ns| MeanRequestInterval { ns }) };
         prop_assume!(spec.problems(&space).is_empty());
         let footprint_bytes = spec.addresses.footprint_bytes(&space);
         let mut source = SyntheticSource::new(&spec, seed, &space);
@@ -616,7 +626,7 @@ proptest! {
             prop_assert!(request.length_bytes > 0);
             prop_assert!(request.arrival_ns >= before_ns);
             before_ns = request.arrival_ns;
-            if request.bypasses_striping {
+            if request.contiguous_on_one_member {
                 // This is the end in the addresses of the member's own data.
                 let member = spec.addresses.member_skew.unwrap().member;
                 let (stripe, strip) = (request.offset_bytes / space.stripe_data_bytes(), request.offset_bytes / stripe_unit_bytes);

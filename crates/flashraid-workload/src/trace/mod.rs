@@ -49,7 +49,7 @@ pub use reader::{SkippedRecords, TraceProperties};
 pub use record::{MAX_OFFSET_BYTES, MAX_REQUEST_BYTES, TraceRecord};
 pub use spec::{DevicePlacement, DiscardPolicy, TraceSortMethod, TraceSpec};
 pub(crate) use survey::survey_trace;
-pub use survey::{DeviceExtent, TraceSurvey};
+pub use survey::{DeviceAddressRange, TraceSurvey};
 pub use time_unit::TimeUnit;
 
 use super::{HostLoop, Request, Source, SourceError, Stop};
@@ -191,7 +191,7 @@ impl Source for TraceReader {
             zeroes: record.zeroes,
             high_priority: false,
             stream: 0,
-            bypasses_striping: false,
+            contiguous_on_one_member: false,
         }))
     }
 

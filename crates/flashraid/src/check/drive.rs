@@ -185,7 +185,7 @@ pub(super) fn drive_check(scenario: &Scenario) -> Option<SuperblockDriveCheck> {
         superblock_bytes,
         parity_bytes: shape.has_parity_superpages.then(|| u64::from(shape.superblocks) * (superblock_bytes - data_bytes)),
         placement: placement_check(scenario, &shape),
-        rows: shape.superpages_per_die,
+        rows: shape.superpages_of_superblock_per_die,
         superpage_bytes: u64::from(shape.mapping_units_per_superpage()) * unit_bytes,
         buffer_bytes: u64::from(superblock.buffer.capacity_units) * unit_bytes,
         queues: superblock.submission_queues.map(|queues| queues_check(scenario, queues)),

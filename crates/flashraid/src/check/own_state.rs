@@ -13,7 +13,7 @@ use crate::config::{Scenario, workload_address_space};
 use crate::file_hashes::traces;
 use flashraid_driver::overwrite_untimed;
 use flashraid_model::array::{Array, ArrayExecutionOptions, ArrayParams, RaidLevel, WarmUpPattern};
-use flashraid_model::flash::ChannelAssignment;
+use flashraid_model::flash::DieToChannelAssignment;
 use flashraid_model::rng;
 use flashraid_model::ssd::{SsdParams, SuperblockParams};
 use flashraid_workload::synthetic::{AddressDistribution, Footprint};
@@ -128,7 +128,7 @@ fn smaller(array: &ArrayParams, superblock: &SuperblockParams) -> ArrayParams {
     let geometry = &mut ssd.geometry;
     (geometry.dies, geometry.planes, geometry.reserved_blocks_per_plane) = (1, 1, spare);
     geometry.pages_per_block = rows * row_units * superblock.pages_per_mapping_unit;
-    ssd.channel = ssd.channel.map(|_| ChannelAssignment::consecutive(1));
+    ssd.channel = ssd.channel.map(|_| DieToChannelAssignment::consecutive(1));
     // Data with one bit per cell are moved out of there in any case.
     ssd.superblock = Some(SuperblockParams { has_parity_superpages: false, slc: None, dies_programming_max: 1, ..superblock.clone() });
     smaller

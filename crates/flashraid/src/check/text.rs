@@ -188,7 +188,7 @@ impl fmt::Display for CheckReport {
             )?;
         }
         line(f, "memory", &size(self.memory_bytes))?;
-        if let Some(idle) = self.load.as_ref().and_then(LoadCheck::load_headroom) {
+        if let Some(idle) = self.load.as_ref().and_then(LoadCheck::load_rise_until_gc_matters) {
             writeln!(f, "note: {idle}")?;
         }
         for warning in &self.warnings {

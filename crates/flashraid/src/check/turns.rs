@@ -10,7 +10,7 @@ use flashraid_workload::units::Duration;
 /// Results about members that need permission to collect, which the controller gives to few at a time
 /// (`coordination.scheme = "stagger"`).
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct PermissionCheck {
+pub struct StaggerCheck {
     /// Number of free blocks at or below which a member asks the controller for permission to collect. One pool of blocks (of a plane
     /// or of a die) with so few is enough. In drives with superblocks, the value is a number of superblocks.
     pub ask_at_free_blocks: u32,
@@ -60,7 +60,7 @@ pub struct TurnsCheck {
 }
 
 /// Returns the results about permission to collect; `None` unless members ask the controller for it.
-pub(super) fn leave_check(array: &ArrayParams, load: Option<&LoadCheck>, first: FirstCollectionEstimate) -> Option<PermissionCheck> {
+pub(super) fn leave_check(array: &ArrayParams, load: Option<&LoadCheck>, first: FirstCollectionEstimate) -> Option<StaggerCheck> {
     let coordination = array.coordination.as_ref()?;
     let SchemePolicy::Stagger(stagger) = &coordination.scheme else { return None };
     let role = coordination.member_coordination_settings(&array.ssd.pool_sizes());
@@ -68,7 +68,7 @@ pub(super) fn leave_check(array: &ArrayParams, load: Option<&LoadCheck>, first: 
     let scope_members = if stagger.scope == CollectionPermissionScope::MirrorSet && copies > 1 { copies } else { array.members };
     let together = stagger.together.members(array.level.parity_strips()).min(scope_members);
     let collecting = load.and_then(|load| Some(load.dies_with_gc? - load.dies_without_gc?));
-    Some(PermissionCheck {
+    Some(StaggerCheck {
         ask_at_free_blocks: role.permission_request_settings?.ask_at_free_blocks,
         scope_members,
         together,
@@ -120,9 +120,9 @@ pub(super) fn turns_check(array: &ArrayParams, gc: &PoolGcEstimate, workload: Op
 }
 
 /// Returns warnings about permission to collect, and about turns to collect.
-pub(super) fn warnings(leave: Option<&PermissionCheck>, turns: Option<&TurnsCheck>) -> Vec<String> {
+pub(super) fn warnings(leave: Option<&StaggerCheck>, turns: Option<&TurnsCheck>) -> Vec<String> {
     let mut warnings = Vec::new();
-    if let Some(PermissionCheck { scope_members, together, load: Some(load), .. }) = leave
+    if let Some(StaggerCheck { scope_members, together, load: Some(load), .. }) = leave
         && *load > 1.0
     {
         warnings.push(format!(
@@ -130,7 +130,7 @@ pub(super) fn warnings(leave: Option<&PermissionCheck>, turns: Option<&TurnsChec
              unasked; raise coordination.together, or the free blocks between coordination.ask_at and ssd.gc.start"
         ));
     }
-    if let Some(PermissionCheck { scope_members, together, load, begins_at_start: true, .. }) = leave
+    if let Some(StaggerCheck { scope_members, together, load, begins_at_start: true, .. }) = leave
         && together < scope_members
         && load.is_none_or(|load| load <= 1.0)
     {

@@ -53,7 +53,7 @@ pub struct ProtocolConfig {
     pub at_idle: bool,
     /// Answer of the controller to a member that asks for forced collection: it forces the members that the scheme chooses, or ignores all
     /// messages.
-    pub answer: ForcedCollectionRequestAnswer,
+    pub answer: ControllerForcedCollectionResponse,
     /// List of the members (counted from 0) that exchange messages with the controller of globally coordinated garbage collection
     /// (GGC). Other members collect by themselves. By default, all members exchange messages with the controller.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,7 +79,7 @@ impl Default for ProtocolConfig {
             t_soft: DEFAULT_LOW_FREE_BLOCKS_THRESHOLD,
             delay: Duration { ns: 0 },
             at_idle: false,
-            answer: ForcedCollectionRequestAnswer::Prompt,
+            answer: ControllerForcedCollectionResponse::Prompt,
             ggc_aware: None,
             latency: MessageLatencyConfig::default(),
         }
@@ -92,7 +92,7 @@ const SCHEME: &str = "scheme";
 impl Serialize for CoordinationConfig {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut table = Map::new();
-        policy_config_tables::put_policy_with_all_parameters(SCHEME, &self.scheme, &mut table);
+        policy_config_tables::put_policy_and_defaults_of_others(SCHEME, &self.scheme, &mut table);
         policy_config_tables::serialize_merged_tables(table, &self.protocol, serializer)
     }
 }
@@ -155,7 +155,7 @@ pub enum JointCollectionRequestConfig {
 /// messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum ForcedCollectionRequestAnswer {
+pub enum ControllerForcedCollectionResponse {
     /// The controller forces members to collect when the time `delay` has passed since a member asked for it. Other members can ask in
     /// this time. The scheme decides which members are forced.
     Prompt,

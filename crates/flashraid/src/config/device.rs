@@ -9,7 +9,7 @@ use flashraid_model::ssd::Mechanisms;
 
 use super::gc::GcConfig;
 use super::superblock::{
-    ControllerCoresConfig, PlacementHandlesConfig, QueuesConfig, SlcConfig, SuperblockConfig, SuspensionConfig, WriteBufferConfig,
+    ControllerCoresConfig, PlacementHandlesConfig, SlcConfig, SubmissionQueuesConfig, SuperblockConfig, SuspensionConfig, WriteBufferConfig,
 };
 use flashraid_workload::units::{AllowedUnitlessRange, ByteRate, Duration, Fraction, Quantity, Size, TimePerByte, UnitError};
 
@@ -41,7 +41,7 @@ pub struct SsdConfig {
     pub link: HostLinkBandwidth,
     /// Rule that chooses the die of a write.
     #[serde(default)]
-    pub allocation: Allocation,
+    pub allocation: DieChoiceForWrites,
     /// Number of consecutive logical pages that go to one die before the next die has its turn.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 16_777_216))]
@@ -68,7 +68,7 @@ pub struct SsdConfig {
     pub buffer: Option<WriteBufferConfig>,
     /// Queues in which commands wait until the device fetches them. Without this table, it takes them as they arrive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub queues: Option<QueuesConfig>,
+    pub queues: Option<SubmissionQueuesConfig>,
     /// Controller of the device. Without this table, its work takes no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub firmware: Option<ControllerCoresConfig>,
@@ -386,7 +386,7 @@ impl Quantity for HalfDuplexBandwidthLimit {
 /// Rule that chooses the die of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Allocation {
+pub enum DieChoiceForWrites {
     /// The die is chosen by the address: it has the number `(lpn / die_stride) mod dies`.
     #[default]
     Static,

@@ -21,7 +21,7 @@ pub struct GcConfig {
     /// Number of free blocks of a pool of blocks (of a plane or of a die) at which collection in the pool stops.
     pub stop: StopThreshold,
     /// Kinds of host requests before which a die checks if one of its pools of blocks has so few free blocks that collection must start.
-    pub trigger: GcCheckBefore,
+    pub trigger: GcTriggerRequests,
     /// Scope of a pool of blocks: a plane, or a whole die. All blocks of a pool have their free blocks in common, and the open blocks
     /// that are being written. The thresholds `start` and `stop` of garbage collection count the free blocks of a pool.
     pub pool: BlockPoolScope,
@@ -75,7 +75,7 @@ impl Default for GcConfig {
             victim: VictimPolicy::default(),
             start: StartThreshold::ShareOfPool(Fraction(0.05)),
             stop: StopThreshold::AboveStart(1),
-            trigger: GcCheckBefore::Request,
+            trigger: GcTriggerRequests::Request,
             pool: BlockPoolScope::Plane,
             blocking: Blocking::Die,
             separate_open_block: false,
@@ -139,7 +139,7 @@ impl HostOverlapWithMovesConfig {
     }
 }
 
-/// Name of the procedure [`CollectionProcedure::DiskSimWithoutCopyBack`].
+/// Name of the procedure [`CollectionProcedure::LikeDiskSimWithoutCopyBack`].
 pub(super) const REFERENCE_NO_COPY_BACK: &str = "reference-no-copy-back";
 
 /// Rules by which collection chooses victim blocks and free blocks, and moves pages.
@@ -186,7 +186,7 @@ impl Quantity for IdleTimeBeforeCollection {
 /// Kinds of host requests before which a die checks if one of its pools of blocks has so few free blocks that collection must start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum GcCheckBefore {
+pub enum GcTriggerRequests {
     /// Makes a die check its pools of blocks before it serves any request of the host. Collection starts if a pool has only `start`
     /// free blocks or fewer.
     Request,

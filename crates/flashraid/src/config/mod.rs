@@ -53,21 +53,21 @@ use flashraid_workload::files::{is_wrong_path, read_at_most};
 pub use array::{ArrayConfig, Level};
 pub use cache::{CacheCapacityUnit, CacheConfig, CommonCacheKeys};
 pub use coordination::{
-    CoordinationConfig, ForceUntil, ForcedCollectionRequestAnswer, JointCollectionRequestConfig, MessageLatencyConfig, ProtocolConfig,
+    ControllerForcedCollectionResponse, CoordinationConfig, ForceUntil, JointCollectionRequestConfig, MessageLatencyConfig, ProtocolConfig,
 };
 pub use device::{
-    Allocation, BlockSummaryPage, ChannelConfig, ControllerDiePath, DieNumberingOrder, Duplex, FillBeforeWarmUp, GeometryConfig,
+    BlockSummaryPage, ChannelConfig, ControllerDiePath, DieChoiceForWrites, DieNumberingOrder, Duplex, FillBeforeWarmUp, GeometryConfig,
     HalfDuplexBandwidthLimit, HostLinkBandwidth, LinkTable, PlaneChoice, ScaledDimension, SsdConfig, SummaryPageTimeSplit, TimingConfig,
     WarmUpConfig, WarmUpPattern, WriteZeroes,
 };
 pub use flashraid_model::coordination::SchemePolicy;
 pub use flashraid_model::ssd::VictimPolicy;
 pub use flashraid_workload::units::{StartThreshold, StopThreshold};
-pub use gc::{BlockPoolScope, Blocking, CollectionProcedure, GcCheckBefore, GcConfig, IdleTimeBeforeCollection, Preemption};
+pub use gc::{BlockPoolScope, Blocking, CollectionProcedure, GcConfig, GcTriggerRequests, IdleTimeBeforeCollection, Preemption};
 pub use presets::{Preset, PresetKind, all_presets};
 pub(crate) use problems::nearest as nearest_name;
 pub use problems::{Problem, Problems, SourceText, TextPlace};
-pub use read::{HedgeDelay, Knowledge, ReadConfig, RemainingCollectionTimeKnowledge, UnneededReadCancellation};
+pub use read::{HedgeDelay, HostKnowledgeOfRemainingCollection, Knowledge, ReadConfig, UnneededReadCancellation};
 pub use report::{ReportConfig, TimelineConfig};
 pub use resolve::workload_address_space;
 pub use superblock::{

@@ -6,7 +6,7 @@ use super::read::HedgeDelay;
 use super::workload::{RequestsOrTime, TraceReorder};
 use flashraid_model::coordination::{CollectingMembersLimit, TurnEndMargin};
 use flashraid_workload::AddressGranularity;
-use flashraid_workload::quantities::{MeanSize, RequestGap};
+use flashraid_workload::quantities::{MeanRequestInterval, MeanSize};
 use flashraid_workload::quantity_impls;
 use flashraid_workload::synthetic::Footprint;
 use flashraid_workload::units::{ByteRate, Duration, Fraction, Quantity, Size, StartThreshold, StopThreshold, TimePerByte, UnitError};
@@ -39,7 +39,7 @@ pub(super) const CHECKERS: &[Checker] = &[
     checker::<CollectingMembersLimit>(),
     checker::<TurnEndMargin>(),
     checker::<Footprint>(),
-    checker::<RequestGap>(),
+    checker::<MeanRequestInterval>(),
     checker::<AddressGranularity>(),
     checker::<MeanSize>(),
     checker::<RequestsOrTime>(),

@@ -26,7 +26,7 @@ const LATE_MAX_NS: u64 = 3_600_000_000_000;
 pub struct ReadConfig {
     /// Read plan: the way the array chooses which members a read is served from, if there is a choice. With mirrors, it chooses a copy.
     /// With parity, it may reconstruct pages from the rest of their stripe instead of reading them.
-    pub plan: Plan,
+    pub plan: ReadPlanName,
     /// Time that a member takes to refuse a read that would wait for its collection. The host then reads the rest of the stripe, or
     /// another copy, from other members. If one of these is collecting as well, the host loses this time twice. No further read is
     /// refused then: reads wait for collection if they must. Only with `plan = "avoid"`.
@@ -39,7 +39,7 @@ pub struct ReadConfig {
     /// by collection. Only with `plan = "avoid"` (reads avoid members that collect).
     pub pre_reads: bool,
     /// Knowledge of the host about how long collection will last. Only with `plan = "avoid"`.
-    pub remaining: RemainingCollectionTimeKnowledge,
+    pub remaining: HostKnowledgeOfRemainingCollection,
     /// Time after which a read that has not ended is also read elsewhere: from another copy, or from the rest of the stripe. It is a
     /// duration, or `"p95"` for the 95th percentile of the durations of the member's last reads. Only with `plan = "hedge"`, or with
     /// `plan = "predict"` and `then_hedge`.
@@ -69,11 +69,11 @@ pub struct ReadConfig {
 impl Default for ReadConfig {
     fn default() -> Self {
         Self {
-            plan: Plan::default(),
+            plan: ReadPlanName::default(),
             fast_fail: Duration { ns: 1000 },
             knowledge: Knowledge::Element,
             pre_reads: true,
-            remaining: RemainingCollectionTimeKnowledge::Known,
+            remaining: HostKnowledgeOfRemainingCollection::Known,
             after: HedgeDelay::P95OfReads,
             learn: 1024,
             cancel: UnneededReadCancellation::Never,
@@ -141,7 +141,7 @@ pub enum Knowledge {
 /// Knowledge of the host about how long collection will last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum RemainingCollectionTimeKnowledge {
+pub enum HostKnowledgeOfRemainingCollection {
     /// Each member, collecting or not, tells the host at what time it would begin a read that is sent now.
     Known,
     /// Members only tell the host that they collect, and not for how long.
@@ -169,7 +169,7 @@ impl ReadConfig {
                 Knowledge::Turn => array::HostKnowledgeOfCollection::Turns,
             },
             parity_update_reads_avoid_collection: self.pre_reads,
-            knows_remaining_collection_time: self.remaining == RemainingCollectionTimeKnowledge::Known,
+            knows_remaining_collection_time: self.remaining == HostKnowledgeOfRemainingCollection::Known,
             hedge_delay: match self.after {
                 HedgeDelay::P95OfReads => HedgeAfter::P95OfReads { percentile_window_reads: self.learn },
                 HedgeDelay::Time(time) => HedgeAfter::Time(time.ns),
@@ -254,21 +254,21 @@ pub(super) fn without_effect(config: &Config, array: &array::ArrayParams, is_wri
 /// A read plan (the way the array chooses which members a read is served from), which is written as its name. All plans are in
 /// [`ReadPlan::ALL`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Plan(pub ReadPlan);
+pub struct ReadPlanName(pub ReadPlan);
 
-impl Default for Plan {
+impl Default for ReadPlanName {
     fn default() -> Self {
         Self(ReadPlan::Home)
     }
 }
 
-impl Serialize for Plan {
+impl Serialize for ReadPlanName {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.0.name())
     }
 }
 
-impl<'de> Deserialize<'de> for Plan {
+impl<'de> Deserialize<'de> for ReadPlanName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
         let plan = ReadPlan::ALL.iter().find(|plan| plan.name() == name);
@@ -276,7 +276,7 @@ impl<'de> Deserialize<'de> for Plan {
     }
 }
 
-impl JsonSchema for Plan {
+impl JsonSchema for ReadPlanName {
     fn schema_name() -> Cow<'static, str> {
         "ReadPlan".into()
     }
@@ -295,7 +295,7 @@ mod tests {
     #[test]
     fn plans_are_written_by_their_names() {
         for plan in ReadPlan::ALL {
-            let config = ReadConfig { plan: Plan(*plan), ..ReadConfig::default() };
+            let config = ReadConfig { plan: ReadPlanName(*plan), ..ReadConfig::default() };
             let text = serde_json::to_string(&config).unwrap();
             assert!(text.starts_with(&format!("{{\"plan\":\"{}\",", plan.name())), "{text}");
             assert_eq!(serde_json::from_str::<ReadConfig>(&text).unwrap(), config);

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use super::array::Level;
 use super::device::{
-    Allocation, ControllerDiePath, Duplex, HalfDuplexBandwidthLimit, HostLinkBandwidth, PlaneChoice, WarmUpPattern, WriteZeroes,
+    ControllerDiePath, DieChoiceForWrites, Duplex, HalfDuplexBandwidthLimit, HostLinkBandwidth, PlaneChoice, WarmUpPattern, WriteZeroes,
 };
 use super::gc::{
-    BlockPoolScope, Blocking, CollectionProcedure, GcCheckBefore, IdleTimeBeforeCollection, Preemption, REFERENCE_NO_COPY_BACK,
+    BlockPoolScope, Blocking, CollectionProcedure, GcTriggerRequests, IdleTimeBeforeCollection, Preemption, REFERENCE_NO_COPY_BACK,
 };
 use super::problems::{Problem, TextPlace};
 use super::tree::Tree;
@@ -16,7 +16,7 @@ use super::workload::WorkloadKind;
 use super::{Config, RunLimit, Scenario, WarmStateFiles, workload_spec};
 use flashraid_model::array::{self, ArrayParams, MEMBERS_MAX, WarmUp};
 use flashraid_model::events::TIME_MAX_NS;
-use flashraid_model::flash::{ChannelAssignment, Geometry, Timing};
+use flashraid_model::flash::{DieToChannelAssignment, Geometry, Timing};
 use flashraid_model::metrics::{MetricsParams, UnmeasuredStart};
 use flashraid_model::policy::ParameterProblem;
 use flashraid_model::space::pools::MAX_POOLS_PER_DIE;
@@ -63,7 +63,7 @@ pub(super) fn resolve(mut config: Config, tree: &Tree, written: &Tree, problems:
     let path = |path: &Option<String>| path.as_ref().map(PathBuf::from);
     let mut workload = workload_spec::to_spec(&config.workload);
     if config.ssd.write_zeroes == WriteZeroes::Deallocate {
-        workload.transform.zero_write_trim_unit_bytes = deallocated_bytes(&array);
+        workload.transform.zero_write_trim_granularity_bytes = deallocated_bytes(&array);
     }
     Some(Scenario {
         config_hash: super::hash_of(&config),
@@ -289,8 +289,8 @@ impl Resolver<'_> {
             timing,
             consecutive_pages_per_die: config.ssd.die_stride,
             die_choice_for_writes: match config.ssd.allocation {
-                Allocation::Static => ssd::DieChoiceForWrites::Static,
-                Allocation::Dynamic => ssd::DieChoiceForWrites::Dynamic,
+                DieChoiceForWrites::Static => ssd::DieChoiceForWrites::Static,
+                DieChoiceForWrites::Dynamic => ssd::DieChoiceForWrites::Dynamic,
             },
             plane_choice: match config.ssd.plane_choice {
                 PlaneChoice::MostFree => ssd::PlaneChoice::MostFreePages,
@@ -490,7 +490,7 @@ impl Resolver<'_> {
         GcParams {
             collection_procedure: match procedure {
                 CollectionProcedure::AsSet => ssd::CollectionProcedure::VictimByPolicy,
-                CollectionProcedure::ReferenceNoCopyBack => ssd::CollectionProcedure::DiskSimWithoutCopyBack,
+                CollectionProcedure::ReferenceNoCopyBack => ssd::CollectionProcedure::LikeDiskSimWithoutCopyBack,
             },
             pool_scope: match written.pool {
                 BlockPoolScope::Plane => ssd::PoolScope::Plane,
@@ -502,9 +502,9 @@ impl Resolver<'_> {
             },
             start_threshold_free_blocks: start,
             stop_threshold_free_blocks: stop,
-            pool_check_request_kinds: match written.trigger {
-                GcCheckBefore::Request => ssd::PoolCheckRequestKinds::EveryRequest,
-                GcCheckBefore::Write => ssd::PoolCheckRequestKinds::OnlyWrites,
+            gc_trigger_request_kinds: match written.trigger {
+                GcTriggerRequests::Request => ssd::GcTriggerRequestKinds::EveryRequest,
+                GcTriggerRequests::Write => ssd::GcTriggerRequestKinds::OnlyWrites,
             },
             victim: self.victim(config),
             separate_open_block: written.separate_open_block,
@@ -547,7 +547,7 @@ impl Resolver<'_> {
         victim
     }
 
-    pub(super) fn channel(&mut self, config: &Config) -> Option<ChannelAssignment> {
+    pub(super) fn channel(&mut self, config: &Config) -> Option<DieToChannelAssignment> {
         let dies = config.ssd.geometry.dies;
         match (config.ssd.transfer, &config.ssd.channel) {
             (ControllerDiePath::Channel, Some(channel)) => {
@@ -560,7 +560,7 @@ impl Resolver<'_> {
                     let message = "`ssd.timing.transfer_per_byte` is 0, but with `ssd.transfer = \"channel\"` a transfer takes time";
                     self.problem("ssd.timing.transfer_per_byte", message, Some("set ssd.transfer = \"none\" for transfers that take none"));
                 }
-                Some(ChannelAssignment { dies_per_channel: per_channel, die_numbering: channel.order.resolved() })
+                Some(DieToChannelAssignment { dies_per_channel: per_channel, die_numbering: channel.order.resolved() })
             }
             (ControllerDiePath::Channel, None) => {
                 let message = "`ssd.transfer` is \"channel\", but nothing says how many dies share one";
@@ -854,7 +854,7 @@ fn working_blocks(config: &Config) -> (u32, String) {
     if config.ssd.gc.separate_open_block {
         parts.push("one open for moved pages");
     }
-    if config.ssd.allocation == Allocation::Dynamic {
+    if config.ssd.allocation == DieChoiceForWrites::Dynamic {
         parts.push("one for writes on their way");
     }
     if !config.ssd.fill_seals_last_block {

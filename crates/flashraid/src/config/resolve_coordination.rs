@@ -2,7 +2,9 @@
 
 use super::Config;
 use super::array::Level;
-use super::coordination::{CoordinationConfig, ForceUntil, ForcedCollectionRequestAnswer, JointCollectionRequestConfig, ProtocolConfig};
+use super::coordination::{
+    ControllerForcedCollectionResponse, CoordinationConfig, ForceUntil, JointCollectionRequestConfig, ProtocolConfig,
+};
 use super::resolve::Resolver;
 use flashraid_model::coordination::{
     self, CoordinationParams, ForcedCollectionAmount, JointCollectionRequestTiming, MessageKind, time_range_problem,
@@ -92,10 +94,10 @@ impl Resolver<'_> {
                 JointCollectionRequestConfig::AtStart => JointCollectionRequestTiming::AtStartThreshold,
                 JointCollectionRequestConfig::Soft => JointCollectionRequestTiming::AtSoftThreshold,
             },
-            request_to_cycle_delay_ns: protocol.delay.ns,
+            request_to_collection_order_delay_ns: protocol.delay.ns,
             begins_cycles_when_idle: protocol.at_idle,
             all_dies_of_forced_member_collect: protocol.across_dies,
-            controller_answers_member_requests: protocol.answer == ForcedCollectionRequestAnswer::Prompt,
+            controller_answers_member_requests: protocol.answer == ControllerForcedCollectionResponse::Prompt,
             coordinated_members: ggc_aware,
             message_latency_ns: {
                 let mut by_kind = [0; coordination::MESSAGE_KINDS];

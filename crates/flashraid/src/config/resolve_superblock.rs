@@ -11,7 +11,7 @@ use super::superblock::{self as written, ConcurrentPlaneReads, ControllerCoresCo
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::ssd::{
     self, BufferParams, CollectionBlockingScope, CollectionProcedure, ControllerCoresParams, DieChoiceForWrites, GcParams,
-    MAPPING_UNITS_PER_SUPERPAGE_MAX, OperationSuspensionParams, PlacementHandles, PlaneChoice, PoolCheckRequestKinds, PoolScope,
+    GcTriggerRequestKinds, MAPPING_UNITS_PER_SUPERPAGE_MAX, OperationSuspensionParams, PlacementHandles, PlaneChoice, PoolScope,
     QueueParams, RefreshAndWearLevellingParams, SlcParams, SlcSuperblockCountLimit, SsdParams, SuperblockCollectionParams,
     SuperblockParams, SuperblockSuspensionParams,
 };
@@ -179,7 +179,7 @@ impl Resolver<'_> {
             blocking_scope: CollectionBlockingScope::Die,
             start_threshold_free_blocks: superblock.collection.target_free_superblocks,
             stop_threshold_free_blocks: superblock.collection.target_free_superblocks + 1,
-            pool_check_request_kinds: PoolCheckRequestKinds::EveryRequest,
+            gc_trigger_request_kinds: GcTriggerRequestKinds::EveryRequest,
             victim: self.victim(config),
             separate_open_block: true,
             copy_back: false,
@@ -504,7 +504,7 @@ impl Resolver<'_> {
                 target + open + slc
             );
             self.problem("ssd.geometry.reserved", message, Some("raise it, or ssd.geometry.blocks, or lower ssd.superblock.target"));
-        } else if !shape.guarantees_victim_at_floor(floor) {
+        } else if !shape.always_has_victim_at_free_superblocks(floor) {
             let message = format!(
                 "of the {} superblocks of {} superpages so few are in reserve ({left}) that collection may come to find nothing worth moving",
                 shape.superblocks,

@@ -249,7 +249,7 @@ impl Default for OperationSuspension {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
-pub struct QueuesConfig {
+pub struct SubmissionQueuesConfig {
     /// Number of submission queues of each drive. Stream s (counted from 0) of a workload with `kind = "mix"` sends to queue s modulo
     /// this number. Everything else goes to queue 0.
     #[schemars(range(min = 1, max = 65_535))]
@@ -262,7 +262,7 @@ pub struct QueuesConfig {
     pub commands: u32,
 }
 
-impl Default for QueuesConfig {
+impl Default for SubmissionQueuesConfig {
     fn default() -> Self {
         Self { queues: 64, burst: 1, commands: 256 }
     }

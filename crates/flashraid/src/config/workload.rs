@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use flashraid_workload::quantities::RequestGap;
+use flashraid_workload::quantities::MeanRequestInterval;
 use flashraid_workload::synthetic::{AddressSpec, ArrivalSpec, SizeSpec};
 use flashraid_workload::units::{AllowedUnitlessRange, Duration, Fraction, Quantity, Size, UnitError};
 
@@ -59,7 +59,7 @@ pub struct WorkloadConfig {
     /// the address where the request before ended. The times are uniform from 0 to this maximum. By default, they are drawn like the
     /// times before other requests. Only with `kind = "synthetic"`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub sequential_gap: Option<RequestGap>,
+    pub sequential_gap: Option<MeanRequestInterval>,
     /// Distribution of the addresses of the requests. Only with `kind = "synthetic"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<AddressSpec>,

@@ -186,7 +186,7 @@ fn transform_spec(config: &WorkloadConfig) -> TransformSpec {
             Some(AddressFit::Scale) => workload::AddressFit::Scale { extent_bytes: config.address_extent.map(|extent| extent.bytes) },
         },
         // This value depends on the device, and is set later.
-        zero_write_trim_unit_bytes: None,
+        zero_write_trim_granularity_bytes: None,
     }
 }
 

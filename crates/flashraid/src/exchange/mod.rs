@@ -42,5 +42,5 @@ pub fn import_file(text: &str, part: Option<&str>) -> Result<ImportedWorkload, I
             };
         }
     }
-    import::import(text, part)
+    import::import_fio_or_mqsim(text, part)
 }

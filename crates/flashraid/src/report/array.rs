@@ -8,7 +8,7 @@ use super::figures::{Part, in_order, mean_us, section};
 use super::table::{TableRow, TableSection, count, format_figure};
 use super::{ByDirection, ReportInputs, ResponseTime};
 use flashraid_model::array::{
-    ControllerLimitWaitCounters, FailureAndRebuildState, GcAvoidingReadCounters, Health, HedgeCounters, ParityAndRebuildCounters,
+    ControllerThrottlingCounters, FailureAndRebuildState, GcAvoidingReadCounters, Health, HedgeCounters, ParityAndRebuildCounters,
     SlowReadPredictionCounters,
 };
 use flashraid_model::metrics::MeasuredResults;
@@ -146,19 +146,19 @@ impl PredictedReads {
 
 /// The sources of the figures of the controller.
 pub(super) struct OfController {
-    counters: ControllerLimitWaitCounters,
+    counters: ControllerThrottlingCounters,
     measured_ns: u64,
 }
 
 impl OfController {
     pub(super) fn new(inputs: &ReportInputs) -> Option<Self> {
-        Some(Self { counters: inputs.counts.controller_limit_waits?, measured_ns: inputs.measured.end_ns - inputs.measured.from_ns })
+        Some(Self { counters: inputs.counts.controller_throttling_waits?, measured_ns: inputs.measured.end_ns - inputs.measured.from_ns })
     }
 }
 
 figures! {
     /// Waits caused by the limits of the array's controller.
-    pub struct ControllerWaitsReport("controller", of: OfController) {
+    pub struct ControllerThrottlingReport("controller", of: OfController) {
         /// Number of requests that waited because the allowed number of others was in progress.
         waits: u64 = of.counters.waits, row 1 "requests that waited for their turn" in "";
         /// Mean wait of the requests that waited because the allowed number of others was in progress, in microseconds.
@@ -169,7 +169,7 @@ figures! {
     }
 }
 
-impl ControllerWaitsReport {
+impl ControllerThrottlingReport {
     pub(super) fn section(&self) -> TableSection {
         section("Controller", self.rows())
     }

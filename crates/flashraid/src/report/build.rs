@@ -119,7 +119,7 @@ impl Report {
         let (flash, lost) = (Flash::new(&FlashSource::new(&inputs, &members)), Lost::new(&inputs));
         let facts = Facts {
             trend: &measured.trend_over_measured_time,
-            whole_trend: &measured.response_and_gc_trend,
+            whole_trend: &measured.response_and_gc_trend_of_whole_run,
             is_closed: inputs.is_closed_loop,
             all: &measured.response_times.all,
             measured_from_ns: measured.from_ns,
@@ -147,7 +147,7 @@ impl Report {
             flash,
             gc: Gc::new(&CollectionSource::new(&inputs)),
             members,
-            controller: OfController::new(&inputs).as_ref().map(ControllerWaitsReport::new),
+            controller: OfController::new(&inputs).as_ref().map(ControllerThrottlingReport::new),
             parity: inputs.counts.parity_and_rebuild.as_ref().filter(|_| inputs.has_parity).map(Parity::new),
             planned_reads: inputs.counts.collection_avoidance_counters.as_ref().map(GcAvoidingReadsReport::new),
             hedged_reads: inputs.counts.hedged.as_ref().map(HedgedReads::new),
@@ -167,7 +167,7 @@ impl Report {
             capacity_bytes: inputs.array_capacity_bytes
                 * inputs.superblock_drive.as_ref().map_or(1, |drive| u64::from(drive.scaled_down_by)),
             batches: batches(&measured.batches),
-            time_us: time(&measured.response_time_by_cause),
+            time_us: time(&measured.response_time_sums_by_cause),
             over_time: over_time(&inputs),
             measured_from_ns: measured.from_ns,
             measured_to_ns: measured.end_ns,
@@ -221,9 +221,9 @@ fn iops(measured: &MeasuredResults, done: &RequestCounts) -> Iops {
     Iops { all: rate(done.reads + done.writes), read: rate(done.reads), write: rate(done.writes) }
 }
 
-fn streams(measured: &MeasuredResults) -> Vec<StreamReport> {
+fn streams(measured: &MeasuredResults) -> Vec<MixStreamReport> {
     let streams = measured.response_times_by_stream.iter().zip(&measured.requests_done_by_stream);
-    streams.map(|(times, done)| StreamReport { iops: iops(measured, done), response_us: response_times(times) }).collect()
+    streams.map(|(times, done)| MixStreamReport { iops: iops(measured, done), response_us: response_times(times) }).collect()
 }
 
 fn owed(inputs: &ReportInputs) -> Owed {
@@ -258,7 +258,7 @@ fn time(sums: &ResponseHistogramByCause) -> ResponseTimeParts {
     let part = |means: Option<[f64; 7]>| {
         means.map(|means| {
             let [queue, collection, parity, cache, transfer, flash, other] = means.map(|ns| ns / 1e3);
-            TimeSpent { queue, collection, parity, cache, transfer, flash, other }
+            MeanResponseTimeByCause { queue, collection, parity, cache, transfer, flash, other }
         })
     };
     ResponseTimeParts {
@@ -415,7 +415,7 @@ fn slowest(inputs: &ReportInputs, timeline: &Timeline) -> Option<TimelineSlowest
         fua: false,
         high_priority: false,
         stream: 0,
-        bypasses_striping: done.request.bypasses_striping,
+        contiguous_on_one_member: done.request.contiguous_on_one_member,
     };
     // With parity, a cache or a lost member it may have waited for any of them.
     let is_anywhere = inputs.has_parity || !inputs.cache_report.is_empty() || !inputs.failures.is_empty();
@@ -438,7 +438,7 @@ fn timeline(inputs: &ReportInputs) -> Option<TimelineReport> {
         length_bytes: done.request.length_bytes,
         gc_members_met: done.gc_members_met,
     };
-    let gc = |gc: &VictimBlockCollection| TimelineGc {
+    let gc = |gc: &VictimBlockCollection| TimelineBlockCollection {
         member: gc.member,
         die: gc.die,
         pool: gc.pool,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::figures::mean_us;
-use flashraid_model::cache::{CacheCounters, CachePageAdmissions, DestageCounters};
+use flashraid_model::cache::{CacheCounters, CacheWriteHitsAndMisses, DestageCounters};
 
 /// Source of the values of all write caches.
 pub(super) struct CacheSource<'a> {
@@ -30,9 +30,9 @@ figures! {
         /// Counts of host reads by how many of their pages were in the cache.
         reads: CachedReads = CachedReads::new(of.counters);
         /// Counts of the pages that the host wrote.
-        pages_written: CachedPages = CachedPages::new(&of.counters.host_admissions);
+        pages_written: CacheWriteHitsReport = CacheWriteHitsReport::new(&of.counters.host_admissions);
         /// Counts of the pages that the first-level cache of the policy `lawc` passed on to the members' caches, and of parity pages.
-        pages_from_inside: CachedPages = CachedPages::new(&of.counters.member_cache_admissions);
+        pages_from_inside: CacheWriteHitsReport = CacheWriteHitsReport::new(&of.counters.member_cache_admissions);
         /// Number and mean length of the waits of writes for room in the write cache.
         waits_for_room: RoomWaits = RoomWaits::new(of.counters);
         /// Counts of the first-level cache of the policy `lawc`, which takes host writes and later passes them on to the members'
@@ -71,7 +71,7 @@ figures! {
 figures! {
     /// Pages that writes put into the cache, counted by what the cache held before. It was an older version of the page (`page_hits`),
     /// only other pages of its stripe (`group_hits`), or neither (`misses`).
-    pub struct CachedPages("cache.pages_written", of: CachePageAdmissions) {
+    pub struct CacheWriteHitsReport("cache.pages_written", of: CacheWriteHitsAndMisses) {
         /// Number of pages that replaced an earlier version in the cache.
         page_hits: u64 = of.replaced_pages;
         /// Number of written pages that were not in the cache while other pages of their stripe were, from earlier writes. (In a member's

@@ -31,7 +31,7 @@ impl<'a> CollectionSource<'a> {
     fn share_of_dies(&self) -> Option<f64> {
         match self.is_drive {
             true => share_of_dies(self.inputs, self.inputs.counts.superblocks.len(), self.sum.gc_time_ns),
-            false => self.inputs.measured.gc.busy_fraction(),
+            false => self.inputs.measured.gc.mean_die_busy_fraction(),
         }
     }
 
@@ -92,7 +92,7 @@ figures! {
         /// Number of time slices in which no member, one, two … members collected.
         slices_by_members: Vec<u64> = of.inputs.measured.gc.time_slices_by_number_of_collecting_members.clone();
         /// Number of requests that waited for collections on no member, one, two … members.
-        requests_by_members_met: Vec<u64> = of.inputs.measured.requests_by_number_of_members_waited_for.clone(),
+        requests_by_members_met: Vec<u64> = of.inputs.measured.requests_by_collecting_members_waited_for.clone(),
             row 6 "requests that met a collection" in "%" of (|gc| share_that_met(&gc.requests_by_members_met));
         /// Number of programs and erases suspended for a read.
         suspensions: u64 = of.sum.suspensions, row 13 "suspensions" in "" if |gc| gc.suspensions > 0;

@@ -23,7 +23,7 @@ pub(crate) fn check_closed_loop(report: &Report, slots: &QueueDepthUse, whole: b
     if report.load_ns == 0 || !(whole || enough) {
         return Ok(());
     }
-    let found = iops * (mean_us * 1e-6 + slots.think_ns as f64 * 1e-9);
+    let found = iops * (mean_us * 1e-6 + slots.think_ns_per_request as f64 * 1e-9);
     let expected = depth - slots.slot_ns_of_unmeasured_requests as f64 / report.load_ns as f64;
     // Times are in whole nanoseconds, which causes the whole difference in runs of a few requests.
     let rounding = 1.0 / report.load_ns as f64;
@@ -37,6 +37,6 @@ pub(crate) fn check_closed_loop(report: &Report, slots: &QueueDepthUse, whole: b
     Err(format!(
         "Little's law does not hold: {iops} requests/s times (a mean of {mean_us} µs + a think time of {} µs) is {found}, and {expected} places of \
          the depth of {depth} were in use",
-        slots.think_ns as f64 / 1e3
+        slots.think_ns_per_request as f64 / 1e3
     ))
 }

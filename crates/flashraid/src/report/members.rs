@@ -8,7 +8,7 @@ use super::figures::{Part, in_order, mean_us};
 use super::flash::amplification;
 use super::table::{TableSection, format_figure};
 use super::{ImpliedLife, Lifetime, ReportInputs, WearReport};
-use flashraid_model::array::SlowMemberCounters;
+use flashraid_model::array::InjectedSlownessCounters;
 use flashraid_model::ssd::{MemberCounters, PendingFlashWork as MemberOwed};
 
 /// Maximum number of members that get separate columns.
@@ -31,7 +31,7 @@ impl<'a> MemberSource<'a> {
         self.index < self.inputs.counts.superblocks.len()
     }
 
-    fn slow(&self) -> Option<&SlowMemberCounters> {
+    fn slow(&self) -> Option<&InjectedSlownessCounters> {
         self.inputs.counts.slow_member_counters.get(self.index)
     }
 

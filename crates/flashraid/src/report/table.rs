@@ -7,8 +7,8 @@ use flashraid_model::ssd::{MechanismCounters, ReportedMechanismCounter};
 use flashraid_model::units::with_commas;
 
 use super::{
-    ControllerWaitsReport, DriveQueuesAndBuffersReport, GcAvoidingReadsReport, HedgedReads, Lost, Member, Parity, PredictedReads, Report,
-    ResponseTime, SuperblockDriveReport, WarningMark,
+    ControllerThrottlingReport, DriveQueuesAndBuffersReport, GcAvoidingReadsReport, HedgedReads, Lost, Member, Parity, PredictedReads,
+    Report, ResponseTime, SuperblockDriveReport, WarningMark,
 };
 
 /// Warning sign beside a percentile that fewer than ten requests exceed.
@@ -92,7 +92,7 @@ impl Report {
         if self.lost != Lost::default() {
             sections.push(self.lost.section());
         }
-        sections.extend(self.controller.as_ref().map(ControllerWaitsReport::section));
+        sections.extend(self.controller.as_ref().map(ControllerThrottlingReport::section));
         sections.extend(self.parity.as_ref().map(Parity::section));
         sections.extend(self.planned_reads.as_ref().map(GcAvoidingReadsReport::section));
         sections.extend(self.hedged_reads.as_ref().map(HedgedReads::section));
@@ -227,7 +227,7 @@ impl Report {
 
     /// Returns the response times divided into their causes. Causes that are 0 everywhere are left out.
     fn time_section(&self) -> Option<TableSection> {
-        let shares = self.time_us.means_of_all_and_of_slowest();
+        let shares = self.time_us.means_of_all_and_slowest_percents();
         let all = shares[0].1?;
         let columns = shares.iter().map(|(name, _)| (*name).to_owned()).collect();
         // A part that is 0 in all requests is 0 in the slowest.

@@ -295,7 +295,7 @@ mod tests {
                 }
                 metrics.record_request(done);
             }
-            load(&metrics.into_results(done[done.len() - 1].done_ns, 1).response_and_gc_trend)
+            load(&metrics.into_results(done[done.len() - 1].done_ns, 1).response_and_gc_trend_of_whole_run)
         };
         for skipped in [0, REQUESTS / 4, REQUESTS / 2, REQUESTS * 9 / 10] {
             assert_eq!(load_of(skipped, |index| 500 + index * 500), LoadVerdict::Unstable, "{skipped} skipped");

@@ -131,7 +131,7 @@ fn by_warm_up(tasks: &[&StudySimulation], open: &[usize]) -> VecDeque<Waiting> {
 /// Removes and returns the next task. It prefers a task that need not wait for another one's warm-up.
 fn take(queue: &Mutex<VecDeque<Waiting>>, warm_ups: &SharedWarmUps) -> Option<usize> {
     let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
-    let free = queue.iter().position(|(_, key)| warm_ups.claim_unless_in_progress(key)).unwrap_or(0);
+    let free = queue.iter().position(|(_, key)| warm_ups.try_claim_warm_up(key)).unwrap_or(0);
     queue.remove(free).map(|(index, _)| index)
 }
 

@@ -48,14 +48,11 @@ fn runs_that_share_a_warm_up_are_as_by_themselves() {
         assert!(scenarios.iter().all(|scenario| warm_up_key(scenario) == warm_up_key(&scenarios[0])));
         let shared = SharedWarmUps::for_runs(&scenarios);
         let key = warm_up_key(&scenarios[0]);
-        assert!(
-            shared.claim_unless_in_progress(&key) && !shared.claim_unless_in_progress(&key),
-            "one run makes the state, others had better wait"
-        );
+        assert!(shared.try_claim_warm_up(&key) && !shared.try_claim_warm_up(&key), "one run makes the state, others had better wait");
         for scenario in &scenarios {
             assert_eq!(lock(&shared.shared).len(), 1, "the state is kept until the last run has it");
             assert_eq!(report(scenario, Some(&shared)), report(scenario, None), "{pattern}");
-            assert!(shared.claim_unless_in_progress(&key), "what is made is free");
+            assert!(shared.try_claim_warm_up(&key), "what is made is free");
         }
         assert!(lock(&shared.shared).is_empty());
     }

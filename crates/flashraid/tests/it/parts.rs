@@ -4,7 +4,7 @@
 //! parts in the report add up to the mean response time.
 
 use flashraid::model::metrics::breakdown::{CAUSE_NAMES, times_ns_by_cause};
-use flashraid::report::TimeSpent;
+use flashraid::report::MeanResponseTimeByCause;
 use flashraid::{CompletedRequest, Observer, OpKind, Report, Request, Simulation, Source, SourceError};
 
 use crate::drives::DRIVES;
@@ -214,8 +214,12 @@ fn expect_sums(name: &str, report: &Report, sums: &Sums) {
     }
     // Each group of requests in the report is slower than the group before it. So their means rise, and the last one is at most the
     // maximum.
-    let totals: Vec<f64> =
-        report.time_us.means_of_all_and_of_slowest().iter().map(|(_, time)| time.as_ref().map_or(0.0, TimeSpent::total)).collect();
+    let totals: Vec<f64> = report
+        .time_us
+        .means_of_all_and_slowest_percents()
+        .iter()
+        .map(|(_, time)| time.as_ref().map_or(0.0, MeanResponseTimeByCause::total))
+        .collect();
     assert!(totals.is_sorted(), "{name}: {totals:?}");
     assert!(totals[3] <= report.response_us.all.max.unwrap() * (1.0 + 1e-9), "{name}: {totals:?}");
 }

@@ -11,7 +11,7 @@ use std::process::Command;
 const PROGRAM: &str = r##"//! Uses an added policy.
 use flashraid_model::cache::{CachePolicy, LayoutAwareWriteCache, StowCache};
 use flashraid_model::flash::Geometry;
-use flashraid_model::space::pools::{CollectionProcedure, PlaneChoice, PoolScope, Pools, BlockPoolsParams};
+use flashraid_model::space::pools::{CollectionProcedure, PlaneChoice, PoolScope, Pools, BlockPoolsFtlParams};
 use flashraid_model::space::victim::VictimPolicy;
 use flashraid_model::ids::DieId;
 use flashraid_model::rng;
@@ -62,7 +62,7 @@ fn moves(victim: VictimPolicy) -> usize {
         has_summary_page: false,
     };
     let mut ftl = Pools::filled_in_address_order(
-        &BlockPoolsParams {
+        &BlockPoolsFtlParams {
             geometry,
             overwrites_may_change_die: false,
             plane_choice: PlaneChoice::MostFreePages,

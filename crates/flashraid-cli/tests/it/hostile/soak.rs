@@ -163,7 +163,7 @@ fn damaged_configuration(seed: u64) -> Option<String> {
 /// Takes over a job file; what comes out must be a configuration, whatever the job asks for.
 fn imported_job(seed: u64) -> Option<String> {
     let text = Draw::new(seed).job();
-    let imported = catch_unwind(|| import::import(&text, None));
+    let imported = catch_unwind(|| import::import_fio_or_mqsim(&text, None));
     let wrong = match imported {
         Err(_) => "it panics".to_owned(),
         Ok(Err(_)) => return None,

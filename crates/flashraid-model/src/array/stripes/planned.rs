@@ -368,7 +368,7 @@ impl Stripes {
 
     pub(super) fn access_of_read(&self, now: TimeNs, id: u32) -> Access {
         let source = self.operations[id as usize].source;
-        Access { now, kind: OpKind::Read, fua: false, high_priority: false, source, moment_is_over: true }
+        Access { now, kind: OpKind::Read, fua: false, high_priority: false, source, after_events_of_now: true }
     }
 }
 

@@ -76,12 +76,12 @@ struct Outcome {
     planned: GcAvoidingReadCounters,
     hedged: HedgeCounters,
     predicted: SlowReadPredictionCounters,
-    slow: Vec<SlowMemberCounters>,
+    slow: Vec<InjectedSlownessCounters>,
     progress: Option<FailureAndRebuildState>,
     failures: Vec<FailureAndRebuildState>,
     /// Number of pages of each request that were lost.
     lost: Vec<u32>,
-    host_port: Option<ControllerLimitWaitCounters>,
+    host_port: Option<ControllerThrottlingCounters>,
     health: Health,
 }
 
@@ -119,7 +119,7 @@ fn run_on(mut array: Array, asked: &[Asked]) -> Outcome {
                     fua: false,
                     high_priority: false,
                     stream: 0,
-                    bypasses_striping: false,
+                    contiguous_on_one_member: false,
                 },
             )
             .unwrap();
@@ -157,7 +157,7 @@ fn run_on(mut array: Array, asked: &[Asked]) -> Outcome {
         progress: counts.failures.first().copied(),
         failures: counts.failures,
         lost: done.iter().map(|done| done.pages_lost).collect(),
-        host_port: counts.controller_limit_waits,
+        host_port: counts.controller_throttling_waits,
         health: array.health,
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn planned(planning: ReadPlanParams) -> ArrayParams {
         forced_collection_amount: ForcedCollectionAmount::OneVictimPerDie,
         soft_threshold_free_blocks: 2,
         joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
-        request_to_cycle_delay_ns: 0,
+        request_to_collection_order_delay_ns: 0,
         begins_cycles_when_idle: false,
         all_dies_of_forced_member_collect: true,
         controller_answers_member_requests: false,

@@ -17,7 +17,7 @@ fn only_so_many_requests_are_in_work() {
     let asked = [(0, 0, 1, false), (0, 1, 1, false), (10, 1, 1, true), (500, 0, 1, false)];
     let got = run(&limited(Some(1), false), &asked);
     assert_eq!(got.done, [READ_NS, 2 * READ_NS, 2 * READ_NS + WRITE_NS, 500 + READ_NS]);
-    let waited = ControllerLimitWaitCounters { waits: 2, wait_ns: u128::from(READ_NS + 2 * READ_NS - 10), busy_ns: 0 };
+    let waited = ControllerThrottlingCounters { waits: 2, wait_ns: u128::from(READ_NS + 2 * READ_NS - 10), busy_ns: 0 };
     assert_eq!(got.host_port, Some(waited));
     let got = run(&limited(Some(2), false), &asked);
     assert_eq!(got.done, [READ_NS, READ_NS, READ_NS + WRITE_NS, 500 + READ_NS]);
@@ -29,7 +29,7 @@ fn data_pass_one_after_another() {
     // The write's data pass first. The member finishes the read at 28; its data wait until the write's have passed.
     let got = run(&limited(None, true), &[(0, 0, 1, true), (0, 1, 1, false)]);
     assert_eq!(got.done, [100 + WRITE_NS, 200]);
-    assert_eq!(got.host_port, Some(ControllerLimitWaitCounters { waits: 0, wait_ns: 0, busy_ns: 200 }));
+    assert_eq!(got.host_port, Some(ControllerThrottlingCounters { waits: 0, wait_ns: 0, busy_ns: 200 }));
     // Both reads are read at 28, and pass in order of arrival. The pages of a request pass together.
     let got = run(&limited(None, true), &[(0, 1, 1, false), (0, 0, 1, false), (1000, 0, 2, false)]);
     assert_eq!(got.done, [READ_NS + 100, READ_NS + 200, 1000 + READ_NS + 200]);
@@ -40,7 +40,7 @@ fn data_pass_one_after_another() {
 }
 
 fn operation(kind: OpKind, first_page: u64, pages: u32) -> RequestInPages {
-    RequestInPages { tag: 0, first_page, pages, kind, fua: false, high_priority: false, stream: 0, bypasses_striping: false }
+    RequestInPages { tag: 0, first_page, pages, kind, fua: false, high_priority: false, stream: 0, contiguous_on_one_member: false }
 }
 
 #[test]

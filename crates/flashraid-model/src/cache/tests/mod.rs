@@ -62,7 +62,7 @@ fn request(tag: u64, first_page: u64, pages: u32, write: bool) -> RequestInPages
         fua: false,
         high_priority: false,
         stream: 0,
-        bypasses_striping: false,
+        contiguous_on_one_member: false,
     }
 }
 

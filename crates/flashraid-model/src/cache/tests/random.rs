@@ -71,7 +71,7 @@ proptest! {
             bench.run_until(bench.now + step.gap_ns);
             let pages = step.pages.min(exported as u32);
             let mut request = request(tag as u64, step.page % (exported.min(60) + 1 - u64::from(pages.min(60))).max(1), pages, step.write);
-            request.bypasses_striping = step.one_member && pages < 12;
+            request.contiguous_on_one_member = step.one_member && pages < 12;
             bench.submit(&request);
             if may_fail && fails_after == Some(tag) {
                 bench.cache.member_failed(bench.now, members - 1);

@@ -16,7 +16,7 @@ fn figure_4_four_writes_with_a_cache_of_write_groups() {
     assert_eq!((bench.pages_written, bench.pages_read), (4 + 4, 0));
     assert_eq!(
         bench.counters().host_admissions,
-        CachePageAdmissions { replaced_pages: 1, pages_admitted_to_existing_entries: 1, pages_admitted_with_their_entry: 5 }
+        CacheWriteHitsAndMisses { replaced_pages: 1, pages_admitted_to_existing_entries: 1, pages_admitted_with_their_entry: 5 }
     );
 }
 
@@ -108,7 +108,7 @@ fn groups_that_were_hit_survive_a_round_of_the_pointer_but_sequential_writes_do_
     assert_eq!(bench.log.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [0, 100, 200, 300, 400]);
     assert_eq!(
         bench.counters().host_admissions,
-        CachePageAdmissions { replaced_pages: 1, pages_admitted_to_existing_entries: 2, pages_admitted_with_their_entry: 5 }
+        CacheWriteHitsAndMisses { replaced_pages: 1, pages_admitted_to_existing_entries: 2, pages_admitted_with_their_entry: 5 }
     );
 }
 

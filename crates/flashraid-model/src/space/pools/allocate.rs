@@ -177,7 +177,7 @@ impl Pools {
 mod tests {
     use crate::flash::Geometry;
     use crate::ids::{DieId, Lpn};
-    use crate::space::pools::{BlockPoolsParams, CollectionProcedure, PlaneChoice, PoolScope, Pools, VictimPolicy};
+    use crate::space::pools::{BlockPoolsFtlParams, CollectionProcedure, PlaneChoice, PoolScope, Pools, VictimPolicy};
 
     /// A plane is chosen by its own room, in turn or not: the room of another die does not count.
     #[test]
@@ -193,7 +193,7 @@ mod tests {
                 has_summary_page: false,
             };
             let mut pools = Pools::filled_in_address_order(
-                &BlockPoolsParams {
+                &BlockPoolsFtlParams {
                     geometry,
                     overwrites_may_change_die: false,
                     plane_choice,

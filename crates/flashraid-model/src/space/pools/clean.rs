@@ -9,7 +9,7 @@ const PAGES_PER_CACHE_LINE: usize = 16;
 
 /// Work done to collect one victim block, in pages moved and blocks filled. The duration of the collection is computed from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct MovedPagesAndFilledBlocks {
+pub struct VictimCollectionWork {
     /// Number of valid pages that were moved out of the victim block.
     pub pages_moved: u32,
     /// Number of blocks that were filled by the moved pages.
@@ -18,11 +18,11 @@ pub struct MovedPagesAndFilledBlocks {
     /// that go into the first destination block, up to the page that fills it. The second flag concerns the pages that go into later
     /// destination blocks.
     ///
-    /// Moves to another plane take longer only with [`super::CollectionProcedure::DiskSimWithoutCopyBack`]. With other
+    /// Moves to another plane take longer only with [`super::CollectionProcedure::LikeDiskSimWithoutCopyBack`]. With other
     /// procedures, both flags are false.
     pub slowed_by_cross_plane_moves: [bool; 2],
     /// Number of pages moved into another plane. It is 0 unless the procedure is
-    /// [`super::CollectionProcedure::DiskSimWithoutCopyBack`].
+    /// [`super::CollectionProcedure::LikeDiskSimWithoutCopyBack`].
     pub(crate) pages_crossing: u32,
     /// Number of free blocks in the victim block's pool (the blocks of its plane or of its die) when the collection of this block began.
     pub free_blocks_before: u32,
@@ -143,7 +143,7 @@ impl Pools {
     }
 
     /// Collects one block: moves the valid pages of `victim` and erases it. Returns the amount of work.
-    pub fn clean(&mut self, die: DieId, pool: u32, victim: BlockId) -> MovedPagesAndFilledBlocks {
+    pub fn clean(&mut self, die: DieId, pool: u32, victim: BlockId) -> VictimCollectionWork {
         let stride = self.words + 1;
         let base = victim.index() * stride;
         let first_page = victim.0 << self.page_shift;
@@ -202,7 +202,7 @@ impl Pools {
         assert_eq!(self.score[victim.index()], count as i16, "a sealed block's score is its number of valid pages");
         let free_blocks_min = self.pools[index].free_blocks;
         self.erase(die, pool, victim);
-        MovedPagesAndFilledBlocks {
+        VictimCollectionWork {
             pages_moved: count as u32,
             blocks_sealed,
             slowed_by_cross_plane_moves: crosses,
@@ -245,7 +245,7 @@ fn first_in_rotation(candidates: u64, from: u32) -> u32 {
 mod tests {
     use super::*;
     use crate::flash::Geometry;
-    use crate::space::pools::{BlockPoolsParams, CollectionProcedure, PlaneChoice, PoolScope};
+    use crate::space::pools::{BlockPoolsFtlParams, CollectionProcedure, PlaneChoice, PoolScope};
     use crate::space::victim::{CostBenefit, Greedy};
     use proptest::prelude::*;
 
@@ -259,7 +259,7 @@ mod tests {
             reserved_blocks_per_plane: 6,
             has_summary_page: true,
         };
-        let params = BlockPoolsParams {
+        let params = BlockPoolsFtlParams {
             geometry,
             overwrites_may_change_die: false,
             plane_choice: PlaneChoice::MostFreePages,

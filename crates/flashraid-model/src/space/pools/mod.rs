@@ -29,9 +29,9 @@ use crate::ids::{DieId, Lpn};
 use crate::rng::RandomStream;
 use crate::space::tables::{LargeTable, prefetch};
 use crate::space::victim::VictimPolicy;
-pub use clean::MovedPagesAndFilledBlocks;
+pub use clean::VictimCollectionWork;
 pub(crate) use moves::Moved;
-pub use params::{BlockPoolsParams, CollectionProcedure, PlaneChoice, PoolScope};
+pub use params::{BlockPoolsFtlParams, CollectionProcedure, PlaneChoice, PoolScope};
 use rounds::Round;
 use scores::Scores;
 
@@ -160,7 +160,7 @@ pub struct Pools {
 impl Pools {
     /// Returns a newly filled SSD: every page that is offered to the host holds data, in order of address (rule 23). `member` and
     /// `seed` select the random numbers for victim policies that choose at random.
-    pub fn filled_in_address_order(params: &BlockPoolsParams, seed: u64, member: u32) -> Self {
+    pub fn filled_in_address_order(params: &BlockPoolsFtlParams, seed: u64, member: u32) -> Self {
         let g = params.geometry;
         let (pools_per_die, blocks_per_pool) = match params.pool {
             PoolScope::Plane => (g.planes, g.blocks_per_plane),
@@ -202,7 +202,7 @@ impl Pools {
             moving: vec![0; data_pages as usize],
             rounds: match params.collection_procedure {
                 CollectionProcedure::VictimByPolicy => Vec::new(),
-                CollectionProcedure::DiskSimWithoutCopyBack => vec![Round::new(); (g.dies * pools_per_die) as usize],
+                CollectionProcedure::LikeDiskSimWithoutCopyBack => vec![Round::new(); (g.dies * pools_per_die) as usize],
             },
             to_fetch: NO_PAGE,
         };

@@ -11,7 +11,7 @@ pub(crate) struct Moved {
     pub(crate) plane: u32,
     /// True if the page filled that block.
     pub(crate) sealed: bool,
-    /// True if that block lies in another plane than the old one, with [`super::CollectionProcedure::DiskSimWithoutCopyBack`].
+    /// True if that block lies in another plane than the old one, with [`super::CollectionProcedure::LikeDiskSimWithoutCopyBack`].
     pub(crate) crosses: bool,
 }
 
@@ -65,7 +65,7 @@ impl Pools {
         if self.pools_per_die == planes { block / self.blocks_per_pool % planes } else { block % self.blocks_per_pool % planes }
     }
 
-    /// Returns true if moves between these blocks cost transfers, with [`super::CollectionProcedure::DiskSimWithoutCopyBack`]
+    /// Returns true if moves between these blocks cost transfers, with [`super::CollectionProcedure::LikeDiskSimWithoutCopyBack`]
     /// (rule 133).
     #[inline]
     pub(super) fn crosses_planes(&self, from: u32, to: u32) -> bool {

@@ -5,7 +5,7 @@ use crate::space::victim::VictimPolicy;
 
 /// Parameters of the translation layer of one member SSD.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BlockPoolsParams {
+pub struct BlockPoolsFtlParams {
     /// Shape of the flash medium.
     pub geometry: Geometry,
     /// True if writes may move a page to another die.
@@ -45,7 +45,7 @@ pub enum PlaneChoice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CollectionProcedure {
     /// Chooses each victim block by the policy `victim` when its collection begins. Free blocks are used in order of their numbers in the
-    /// pool. The other parameters in [`BlockPoolsParams`] apply as they are set.
+    /// pool. The other parameters in [`BlockPoolsFtlParams`] apply as they are set.
     VictimByPolicy,
     /// Imitates the SSD extension of the simulator DiskSim with copy-back (moves inside a plane without a transfer) switched off (rules
     /// 130 to 133 of docs/rules.md). When a pool of blocks needs collection, its blocks are sorted once by their valid pages. Victims
@@ -56,7 +56,7 @@ pub enum CollectionProcedure {
     ///
     /// The other parameters must be: [`PoolScope::Die`], greedy victims, and open blocks shared by host writes and moved pages.
     /// Copy-back and pipelining (overlap of requests with collection) must be off.
-    DiskSimWithoutCopyBack,
+    LikeDiskSimWithoutCopyBack,
 }
 
 /// Scope of a pool: the group of blocks that share free blocks, open blocks and the start and stop thresholds of collection.

@@ -12,10 +12,10 @@ use crate::ids::{BlockId, DieId};
 pub(super) type Round = Vec<u32>;
 
 impl Pools {
-    /// Returns true if the collection follows [`CollectionProcedure::DiskSimWithoutCopyBack`].
+    /// Returns true if the collection follows [`CollectionProcedure::LikeDiskSimWithoutCopyBack`].
     #[inline]
     pub(super) fn follows_reference(&self) -> bool {
-        self.procedure == CollectionProcedure::DiskSimWithoutCopyBack
+        self.procedure == CollectionProcedure::LikeDiskSimWithoutCopyBack
     }
 
     /// Returns the block at a `position` in the order in which the free blocks of a pool are searched: plane by plane (rule 131).
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
     use crate::flash::Geometry;
     use crate::ids::Lpn;
-    use crate::space::pools::{BlockPoolsParams, PlaneChoice, PoolScope, VictimPolicy};
+    use crate::space::pools::{BlockPoolsFtlParams, PlaneChoice, PoolScope, VictimPolicy};
 
     const DIE: DieId = DieId(0);
 
@@ -100,12 +100,12 @@ mod tests {
             reserved_blocks_per_plane: 3,
             has_summary_page: false,
         };
-        let params = BlockPoolsParams {
+        let params = BlockPoolsFtlParams {
             geometry,
             overwrites_may_change_die: false,
             plane_choice: PlaneChoice::MostFreePages,
             pool: PoolScope::Die,
-            collection_procedure: CollectionProcedure::DiskSimWithoutCopyBack,
+            collection_procedure: CollectionProcedure::LikeDiskSimWithoutCopyBack,
             start_threshold_free_blocks: start_free_blocks,
             stop_threshold_free_blocks: start_free_blocks + 2,
             victim: VictimPolicy::default(),

@@ -229,13 +229,13 @@ mod tests {
     use crate::flash::Geometry;
     use crate::ids::{DieId, Lpn};
     use crate::rng;
-    use crate::space::pools::{BlockPoolsParams, CollectionProcedure, PlaneChoice, PoolScope, Pools};
+    use crate::space::pools::{BlockPoolsFtlParams, CollectionProcedure, PlaneChoice, PoolScope, Pools};
     use crate::space::victim::{Greedy, Random};
     use proptest::prelude::*;
 
-    fn params(choice: u32) -> BlockPoolsParams {
+    fn params(choice: u32) -> BlockPoolsFtlParams {
         let bit = |bit: u32| choice >> bit & 1 == 1;
-        BlockPoolsParams {
+        BlockPoolsFtlParams {
             geometry: Geometry {
                 dies: 2 + u32::from(bit(0)),
                 planes: 2,

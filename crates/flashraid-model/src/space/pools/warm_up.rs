@@ -75,7 +75,7 @@ impl Pools {
 #[cfg(test)]
 mod tests {
     use crate::flash::Geometry;
-    use crate::space::pools::{BlockPoolsParams, CollectionProcedure, PlaneChoice, PoolScope, Pools, VictimPolicy};
+    use crate::space::pools::{BlockPoolsFtlParams, CollectionProcedure, PlaneChoice, PoolScope, Pools, VictimPolicy};
 
     #[test]
     fn progress_is_a_share_of_all_dies() {
@@ -88,7 +88,7 @@ mod tests {
             reserved_blocks_per_plane: 6,
             has_summary_page: false,
         };
-        let params = BlockPoolsParams {
+        let params = BlockPoolsFtlParams {
             geometry,
             overwrites_may_change_die: false,
             plane_choice: PlaneChoice::MostFreePages,

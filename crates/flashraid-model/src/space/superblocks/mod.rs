@@ -18,7 +18,7 @@ mod warm_up;
 
 use super::tables::{LargeTable, prefetch};
 use super::victim::VictimPolicy;
-use crate::flash::ChannelAssignment;
+use crate::flash::DieToChannelAssignment;
 use crate::rng;
 pub use shape::{MAPPING_UNITS_PER_SUPERPAGE_MAX, MappingUnitLocation, PlacementHandles, SlcSuperblockCountLimit, SuperblockShape};
 use std::collections::{BTreeMap, VecDeque};
@@ -120,7 +120,7 @@ pub struct SuperblocksParams {
     pub shape: SuperblockShape,
     /// Assignment of dies to channels. It determines the order in which the dies take turns to get superpages: consecutive superpages
     /// go to dies on different channels.
-    pub channel_assignment: ChannelAssignment,
+    pub die_to_channel_assignment: DieToChannelAssignment,
     /// Number of free superblocks that collection tries to keep. During a warm-up, a write collects first if no more are free.
     pub(crate) target_free_superblocks: u32,
     /// Policy that chooses the superblock to collect.
@@ -174,11 +174,11 @@ impl Superblocks {
     /// data, in order of address. The drive is empty instead if `params.starts_empty` is true. `member` and `seed` select the random
     /// numbers for a victim policy that chooses at random.
     pub fn filled(params: &SuperblocksParams, seed: u64, member: u32) -> Self {
-        let SuperblocksParams { shape, channel_assignment, target_free_superblocks, victim, starts_empty: fresh } = *params;
+        let SuperblocksParams { shape, die_to_channel_assignment, target_free_superblocks, victim, starts_empty: fresh } = *params;
         let places = shape.physical_mapping_units() as usize;
         let mut filled = Self {
             shape,
-            die_order: channel_assignment.dies_channels_first(shape.dies),
+            die_order: die_to_channel_assignment.dies_channels_first(shape.dies),
             target_free_superblocks,
             victim,
             streams: if victim.needs_random_numbers() { vec![rng::stream(seed, "victim", u64::from(member) << 32)] } else { Vec::new() },

@@ -30,7 +30,7 @@ impl Superblocks {
     /// Returns true if the next superpage of the stream may be written to that die.
     pub(crate) fn has_room(&self, stream: Stream, die: u32) -> bool {
         let open = &self.open[self.number_of(stream)];
-        let rows = self.shape.superpages_per_die;
+        let rows = self.shape.superpages_of_superblock_per_die;
         let has_row = |&block: &u32| self.shape.data_row(block, die, 0) < rows;
         (open.len() < 2 && self.free.front().is_some_and(has_row)) || open.iter().any(|open| open.next_row[die as usize] < rows)
     }
@@ -42,7 +42,7 @@ impl Superblocks {
 
     /// Allocates a superpage of the stream on that die, which must have room, and returns its place.
     pub(crate) fn take_place(&mut self, stream: Stream, die: u32) -> u32 {
-        let SuperblockShape { dies, superpages_per_die: rows, .. } = self.shape;
+        let SuperblockShape { dies, superpages_of_superblock_per_die: rows, .. } = self.shape;
         let handle = if self.shape.placement_handles.collection_separates_handles { stream.handle() } else { 0 };
         let number = self.number_of(stream);
         let list = &mut self.open[number];

@@ -17,7 +17,7 @@ pub struct SuperblockShape {
     /// Number of flash pages that one program writes to each plane, which is the number of bits per cell.
     pub bits_per_cell: u32,
     /// Number of superpages that a superblock has on each die. A superpage is what one program of a die takes.
-    pub superpages_per_die: u32,
+    pub superpages_of_superblock_per_die: u32,
     /// Number of superblocks in the drive.
     pub superblocks: u32,
     /// Capacity that the drive offers the host, as a number of units of the mapping (one page or several, `ssd.superblock.unit`).
@@ -40,7 +40,7 @@ impl fmt::Display for SuperblockShape {
             planes,
             units_per_flash_page,
             bits_per_cell: pages_per_cell,
-            superpages_per_die: rows,
+            superpages_of_superblock_per_die: rows,
             superblocks,
             exported_units,
             has_parity_superpages: rain,
@@ -98,13 +98,13 @@ impl SuperblockShape {
 
     /// Returns the number of superpages in a superblock, including parity.
     pub fn superpages_per_superblock(&self) -> u32 {
-        self.dies * self.superpages_per_die
+        self.dies * self.superpages_of_superblock_per_die
     }
 
     /// Returns the number of superpages of a superblock that are meant for data. These are all its superpages except those reserved
     /// for parity.
     pub fn data_superpages(&self) -> u32 {
-        self.superpages_per_die * (self.dies - u32::from(self.has_parity_superpages))
+        self.superpages_of_superblock_per_die * (self.dies - u32::from(self.has_parity_superpages))
     }
 
     /// Returns the number of places in a superblock, including those of parity. A place holds one unit of the mapping (one page or
@@ -150,7 +150,7 @@ impl SuperblockShape {
     /// because the case is then impossible. (A superblock with one bit per cell is always worth collecting.)
     ///
     /// The result is also false if `floor` is smaller than [`Self::lowest_allowed_host_stall_superblocks`].
-    pub fn guarantees_victim_at_floor(&self, floor: u32) -> bool {
+    pub fn always_has_victim_at_free_superblocks(&self, floor: u32) -> bool {
         if floor < self.lowest_allowed_host_stall_superblocks() {
             return false;
         }
@@ -173,7 +173,7 @@ impl SuperblockShape {
 
     /// Returns the minimum size of the write buffer, in units of the mapping (one page or several). The buffer must hold one superpage
     /// for each placement handle, and one more superpage (rule 221). If the buffer is full, at least one superpage is then complete.
-    pub fn buffer_units_min(&self) -> u32 {
+    pub fn write_buffer_mapping_units_min(&self) -> u32 {
         (self.placement_handles.count + 1) * self.mapping_units_per_superpage()
     }
 
@@ -200,14 +200,17 @@ impl SuperblockShape {
     /// Returns the first row of the superblock, from `row` on, in which the die holds data. It is `superpages_per_die` if there is none.
     pub(crate) fn data_row(&self, block: u32, die: u32, row: u32) -> u32 {
         // No die has the parity of two consecutive rows.
-        row + u32::from(row < self.superpages_per_die && self.parity_die(block * self.superpages_per_die + row) == Some(die))
+        row + u32::from(
+            row < self.superpages_of_superblock_per_die
+                && self.parity_die(block * self.superpages_of_superblock_per_die + row) == Some(die),
+        )
     }
 
     /// Returns the number of rows of the superblock, from `row` on, in which the die holds data.
     pub(crate) fn data_rows(&self, block: u32, die: u32, row: u32) -> u32 {
         let parity_before = |row: u32| (row + self.dies - 1 - die) / self.dies;
-        let (from, to) = (block * self.superpages_per_die + row, (block + 1) * self.superpages_per_die);
-        self.superpages_per_die - row - if self.has_parity_superpages { parity_before(to) - parity_before(from) } else { 0 }
+        let (from, to) = (block * self.superpages_of_superblock_per_die + row, (block + 1) * self.superpages_of_superblock_per_die);
+        self.superpages_of_superblock_per_die - row - if self.has_parity_superpages { parity_before(to) - parity_before(from) } else { 0 }
     }
 
     /// Converts the place number `ppn` of a unit to die, plane and page.
@@ -218,7 +221,7 @@ impl SuperblockShape {
         MappingUnitLocation {
             die: superpage % self.dies,
             plane: flash_page % self.planes,
-            page_of_block: superpage / self.dies % self.superpages_per_die * self.bits_per_cell + flash_page / self.planes,
+            page_of_block: superpage / self.dies % self.superpages_of_superblock_per_die * self.bits_per_cell + flash_page / self.planes,
             flash_page_in_drive: ppn / self.units_per_flash_page,
             unit_of_page: ppn % self.units_per_flash_page,
         }
@@ -309,7 +312,7 @@ mod tests {
             planes: 2,
             units_per_flash_page: 2,
             bits_per_cell: 2,
-            superpages_per_die: 4,
+            superpages_of_superblock_per_die: 4,
             superblocks: 20,
             exported_units,
             has_parity_superpages: false,
@@ -325,17 +328,20 @@ mod tests {
             (8, 128, 4)
         );
         // Two superblocks are free, four are open, and two are on their way.
-        assert!(shape(12 * 120 - 1).guarantees_victim_at_floor(2));
-        assert!(!shape(12 * 120).guarantees_victim_at_floor(2));
-        assert!(!shape(12 * 120 - 1).guarantees_victim_at_floor(3));
-        assert!(!shape(1).guarantees_victim_at_floor(1), "collection needs a superblock of its own");
+        assert!(shape(12 * 120 - 1).always_has_victim_at_free_superblocks(2));
+        assert!(!shape(12 * 120).always_has_victim_at_free_superblocks(2));
+        assert!(!shape(12 * 120 - 1).always_has_victim_at_free_superblocks(3));
+        assert!(!shape(1).always_has_victim_at_free_superblocks(1), "collection needs a superblock of its own");
     }
 
     #[test]
     fn a_buffer_holds_a_superpage_more_than_there_are_handles() {
         let placement = PlacementHandles { count: 3, collection_separates_handles: true };
         assert_eq!(
-            (shape(1).buffer_units_min(), SuperblockShape { placement_handles: placement, ..shape(1) }.buffer_units_min()),
+            (
+                shape(1).write_buffer_mapping_units_min(),
+                SuperblockShape { placement_handles: placement, ..shape(1) }.write_buffer_mapping_units_min()
+            ),
             (16, 32)
         );
     }

@@ -101,8 +101,9 @@ impl Superblocks {
             for _ in 0..parts.word()?.min(3) {
                 let block = parts.word()?;
                 let next_row = (0..self.shape.dies).map(|_| parts.word()).collect::<Result<Vec<u32>, String>>()?;
-                let is_next =
-                    |(die, &row): (u32, &u32)| row <= self.shape.superpages_per_die && row == self.shape.data_row(block, die, row);
+                let is_next = |(die, &row): (u32, &u32)| {
+                    row <= self.shape.superpages_of_superblock_per_die && row == self.shape.data_row(block, die, row)
+                };
                 if open.len() == 2 || block >= blocks || !(0..).zip(&next_row).all(is_next) {
                     return Err(format!("superblock {block} is open and has a row too many"));
                 }
@@ -111,9 +112,9 @@ impl Superblocks {
                     return Err(format!("superblock {block} is open and has no row left"));
                 }
                 let mut programmed = self.shape.data_superpages() - left;
-                for row in block * self.shape.superpages_per_die..(block + 1) * self.shape.superpages_per_die {
+                for row in block * self.shape.superpages_of_superblock_per_die..(block + 1) * self.shape.superpages_of_superblock_per_die {
                     let Some(parity) = self.shape.parity_die(row) else { break };
-                    let has_begun = |(die, &next): (u32, &u32)| die != parity && next > row % self.shape.superpages_per_die;
+                    let has_begun = |(die, &next): (u32, &u32)| die != parity && next > row % self.shape.superpages_of_superblock_per_die;
                     match (0..).zip(&next_row).filter(|&(die, next)| has_begun((die, next))).count() as u32 {
                         0 => {}
                         all if all + 1 == self.shape.dies => programmed += 1,
@@ -203,7 +204,7 @@ impl Superblocks {
 mod tests {
     use super::super::{PlacementHandles, SlcSuperblockCountLimit, SuperblockShape, SuperblocksParams};
     use super::*;
-    use crate::flash::ChannelAssignment;
+    use crate::flash::DieToChannelAssignment;
     use crate::rng;
     use crate::space::victim::{DChoices, Greedy};
 
@@ -223,7 +224,7 @@ mod tests {
             planes: 2,
             units_per_flash_page: 2,
             bits_per_cell: 2,
-            superpages_per_die: 4,
+            superpages_of_superblock_per_die: 4,
             superblocks: 30,
             exported_units: 1500,
             has_parity_superpages: rain,
@@ -235,7 +236,7 @@ mod tests {
         let mut space = Superblocks::filled(
             &SuperblocksParams {
                 shape,
-                channel_assignment: ChannelAssignment::consecutive(1),
+                die_to_channel_assignment: DieToChannelAssignment::consecutive(1),
                 target_free_superblocks: 5,
                 victim,
                 starts_empty: fresh,
@@ -247,7 +248,7 @@ mod tests {
         // These writes use all handles, and some leave superblocks open.
         let units = 0..if overwrites > 0.0 { 150 } else { 0 };
         space.overwrite_untimed(units.map(|unit| (unit, (unit / 5 % placement.count) as u8)));
-        space.end_warm_up_and_close_blocks();
+        space.end_warm_up_and_close_superpages();
         space
     }
 

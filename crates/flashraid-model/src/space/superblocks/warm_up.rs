@@ -33,7 +33,7 @@ impl Superblocks {
     }
 
     /// Ends a warm-up: closes the superpages that it has left open. The drive then continues as if its state had been loaded from a file.
-    pub fn end_warm_up_and_close_blocks(&mut self) {
+    pub fn end_warm_up_and_close_superpages(&mut self) {
         std::mem::take(&mut self.untimed).close(self);
         self.untimed = UntimedWriters::new(self.shape.placement_handles);
     }

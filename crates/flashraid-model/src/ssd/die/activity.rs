@@ -60,7 +60,7 @@ impl Activity {
 
     /// Returns true if a mechanism wants the die as soon as its current work ends.
     pub(crate) fn mechanism_is_due(&self, now: TimeNs) -> bool {
-        self.mechanisms.as_ref().is_some_and(|mechanisms| mechanisms.is_due(now))
+        self.mechanisms.as_ref().is_some_and(|mechanisms| mechanisms.has_mechanism_due(now))
     }
 
     /// Returns the time that mechanisms, such as read retries, add to a host's read of the flash array, which alone takes `array_ns`.

@@ -255,9 +255,9 @@ impl<'a> DieContext<'a> {
 
     /// Processes a page operation that does not go through the queues, cores and buffer of a drive's front.
     #[inline]
-    pub(super) fn submit(&mut self, now: TimeNs, op: LogicalPageOp, moment_is_over: bool) {
+    pub(super) fn submit(&mut self, now: TimeNs, op: LogicalPageOp, after_events_of_now: bool) {
         match self {
-            Self::Pages(context) => context.submit(now, op, moment_is_over),
+            Self::Pages(context) => context.submit(now, op, after_events_of_now),
             Self::Superpages(_) => unreachable!("superpages are filled from the buffer of a front"),
         }
     }

@@ -207,7 +207,7 @@ macro_rules! mechanisms {
 
             /// Returns true if a mechanism (optional behaviour, such as background work) is due at `now`. It then occupies the die as
             /// soon as the die's current work ends.
-            pub fn is_due(&self, now: TimeNs) -> bool {
+            pub fn has_mechanism_due(&self, now: TimeNs) -> bool {
                 false $(|| self.$table.as_ref().is_some_and(|at_die| at_die.is_due(now)))*
             }
 

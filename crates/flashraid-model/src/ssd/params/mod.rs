@@ -4,11 +4,11 @@ mod front;
 mod superblock;
 
 use super::mechanism::Mechanisms;
-use crate::coordination::PoolSizeAndThresholds;
-use crate::flash::{ChannelAssignment, Geometry, Timing};
+use crate::coordination::BlockPoolSizeAndThresholds;
+use crate::flash::{DieToChannelAssignment, Geometry, Timing};
 use crate::request::OpKind;
 use crate::space::MappingParams;
-use crate::space::pools::BlockPoolsParams;
+use crate::space::pools::BlockPoolsFtlParams;
 pub use crate::space::pools::{CollectionProcedure, PlaneChoice, PoolScope};
 use crate::space::superblocks::SuperblocksParams;
 pub use crate::space::superblocks::{
@@ -41,7 +41,7 @@ pub struct SsdParams {
     pub fill_seals_last_block: bool,
     /// Assignment of dies to the channels that they share. With `None`, every die has its own pins, and transfers are part of its
     /// busy time.
-    pub channel: Option<ChannelAssignment>,
+    pub channel: Option<DieToChannelAssignment>,
     /// Speed of the link between the host and this SSD. With `None`, the link takes no time, neither for the data of reads nor for
     /// those of writes.
     pub link: Option<HostLinkParams>,
@@ -83,13 +83,13 @@ impl SsdParams {
         if let Some(superblock) = &self.superblock {
             return MappingParams::Superblocks(SuperblocksParams {
                 shape: superblock.shape(&self.geometry),
-                channel_assignment: self.channel.unwrap_or(ChannelAssignment::consecutive(1)),
+                die_to_channel_assignment: self.channel.unwrap_or(DieToChannelAssignment::consecutive(1)),
                 target_free_superblocks: superblock.collection.target_free_superblocks,
                 victim: self.gc.victim,
                 starts_empty: superblock.starts_empty,
             });
         }
-        MappingParams::Pools(BlockPoolsParams {
+        MappingParams::Pools(BlockPoolsFtlParams {
             geometry: self.geometry,
             overwrites_may_change_die: self.die_choice_for_writes == DieChoiceForWrites::Dynamic,
             plane_choice: self.plane_choice,
@@ -105,9 +105,9 @@ impl SsdParams {
 
     /// Returns the number of blocks in a pool of blocks (of a plane or of a die), and its thresholds of free blocks for collection.
     /// With superblocks, the drive is one pool, and each superblock counts as one block.
-    pub fn pool_sizes(&self) -> PoolSizeAndThresholds {
+    pub fn pool_sizes(&self) -> BlockPoolSizeAndThresholds {
         if let Some(superblock) = &self.superblock {
-            return PoolSizeAndThresholds {
+            return BlockPoolSizeAndThresholds {
                 blocks_per_pool: self.geometry.blocks_per_plane,
                 reserved_blocks: self.geometry.reserved_blocks_per_plane,
                 start_threshold_free_blocks: superblock.collection.target_free_superblocks,
@@ -116,7 +116,7 @@ impl SsdParams {
             };
         }
         let planes = if self.gc.pool_scope == PoolScope::Die { self.geometry.planes } else { 1 };
-        PoolSizeAndThresholds {
+        BlockPoolSizeAndThresholds {
             blocks_per_pool: planes * self.geometry.blocks_per_plane,
             reserved_blocks: planes * self.geometry.reserved_blocks_per_plane,
             start_threshold_free_blocks: self.gc.start_threshold_free_blocks,
@@ -180,7 +180,7 @@ pub struct GcParams {
     /// Procedure of garbage collection: how it finds victims and free blocks, and which of the moved pages must be transferred over
     /// the channel.
     ///
-    /// With [`CollectionProcedure::DiskSimWithoutCopyBack`], all planes of a die must share one pool of blocks, and the
+    /// With [`CollectionProcedure::LikeDiskSimWithoutCopyBack`], all planes of a die must share one pool of blocks, and the
     /// victim policy must be `greedy`. Copy-back, an open block only for moved pages, and pipelining must be off. Whoever fills in
     /// these parameters, such as `config`, must ensure this.
     pub collection_procedure: CollectionProcedure,
@@ -195,7 +195,7 @@ pub struct GcParams {
     pub stop_threshold_free_blocks: u32,
     /// Kinds of host requests before which a die checks its pools of blocks (one for each plane, or one for the die). If a pool has
     /// few enough free blocks, the die collects before it serves the request.
-    pub pool_check_request_kinds: PoolCheckRequestKinds,
+    pub gc_trigger_request_kinds: GcTriggerRequestKinds,
     /// Policy that chooses the block to collect.
     pub victim: VictimPolicy,
     /// True if pages that collection moves go to an open block of their own; false if they share the open block of host writes.
@@ -203,7 +203,7 @@ pub struct GcParams {
     /// True if the moves of collection need no transfer over the channel, because a page stays inside its plane (copy-back). If it is
     /// false, each move costs two transfers: out of the die and back.
     ///
-    /// With [`CollectionProcedure::DiskSimWithoutCopyBack`], the value must be false. That procedure differs, because only
+    /// With [`CollectionProcedure::LikeDiskSimWithoutCopyBack`], the value must be false. That procedure differs, because only
     /// moves to another plane cost the two transfers.
     pub copy_back: bool,
     /// True if collection takes no time but still moves and erases (scheme `ideal`).
@@ -225,7 +225,7 @@ impl GcParams {
     /// Returns true if a die checks the free blocks of its pools before it starts an operation of this kind (rule 10).
     #[inline]
     pub(super) fn checks_pools_before(&self, kind: OpKind) -> bool {
-        kind == OpKind::Write || self.pool_check_request_kinds == PoolCheckRequestKinds::EveryRequest
+        kind == OpKind::Write || self.gc_trigger_request_kinds == GcTriggerRequestKinds::EveryRequest
     }
 }
 
@@ -302,7 +302,7 @@ pub enum CollectionBlockingScope {
 /// Kinds of host requests before which a die compares the free blocks of its pools with the start threshold of collection. If a pool
 /// has few enough, the die collects before it serves the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PoolCheckRequestKinds {
+pub enum GcTriggerRequestKinds {
     /// Every request of the host, reads included. Before any of them, the die checks whether a pool of blocks has so few free blocks
     /// that it must collect first.
     EveryRequest,

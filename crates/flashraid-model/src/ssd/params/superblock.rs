@@ -74,7 +74,7 @@ impl SuperblockParams {
             planes: geometry.planes,
             units_per_flash_page: self.units_per_flash_page,
             bits_per_cell: self.bits_per_cell,
-            superpages_per_die: geometry.pages_per_block / superpage_rows_pages,
+            superpages_of_superblock_per_die: geometry.pages_per_block / superpage_rows_pages,
             superblocks: geometry.blocks_per_plane,
             exported_units: (exported_pages / u64::from(self.pages_per_mapping_unit)) as u32,
             has_parity_superpages: self.has_parity_superpages,

@@ -95,7 +95,7 @@ fn what_is_moved_stays_apart_only_with_persistent_isolation() {
             // With parity half of each row of two takes units.
             params.geometry.blocks_per_plane = 60;
             params.geometry.reserved_blocks_per_plane = if rain { 44 } else { 25 };
-            assert!(params.superblock.as_ref().unwrap().shape(&params.geometry).guarantees_victim_at_floor(3));
+            assert!(params.superblock.as_ref().unwrap().shape(&params.geometry).always_has_victim_at_free_superblocks(3));
             let mut bench = Bench::new(&params);
             let half = bench.drive.media().shape.exported_units / 2;
             let mut stream = rng::stream(7, "tenants", u64::from(dies));

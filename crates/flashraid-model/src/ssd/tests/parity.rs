@@ -74,7 +74,7 @@ fn parity_goes_round_over_all_superblocks() {
             planes: 1,
             units_per_flash_page: 2,
             bits_per_cell: 1,
-            superpages_per_die: rows,
+            superpages_of_superblock_per_die: rows,
             superblocks: 2 * dies,
             exported_units: 1,
             has_parity_superpages: true,

@@ -1,7 +1,7 @@
 //! The reference itself, held against small examples worked out by hand.
 
 use flashraid_model::array::RaidLevel;
-use flashraid_model::flash::{ChannelAssignment, DieNumbering};
+use flashraid_model::flash::{DieNumbering, DieToChannelAssignment};
 use flashraid_model::request::{HostLoop, OpKind};
 use flashraid_model::space::victim::{CostBenefit, DChoices, Fifo, Greedy, GreedyWearAware, Random};
 use flashraid_model::ssd::*;
@@ -84,7 +84,7 @@ fn one_clean_before_a_read() {
     assert_eq!(simulate(&over_the_pins).done()[4], 1035 + 220 + 2 * 7 + 1000 + 28);
 
     let mut before_writes = case.clone();
-    before_writes.params.ssd.gc.pool_check_request_kinds = PoolCheckRequestKinds::OnlyWrites;
+    before_writes.params.ssd.gc.gc_trigger_request_kinds = GcTriggerRequestKinds::OnlyWrites;
     assert_eq!(simulate(&before_writes).done()[4], 1035 + 28);
 
     let mut ideal = case;
@@ -187,7 +187,7 @@ fn dies_by_stride() {
 #[test]
 fn a_channel_carries_one_page_at_a_time() {
     let mut case = two_dies().read(0, 0, 1).read(0, 1, 1).write(1000, 0, 2);
-    case.params.ssd.channel = Some(ChannelAssignment::consecutive(2));
+    case.params.ssd.channel = Some(DieToChannelAssignment::consecutive(2));
     // Reads end in the array at 21; writes ask at 1001.
     assert_eq!(simulate(&case).done(), [28, 35, 1001 + 2 * 7 + 200]);
 }
@@ -196,10 +196,10 @@ fn a_channel_carries_one_page_at_a_time() {
 fn interleaved_dies_share_a_channel_with_those_far_away() {
     let mut case = two_dies().read(0, 0, 1).read(0, 1, 1).read(0, 2, 1);
     case.params.ssd.geometry.dies = 3;
-    case.params.ssd.channel = Some(ChannelAssignment::consecutive(2));
+    case.params.ssd.channel = Some(DieToChannelAssignment::consecutive(2));
     // Dies 0 and 1 share a channel.
     assert_eq!(simulate(&case).done(), [28, 35, 28]);
-    case.params.ssd.channel = Some(ChannelAssignment { dies_per_channel: 2, die_numbering: DieNumbering::InterleavedDies });
+    case.params.ssd.channel = Some(DieToChannelAssignment { dies_per_channel: 2, die_numbering: DieNumbering::InterleavedDies });
     // Dies 0 and 2 do.
     assert_eq!(simulate(&case).done(), [28, 28, 35]);
 }
@@ -207,7 +207,7 @@ fn interleaved_dies_share_a_channel_with_those_far_away() {
 #[test]
 fn a_clean_on_a_channel_goes_step_by_step() {
     let mut case = one_plane().writes(0, &[0, 3, 4, 6]).read(1035, 0, 1);
-    case.params.ssd.channel = Some(ChannelAssignment::consecutive(1));
+    case.params.ssd.channel = Some(DieToChannelAssignment::consecutive(1));
     case.params.ssd.gc.copy_back = false;
     assert_eq!(simulate(&case).done(), [208, 416, 827, 1035, 1035 + 234 + 1000 + 28]);
 }

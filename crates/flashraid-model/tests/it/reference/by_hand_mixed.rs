@@ -3,7 +3,7 @@
 use flashraid_model::coordination::{
     CoordinationParams, ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS, MessageKind, ReactiveInclusive,
 };
-use flashraid_model::flash::ChannelAssignment;
+use flashraid_model::flash::DieToChannelAssignment;
 use flashraid_model::ids::MemberSet;
 use flashraid_model::request::OpKind;
 use flashraid_model::space::victim::Fifo;
@@ -41,7 +41,7 @@ impl Case {
 /// block 1 has only page 10 valid.
 fn on_a_channel() -> Case {
     let mut case = two_dies().writes(0, &[0, 6, 8, 12]);
-    case.params.ssd.channel = Some(ChannelAssignment::consecutive(2));
+    case.params.ssd.channel = Some(DieToChannelAssignment::consecutive(2));
     case.params.ssd.gc.copy_back = false;
     case
 }
@@ -99,7 +99,7 @@ fn joining_a_step_in_flight_on_a_channel() {
 fn suspension_on_a_channel() {
     let mut case = one_plane().preempted(SUSPEND).write(0, 0, 1).read(5, 3, 1).read(100, 6, 1);
     case = case.write(1000, 1, 1).write(2000, 2, 1).read(2209, 3, 1).read(2300, 6, 1).read(2375, 3, 1);
-    case.params.ssd.channel = Some(ChannelAssignment::consecutive(1));
+    case.params.ssd.channel = Some(DieToChannelAssignment::consecutive(1));
     let outcome = simulate(&case);
     // At 5 the page is being transferred, and nothing is in flight. At 100 it is being programmed, with 108 left. Page 3 is read from 105
     // to 133, page 6 to 161, and the program goes on at 167.
@@ -232,7 +232,7 @@ fn forced_collection_with_plane_blocking() {
         forced_collection_amount: ForcedCollectionAmount::ToWatermark,
         soft_threshold_free_blocks: 0,
         joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
-        request_to_cycle_delay_ns: 0,
+        request_to_collection_order_delay_ns: 0,
         begins_cycles_when_idle: false,
         all_dies_of_forced_member_collect: true,
         controller_answers_member_requests: true,

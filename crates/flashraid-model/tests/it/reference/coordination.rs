@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::leave;
 use flashraid_model::coordination::{
-    CoordinationParams, ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS, MessageKind, PoolSizeAndThresholds,
+    BlockPoolSizeAndThresholds, CoordinationParams, ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS, MessageKind,
     ProactiveIdle, ProactiveSoftLimit, SchemePolicy,
 };
 use flashraid_model::ssd::DieChoiceForWrites;
@@ -189,7 +189,7 @@ impl Controller {
     }
 
     /// Members whose last answer told of `soft_limit` free blocks or fewer.
-    fn low(&self, pools: &PoolSizeAndThresholds) -> BTreeSet<usize> {
+    fn low(&self, pools: &BlockPoolSizeAndThresholds) -> BTreeSet<usize> {
         let SchemePolicy::ProactiveSoftLimit(ProactiveSoftLimit { soft_limit, .. }) = self.params.scheme else { return BTreeSet::new() };
         let limit = soft_limit.threshold_free_blocks_for_pool(pools.blocks_per_pool, pools.start_threshold_free_blocks);
         let is_low = |member: &usize| self.answers[*member].last().is_some_and(|&(_, free)| free <= limit);
@@ -245,7 +245,7 @@ impl Simulation<'_> {
                 if idle && controller.is_free() && !controller.registered.is_empty() {
                     let members = controller.registered.clone();
                     controller.uses_idle_time = true;
-                    self.force(members, ForcedCollectionAmount::UntilInitialFreeBlocks);
+                    self.force(members, ForcedCollectionAmount::UntilFreeBlocksAfterFill);
                 }
             }
             SchemePolicy::ProactiveSoftLimit(_) => {
@@ -294,7 +294,7 @@ impl Simulation<'_> {
     /// Returns true if a soft cycle is due (rule 120).
     fn is_time(&self) -> bool {
         let controller = self.controller.as_ref().expect("there is a controller");
-        let CoordinationParams { request_to_cycle_delay_ns: delay_ns, begins_cycles_when_idle: at_idle, .. } = controller.params;
+        let CoordinationParams { request_to_collection_order_delay_ns: delay_ns, begins_cycles_when_idle: at_idle, .. } = controller.params;
         let by_itself = |(member, (since, need)): (&usize, &(u64, Need))| {
             let waited = self.now >= since + delay_ns;
             waited || need.is_at_limit || controller.writes_given[*member] - need.writes_given > need.pages_left
@@ -331,7 +331,7 @@ impl Simulation<'_> {
                 controller.registered.insert(member);
                 if !controller.held_back {
                     controller.held_back = true;
-                    let delay_ns = controller.params.request_to_cycle_delay_ns;
+                    let delay_ns = controller.params.request_to_collection_order_delay_ns;
                     self.schedule_with_rank(delay_ns, CYCLE_BEGINS_RANK, Event::CycleBegins);
                 }
             }
@@ -344,7 +344,7 @@ impl Simulation<'_> {
                     Some((_, said)) => *said = need,
                     None => {
                         controller.asking.insert(member, (now, need));
-                        let delay_ns = controller.params.request_to_cycle_delay_ns;
+                        let delay_ns = controller.params.request_to_collection_order_delay_ns;
                         self.schedule_with_rank(delay_ns, CYCLE_BEGINS_RANK, Event::CycleBegins);
                     }
                 }
@@ -690,7 +690,7 @@ impl Simulation<'_> {
         protocol.forced = Some((work, dies.clone()));
         protocol.past_victims.clear();
         protocol.owing.clear();
-        if !matches!(work, ForcedCollectionAmount::ToWatermark | ForcedCollectionAmount::UntilInitialFreeBlocks) {
+        if !matches!(work, ForcedCollectionAmount::ToWatermark | ForcedCollectionAmount::UntilFreeBlocksAfterFill) {
             protocol.on_victims = cleans.into_iter().filter(|(_, pools)| !pools.is_empty()).collect();
         }
         if matches!(work, ForcedCollectionAmount::OneVictimPerPool | ForcedCollectionAmount::OneVictimPerPoolThenWatermark) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use flashraid_model::ssd::{CollectionBlockingScope, PoolCheckRequestKinds};
+use flashraid_model::ssd::{CollectionBlockingScope, GcTriggerRequestKinds};
 
 use super::clean::{Cause, Clean};
 use super::stalls::StallSchedule;
@@ -178,7 +178,7 @@ impl Simulation<'_> {
 
     /// Returns true if pools are checked before an operation (rule 10). Trims are no writes (rule 107).
     fn trigger_says_so(&self, head: &Operation) -> bool {
-        self.ssd.gc.pool_check_request_kinds == PoolCheckRequestKinds::EveryRequest || head.kind == OpKind::Write
+        self.ssd.gc.gc_trigger_request_kinds == GcTriggerRequestKinds::EveryRequest || head.kind == OpKind::Write
     }
 
     /// Serves the head of the queue, or lets it wait for a scope (rules 92 and 93).

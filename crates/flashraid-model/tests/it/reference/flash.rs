@@ -236,7 +236,7 @@ impl Flash {
     }
 
     fn follows_reference(&self) -> bool {
-        self.params.gc.collection_procedure == CollectionProcedure::DiskSimWithoutCopyBack
+        self.params.gc.collection_procedure == CollectionProcedure::LikeDiskSimWithoutCopyBack
     }
 
     /// The end of a clean.

@@ -62,7 +62,7 @@ impl Simulation<'_> {
             | ForcedCollectionAmount::OneVictimPerPoolThenWatermark => {
                 self.forced_cleans_up_to(member, die, self.ssd.gc.stop_threshold_free_blocks)
             }
-            ForcedCollectionAmount::UntilInitialFreeBlocks => {
+            ForcedCollectionAmount::UntilFreeBlocksAfterFill => {
                 let is_over = self.run_is_over() || self.members[member].protocol.is_stopped;
                 if is_over || !self.members[member].dies[die].queue.is_empty() {
                     self.may_be_done(member, die);

@@ -45,7 +45,7 @@ pub(super) fn pages_of(params: &ArrayParams, request: &Request) -> Vec<u64> {
     if request.kind == OpKind::Flush {
         return Vec::new();
     }
-    if !request.bypasses_striping {
+    if !request.contiguous_on_one_member {
         return (first..first + pages).collect();
     }
     let unit = u64::from(params.stripe_unit_pages);

@@ -35,7 +35,7 @@ mod work;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flashraid_model::array::{InitialSpareState, SlowMemberCounters, SlowReadPredictionCounters, WarmUpPattern};
+use flashraid_model::array::{InitialSpareState, InjectedSlownessCounters, SlowReadPredictionCounters, WarmUpPattern};
 use flashraid_model::events::TimeParts;
 use flashraid_model::request::{HostLoop, OpKind};
 use flashraid_model::ssd::{MechanismCounters, MemberCounters, SsdParams};
@@ -287,7 +287,7 @@ struct Member {
     protocol: Protocol,
     counters: MemberCounters,
     mechanisms: MechanismCounters,
-    slow: SlowMemberCounters,
+    slow: InjectedSlownessCounters,
     /// Collections by die, and with plane blocking by plane (rule 105).
     gc_runs: BTreeMap<(usize, Option<usize>), Vec<GcRun>>,
 }
@@ -356,7 +356,7 @@ impl Member {
             protocol: Protocol::default(),
             counters: MemberCounters::default(),
             mechanisms: MechanismCounters::default(),
-            slow: SlowMemberCounters::default(),
+            slow: InjectedSlownessCounters::default(),
             gc_runs: BTreeMap::new(),
         }
     }

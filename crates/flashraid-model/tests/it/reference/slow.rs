@@ -1,6 +1,6 @@
 //! Members that are slow for a time (rules 250 to 252).
 
-use flashraid_model::array::{SlowMemberCounters, SlowMemberParams};
+use flashraid_model::array::{InjectedSlownessCounters, SlowMemberParams};
 use flashraid_model::rng;
 
 use super::{Event, Operation, Simulation};
@@ -34,7 +34,7 @@ impl Simulation<'_> {
         if answered == now {
             return self.answered(operation);
         }
-        let SlowMemberCounters { late_answers, late_ns } = &mut self.members[member].slow;
+        let InjectedSlownessCounters { late_answers, late_ns } = &mut self.members[member].slow;
         *late_answers += 1;
         *late_ns += u128::from(answered - now);
         self.schedule(answered - now, Event::Answered { operation });

@@ -317,7 +317,7 @@ impl AddressGenerator {
         match &mut self.special {
             None => {
                 for request in batch {
-                    request.bypasses_striping = false;
+                    request.contiguous_on_one_member = false;
                     request.offset_bytes = fold(request.offset_bytes, request.length_bytes, self.align_bytes, self.footprint_bytes);
                 }
             }
@@ -376,7 +376,7 @@ impl Special {
         };
         self.end_bytes = start_bytes + length_bytes;
         self.last = (length_bytes, request.kind);
-        request.bypasses_striping = self.one_member;
+        request.contiguous_on_one_member = self.one_member;
         request.offset_bytes = if self.one_member {
             let (stripe, column) = shape.locate_data_strip_of_member(self.skew.member, start_bytes / unit_bytes);
             stripe * stripe_bytes + u64::from(column) * unit_bytes + start_bytes % unit_bytes

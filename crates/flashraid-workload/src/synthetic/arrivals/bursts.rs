@@ -2,7 +2,7 @@
 
 use super::poisson::Exponential;
 use super::{Arrival, Gaps, Problems};
-use crate::quantities::RequestGap;
+use crate::quantities::MeanRequestInterval;
 use flashraid_model::rng::{self, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Bursts {
     /// Mean time between arrivals of requests, over bursts and idle gaps together.
-    pub mean_gap: RequestGap,
+    pub mean_gap: MeanRequestInterval,
     /// Factor by which requests come faster inside a burst than on average over bursts and idle gaps.
     #[schemars(range(min = 1.0, max = 1_000_000.0))]
     pub factor: f64,

@@ -1,7 +1,7 @@
 //! Arrivals with equal gaps between them.
 
 use super::{Arrival, Gaps, Problems};
-use crate::quantities::RequestGap;
+use crate::quantities::MeanRequestInterval;
 use flashraid_model::rng::RandomStream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Fixed {
     /// Gap between two requests.
-    pub gap: RequestGap,
+    pub gap: MeanRequestInterval,
 }
 
 impl Arrival for Fixed {

@@ -1,7 +1,7 @@
 //! A Markov-modulated Poisson process with two states.
 
 use super::{Arrival, Gaps, Problems};
-use crate::quantities::RequestGap;
+use crate::quantities::MeanRequestInterval;
 use crate::units::Fraction;
 use flashraid_model::rng::{self, RandomStream};
 use schemars::JsonSchema;
@@ -12,14 +12,14 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct MarkovModulated {
     /// Mean time between arrivals of requests, over a long time in which busy and quiet states alternate.
-    pub mean_gap: RequestGap,
+    pub mean_gap: MeanRequestInterval,
     /// Rate of requests in the busy state divided by the rate in the quiet state.
     #[schemars(range(min = 1.0, max = 1_000_000.0))]
     pub rate_ratio: f64,
     /// Share of time in the busy state.
     pub busy_share: Fraction,
     /// Mean duration of a busy state.
-    pub mean_burst: RequestGap,
+    pub mean_burst: MeanRequestInterval,
 }
 
 impl MarkovModulated {

@@ -3,7 +3,7 @@
 //! To add a process, write its file and add a line to the list below. Configuration, schema and reference follow from the list.
 
 use super::generators::generators;
-use crate::quantities::RequestGap;
+use crate::quantities::MeanRequestInterval;
 use crate::{HostLoop, Request, SpecProblem};
 use flashraid_model::events::TIME_MAX_NS;
 use flashraid_model::rng::{self, RandomStream};
@@ -57,7 +57,7 @@ trait Gaps: Send {
 struct Problems(Vec<SpecProblem>);
 
 impl Problems {
-    fn gap(&mut self, key: &str, gap: RequestGap) {
+    fn gap(&mut self, key: &str, gap: MeanRequestInterval) {
         self.require(key, gap.ns, gap.ns > 0.0, "more than 0");
     }
 
@@ -142,7 +142,7 @@ impl Clock {
 }
 
 impl ArrivalGenerator {
-    pub(super) fn new(spec: &ArrivalSpec, sequential_gap: Option<RequestGap>, seed: u64) -> Self {
+    pub(super) fn new(spec: &ArrivalSpec, sequential_gap: Option<MeanRequestInterval>, seed: u64) -> Self {
         Self {
             host_loop: spec.law().host_loop(),
             clock: Clock::default(),

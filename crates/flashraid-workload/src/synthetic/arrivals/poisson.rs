@@ -1,7 +1,7 @@
 //! Poisson arrivals at a mean rate.
 
 use super::{Arrival, Gaps, Problems};
-use crate::quantities::RequestGap;
+use crate::quantities::MeanRequestInterval;
 use flashraid_model::rng::{self, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Poisson {
     /// Mean gap between two requests.
-    pub mean_gap: RequestGap,
+    pub mean_gap: MeanRequestInterval,
 }
 
 impl Poisson {
     /// Returns arrivals at this rate.
     pub fn from_rate(per_second: f64) -> Self {
-        Self { mean_gap: RequestGap::from_rate(per_second) }
+        Self { mean_gap: MeanRequestInterval::from_rate(per_second) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Arrivals in whole ticks, as DiskSim's generator draws them by its law `poisson`.
 
 use super::{Arrival, Gaps, Problems};
-use crate::quantities::RequestGap;
+use crate::quantities::MeanRequestInterval;
 use flashraid_model::rng::{self, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct PoissonTicks {
     /// Mean time between arrivals of requests, at most 500 times the length of a tick (`tick`, by default 1 ms).
-    pub mean_gap: RequestGap,
+    pub mean_gap: MeanRequestInterval,
     /// Length of a tick, the step in which time is counted: each gap between arrivals is a whole number of ticks, which may be 0.
     #[serde(default = "millisecond")]
-    pub tick: RequestGap,
+    pub tick: MeanRequestInterval,
 }
 
-fn millisecond() -> RequestGap {
-    RequestGap { ns: 1e6 }
+fn millisecond() -> MeanRequestInterval {
+    MeanRequestInterval { ns: 1e6 }
 }
 
 /// Maximum number of ticks in a mean gap. With more, gaps are nearly equal and drawing them takes long.

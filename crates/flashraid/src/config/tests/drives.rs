@@ -15,7 +15,10 @@ fn a_drive_is_scaled_by_its_rows() {
         let ssd = &scenario.array.ssd;
         let superblock = ssd.superblock.as_ref().unwrap();
         let shape = superblock.shape(&ssd.geometry);
-        assert_eq!((shape.dies, shape.superblocks, shape.superpages_per_die, shape.mapping_units_per_superpage()), (32, 910, rows, 72));
+        assert_eq!(
+            (shape.dies, shape.superblocks, shape.superpages_of_superblock_per_die, shape.mapping_units_per_superpage()),
+            (32, 910, rows, 72)
+        );
         // Values that do not grow with the superblocks stay, and an erase keeps its share of the time.
         assert_eq!((superblock.buffer.capacity_units, superblock.collection.due_moves_not_begun_units_max), (2 * 32 * 72, 4 * 32 * 72));
         assert_eq!(ssd.timing.block_erase_ns, 3_500_000 * u64::from(rows) / 512);
@@ -251,7 +254,7 @@ fn a_drive_without_cores_is_scaled_by_its_width() {
 /// Zeroes deallocate units of the map, and with parity whole stripes.
 #[test]
 fn what_zeroes_deallocate_is_whole() {
-    let of = |text: &str| good(text).workload.transform.zero_write_trim_unit_bytes;
+    let of = |text: &str| good(text).workload.transform.zero_write_trim_granularity_bytes;
     let array = |level: &str, strip: &str, unit: &str| {
         of(&format!(
             "[array]\nlevel = \"{level}\"\nmembers = 4\nstripe_unit = \"{strip}\"\n\
@@ -267,7 +270,7 @@ fn what_zeroes_deallocate_is_whole() {
     assert_eq!(array("raid5", "4KiB", "16KiB"), None);
     // Devices with pools map pages.
     assert_eq!(of("ssd.write_zeroes = \"deallocate\"\n"), Some(4096));
-    assert_eq!(good(GEN5).workload.transform.zero_write_trim_unit_bytes, None);
+    assert_eq!(good(GEN5).workload.transform.zero_write_trim_granularity_bytes, None);
 }
 
 #[test]

@@ -229,7 +229,7 @@ fn the_papers_devices_have_the_figures_of_the_reference() {
     assert_eq!((lawc.gc.start_threshold_free_blocks, lawc.gc.stop_threshold_free_blocks), (101, 103));
     assert_eq!(
         (lawc.gc.collection_procedure, lawc.gc.pool_scope, lawc.gc.copy_back),
-        (ssd::CollectionProcedure::DiskSimWithoutCopyBack, ssd::PoolScope::Die, false)
+        (ssd::CollectionProcedure::LikeDiskSimWithoutCopyBack, ssd::PoolScope::Die, false)
     );
 }
 
@@ -239,7 +239,7 @@ fn a_procedure_replaces_what_a_preset_says_and_may_be_taken_back() {
     let on_pgc = gc("\"pgc2011\"\nssd.gc.procedure = \"reference-no-copy-back\"");
     assert_eq!(
         (on_pgc.collection_procedure, on_pgc.pool_scope, on_pgc.copy_back),
-        (ssd::CollectionProcedure::DiskSimWithoutCopyBack, ssd::PoolScope::Die, false)
+        (ssd::CollectionProcedure::LikeDiskSimWithoutCopyBack, ssd::PoolScope::Die, false)
     );
     // This is ⌊5 % of 8 × 2048⌋ blocks.
     assert_eq!((on_pgc.start_threshold_free_blocks, on_pgc.stop_threshold_free_blocks), (818, 820));
@@ -267,7 +267,7 @@ fn summaries_can_be_spread_over_all_programs() {
 fn options_of_other_schemes_have_no_effect_and_are_named() {
     let scenario = good("[coordination]\nscheme = \"reactive-inclusive\"\nt_soft = \"start+4\"\nforce_until = \"watermark\"\n");
     let coordination = scenario.array.coordination.expect("there is a controller");
-    assert_eq!((coordination.coordinated_members.0, coordination.cycle_registration_threshold_free_blocks()), (0xff, None));
+    assert_eq!((coordination.coordinated_members.0, coordination.joint_collection_registration_free_blocks()), (0xff, None));
     assert_eq!(scenario.warnings, ["coordination.t_soft is set, but this scheme does not use it"]);
     assert!(good("[coordination]\nforce_until = \"watermark\"\n").array.coordination.is_none());
 }

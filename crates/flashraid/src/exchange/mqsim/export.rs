@@ -7,7 +7,7 @@ use flashraid_model::ssd::{Preemption as Preempted, SsdParams};
 use super::tags::{Section, TAGS};
 use super::{COLLECTS_BELOW_AT_LEAST, picoseconds_per_byte, workload};
 use crate::config::{
-    Allocation, BlockPoolScope, BlockSummaryPage, ControllerDiePath, DieNumberingOrder, Duplex, HalfDuplexBandwidthLimit,
+    BlockPoolScope, BlockSummaryPage, ControllerDiePath, DieChoiceForWrites, DieNumberingOrder, Duplex, HalfDuplexBandwidthLimit,
     HostLinkBandwidth, LinkTable, Scenario, SsdConfig, VictimPolicy,
 };
 use crate::exchange::{ExportedFile, ExportedFiles};
@@ -174,7 +174,7 @@ fn geometry(ssd: &SsdConfig, layout: &Layout, values: &mut Values, notes: &mut V
         }
     };
     values.set("Plane_Allocation_Scheme", scheme);
-    if ssd.superblock.is_some() || ssd.allocation == Allocation::Dynamic {
+    if ssd.superblock.is_some() || ssd.allocation == DieChoiceForWrites::Dynamic {
         notes.push("In MQSim the address of a page decides on its plane; here a write goes where it can begin first.".to_owned());
     }
 }

@@ -17,7 +17,7 @@ fn completed(index: u64, direction: OpKind, arrival_ns: u64, done_ns: u64, gc_me
         zeroes: false,
         high_priority: false,
         stream: 0,
-        bypasses_striping: false,
+        contiguous_on_one_member: false,
     };
     // Each part gets a little, and the parts add up to the response time.
     let time = TimeParts { flash_ns: (done_ns - arrival_ns) / 2, queue_ns: (done_ns - arrival_ns).div_ceil(2), ..TimeParts::default() };

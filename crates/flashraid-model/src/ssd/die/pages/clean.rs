@@ -5,7 +5,7 @@ use super::work::Step;
 use super::{Awaited, Clean, NO_PAGE, PageContext, PageDies, Phase, SlotPhase, State};
 use crate::events::{TimeNs, VictimBlockCollection};
 use crate::ids::{BlockId, DieId};
-use crate::space::pools::{MovedPagesAndFilledBlocks, Pools};
+use crate::space::pools::{Pools, VictimCollectionWork};
 use crate::ssd::collect::pools::{Due, Watermarks};
 use crate::ssd::job::{Cause, DieWorkerId, NEVER};
 use crate::ssd::parts::SsdParts;
@@ -324,7 +324,7 @@ impl PageDies {
 
 impl SsdParts {
     /// Counts the moves of a clean.
-    fn count_moves(&mut self, work: MovedPagesAndFilledBlocks) {
+    fn count_moves(&mut self, work: VictimCollectionWork) {
         self.counters.gc_pages_moved += u64::from(work.pages_moved);
         self.counters.block_summary_pages_programmed += u64::from(work.blocks_sealed) * u64::from(self.params.geometry.has_summary_page);
     }
@@ -335,7 +335,7 @@ impl SsdParts {
         die: DieId,
         pool: u32,
         time: std::ops::Range<TimeNs>,
-        work: MovedPagesAndFilledBlocks,
+        work: VictimCollectionWork,
         continues: bool,
         cleans: &mut Vec<VictimBlockCollection>,
     ) {

@@ -180,15 +180,15 @@ impl PageDies {
 impl PageContext<'_> {
     /// Processes a page operation that does not go through the queues, cores and buffer of a drive's front.
     ///
-    /// `moment_is_over` is true if all scheduled events of this nanosecond have run, as when the host sends a request in reply to a
+    /// `after_events_of_now` is true if all scheduled events of this nanosecond have run, as when the host sends a request in reply to a
     /// completion.
-    pub(crate) fn submit(&mut self, now: TimeNs, op: LogicalPageOp, moment_is_over: bool) {
+    pub(crate) fn submit(&mut self, now: TimeNs, op: LogicalPageOp, after_events_of_now: bool) {
         let (die, lpn) = self.die_and_lpn(op.logical_page);
         let id = self.own.waiting.insert(Waiting::new(now, op, lpn, die));
         if op.kind == OpKind::Write && self.parts.params.link.is_some() {
             self.join_lane(now, 0, id);
         } else {
-            self.arrive(now, if moment_is_over { NEVER } else { 0 }, id);
+            self.arrive(now, if after_events_of_now { NEVER } else { 0 }, id);
         }
     }
 

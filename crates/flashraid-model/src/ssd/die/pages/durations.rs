@@ -4,7 +4,7 @@ use super::work::Step;
 use crate::events::TimeParts;
 use crate::flash::Timing;
 use crate::request::OpKind;
-use crate::space::pools::{CollectionProcedure, MovedPagesAndFilledBlocks};
+use crate::space::pools::{CollectionProcedure, VictimCollectionWork};
 use crate::ssd::params::{HostOverlapWithMoves, SsdParams};
 
 /// Durations of all operations of a die.
@@ -40,7 +40,7 @@ pub(super) struct Durations {
 impl Durations {
     pub(super) fn new(params: &SsdParams) -> Self {
         let t = params.timing;
-        let transfers_crossing = params.gc.collection_procedure == CollectionProcedure::DiskSimWithoutCopyBack;
+        let transfers_crossing = params.gc.collection_procedure == CollectionProcedure::LikeDiskSimWithoutCopyBack;
         let transfers_all = !params.gc.copy_back && !transfers_crossing;
         Self {
             around_read_ns: t.command_overhead_ns + t.page_transfer_ns,
@@ -206,7 +206,7 @@ impl Durations {
     }
 
     /// Returns the steps of a whole clean without interruptions, page by page. `room` pages fit into the open block before a move fills it.
-    pub(crate) fn clean_steps(&self, work: MovedPagesAndFilledBlocks, room: u32) -> impl Iterator<Item = Step> + use<> {
+    pub(crate) fn clean_steps(&self, work: VictimCollectionWork, room: u32) -> impl Iterator<Item = Step> + use<> {
         let own = self.clone();
         let mut room = room;
         let mut sealed = false;
@@ -233,7 +233,7 @@ impl Durations {
     }
 
     #[inline]
-    pub(super) fn clean_ns(&self, work: MovedPagesAndFilledBlocks) -> u64 {
+    pub(super) fn clean_ns(&self, work: VictimCollectionWork) -> u64 {
         if self.instantaneous_gc {
             return 0;
         }

@@ -161,7 +161,7 @@ impl PageContext<'_> {
         let state = &self.own.dies[die.index()];
         let clean = state.clean(0);
         // Which pages cross planes is seen step by step.
-        let crosses = self.parts.params.gc.collection_procedure == CollectionProcedure::DiskSimWithoutCopyBack;
+        let crosses = self.parts.params.gc.collection_procedure == CollectionProcedure::LikeDiskSimWithoutCopyBack;
         let was_interrupted = crosses || !state.queue.is_empty() && self.may_admit_later(clean, &state.queue);
         if clean.register != NO_PAGE || clean.state == State::AllWait || was_interrupted {
             return;

@@ -99,8 +99,16 @@ fn run_after(params: &ArrayParams, shortcuts: SimulationShortcuts, writes: &[u64
         };
         // The same page of every member, so that an array does on each what a single one does.
         let (first_page, pages) = (page * members, members as u32);
-        let request =
-            RequestInPages { tag: tag as u64, first_page, pages, kind, fua: false, high_priority, stream: 0, bypasses_striping: false };
+        let request = RequestInPages {
+            tag: tag as u64,
+            first_page,
+            pages,
+            kind,
+            fua: false,
+            high_priority,
+            stream: 0,
+            contiguous_on_one_member: false,
+        };
         array.submit(at, &request).expect("it fits");
     }
     while let Some(event) = array.next_time() {

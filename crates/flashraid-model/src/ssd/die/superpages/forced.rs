@@ -92,7 +92,7 @@ impl SuperpageContext<'_> {
 
     /// Stops forced work that may only be done in idle time, because idle time has ended.
     pub(super) fn stop_idle_work(&mut self, now: TimeNs) {
-        if self.parts.agent.as_ref().is_some_and(|agent| agent.forced() == Some(ForcedCollectionAmount::UntilInitialFreeBlocks)) {
+        if self.parts.agent.as_ref().is_some_and(|agent| agent.forced() == Some(ForcedCollectionAmount::UntilFreeBlocksAfterFill)) {
             self.agent_done(now);
         }
     }

@@ -22,7 +22,7 @@ mod sight;
 mod suspend;
 
 use crate::events::TimeNs;
-use crate::flash::ChannelAssignment;
+use crate::flash::DieToChannelAssignment;
 use crate::ids::{DieId, MemberId};
 use crate::space::superblocks::{SuperblockShape, Superblocks};
 use crate::ssd::collect::superblocks::Collection;
@@ -87,7 +87,7 @@ impl SuperpageDies {
     /// Returns idle dies for the superblocks in `media`.
     pub(crate) fn new(params: &SsdParams, superblock: &SuperblockParams, media: &Superblocks, seed: u64, member: MemberId) -> Self {
         let shape = media.shape;
-        let channels = params.channel.unwrap_or(ChannelAssignment::consecutive(1));
+        let channels = params.channel.unwrap_or(DieToChannelAssignment::consecutive(1));
         let gc = &params.gc;
         let die = |die: u32| {
             let mechanisms = AtDie::new(&params.mechanisms, seed, member, DieId(die));

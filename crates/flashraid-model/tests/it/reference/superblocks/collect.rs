@@ -260,7 +260,7 @@ impl Drive {
         assert!(self.forced.is_none(), "cycles do not overlap");
         (self.forced, self.has_freed, self.has_asked, self.has_registered) = (Some(work), false, false, false);
         self.looks_if_it_collects();
-        if self.idle_is_over && work == ForcedCollectionAmount::UntilInitialFreeBlocks {
+        if self.idle_is_over && work == ForcedCollectionAmount::UntilFreeBlocksAfterFill {
             return self.is_done();
         }
         self.begin_parts();
@@ -270,7 +270,7 @@ impl Drive {
 
     /// Idle time that was to be used is over (`StopGc`).
     pub(crate) fn is_stopped(&mut self) {
-        if self.forced == Some(ForcedCollectionAmount::UntilInitialFreeBlocks) {
+        if self.forced == Some(ForcedCollectionAmount::UntilFreeBlocksAfterFill) {
             self.is_done();
         }
     }

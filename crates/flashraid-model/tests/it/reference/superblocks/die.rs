@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use flashraid_model::events::TimeParts;
-use flashraid_model::flash::{ChannelAssignment, DieNumbering};
+use flashraid_model::flash::{DieNumbering, DieToChannelAssignment};
 use flashraid_model::ssd::{HostOverlapWithMoves, OperationSuspensionParams, PlaneReadMode};
 
 use super::super::Operation;
@@ -410,10 +410,10 @@ impl Drive {
     /// The channel of a die; without channels each die has one of its own.
     pub(super) fn channel_of(&self, die: usize) -> usize {
         match self.ssd.channel {
-            Some(ChannelAssignment { dies_per_channel, die_numbering: DieNumbering::ConsecutiveWithinChannel }) => {
+            Some(DieToChannelAssignment { dies_per_channel, die_numbering: DieNumbering::ConsecutiveWithinChannel }) => {
                 die / dies_per_channel as usize
             }
-            Some(ChannelAssignment { die_numbering: DieNumbering::InterleavedDies, .. }) => die % self.channels.len(),
+            Some(DieToChannelAssignment { die_numbering: DieNumbering::InterleavedDies, .. }) => die % self.channels.len(),
             None => die,
         }
     }

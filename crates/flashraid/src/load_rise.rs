@@ -17,9 +17,9 @@ const HALF: f64 = 0.5;
 /// The share of the time that a die works is the load times the work of a request (operational analysis). Twice the load therefore gives
 /// twice the share.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LoadHeadroom {
+pub struct LoadRiseUntilGcMatters {
     /// Share of the time for which the dies of the busiest member work; above 0 and below 0.1. A larger share cannot occur here, because
-    /// a `LoadHeadroom` describes only arrays in which every part works less than a tenth of the time.
+    /// a `LoadRiseUntilGcMatters` describes only arrays in which every part works less than a tenth of the time.
     pub busiest_member_busy_share: f64,
     /// Factor by which the load, in requests per second, would have to rise until the dies of the busiest member work half of the time.
     pub load_multiplier_until_half_busy: f64,
@@ -28,7 +28,7 @@ pub struct LoadHeadroom {
     pub load_multiplier_until_saturated: f64,
 }
 
-impl LoadHeadroom {
+impl LoadRiseUntilGcMatters {
     /// Returns a description of a lightly loaded array, with two factors by which its load (requests per second) would have to rise. At
     /// the first factor, the dies of the busiest member work half of the time, so that remedies against garbage collection begin to
     /// matter. At the second, the busiest part of the array works all the time.
@@ -43,9 +43,9 @@ impl LoadHeadroom {
     /// The workload must be an open loop, in which requests come at their own times. In a closed loop, an answer leads to the next
     /// request, so that the array sets its own load.
     #[must_use]
-    pub fn from_busy_fractions(busiest_dies: f64, busiest_part: f64, collection_in_responses: f64) -> Option<LoadHeadroom> {
+    pub fn from_busy_fractions(busiest_dies: f64, busiest_part: f64, collection_in_responses: f64) -> Option<LoadRiseUntilGcMatters> {
         let is_idle = busiest_dies > 0.0 && busiest_part < IDLE_MAX && collection_in_responses < COLLECTION_MAX;
-        is_idle.then(|| LoadHeadroom {
+        is_idle.then(|| LoadRiseUntilGcMatters {
             busiest_member_busy_share: busiest_dies,
             load_multiplier_until_half_busy: HALF / busiest_dies,
             load_multiplier_until_saturated: 1.0 / busiest_part.max(busiest_dies),
@@ -53,9 +53,9 @@ impl LoadHeadroom {
     }
 }
 
-impl fmt::Display for LoadHeadroom {
+impl fmt::Display for LoadRiseUntilGcMatters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let LoadHeadroom {
+        let LoadRiseUntilGcMatters {
             busiest_member_busy_share: busy,
             load_multiplier_until_half_busy: factor_to_half_busy,
             load_multiplier_until_saturated: factor_to_saturation,
@@ -85,16 +85,16 @@ mod tests {
 
     #[test]
     fn factors_follow_from_the_share() {
-        let idle = LoadHeadroom::from_busy_fractions(0.003, 0.004, 0.0).unwrap();
+        let idle = LoadRiseUntilGcMatters::from_busy_fractions(0.003, 0.004, 0.0).unwrap();
         assert!((idle.load_multiplier_until_half_busy - 500.0 / 3.0).abs() < 1e-9 && idle.load_multiplier_until_saturated == 250.0);
         let text = idle.to_string();
         let expected = "the array is idle: its busiest dies work 0.30 % of the time, so that no remedy matters much. At 170 times this load \
                         (workload.rate_scale), they work half of the time; at 250 times, requests pile up";
         assert_eq!(text, expected);
-        assert_eq!(LoadHeadroom::from_busy_fractions(0.2, 0.2, 0.0), None);
-        assert_eq!(LoadHeadroom::from_busy_fractions(0.02, 0.7, 0.0), None, "a link that is full is not idle");
-        assert_eq!(LoadHeadroom::from_busy_fractions(0.0, 0.0, 0.0), None, "nothing is asked for");
-        assert_eq!(LoadHeadroom::from_busy_fractions(0.02, 0.02, 0.8), None, "few collections that last long");
-        assert!(LoadHeadroom::from_busy_fractions(0.09, 0.09, 0.0).unwrap().to_string().contains("At 5.6 times"));
+        assert_eq!(LoadRiseUntilGcMatters::from_busy_fractions(0.2, 0.2, 0.0), None);
+        assert_eq!(LoadRiseUntilGcMatters::from_busy_fractions(0.02, 0.7, 0.0), None, "a link that is full is not idle");
+        assert_eq!(LoadRiseUntilGcMatters::from_busy_fractions(0.0, 0.0, 0.0), None, "nothing is asked for");
+        assert_eq!(LoadRiseUntilGcMatters::from_busy_fractions(0.02, 0.02, 0.8), None, "few collections that last long");
+        assert!(LoadRiseUntilGcMatters::from_busy_fractions(0.09, 0.09, 0.0).unwrap().to_string().contains("At 5.6 times"));
     }
 }
