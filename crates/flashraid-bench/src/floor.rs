@@ -30,7 +30,7 @@ impl Floor {
         assert!(g.pages_per_block <= 64 && g.pages_per_block.is_power_of_two(), "one word of valid bits per block");
         let (planes, data_pages) = (g.dies * g.planes, g.data_pages_per_block());
         let blocks = planes * g.blocks_per_plane;
-        let filled = g.blocks_per_plane - g.reserved_blocks_per_plane;
+        let filled = g.blocks_per_plane - g.overprovisioned_blocks_per_plane;
         let mut floor = Self {
             geometry: g,
             start_free_blocks: params.ssd.gc.start_threshold_free_blocks,
@@ -39,7 +39,7 @@ impl Floor {
             rmap: vec![0; (blocks * g.pages_per_block) as usize],
             valid: vec![0; blocks as usize],
             score: vec![NOT_SEALED; blocks as usize],
-            free_blocks: vec![g.reserved_blocks_per_plane - 1; planes as usize],
+            free_blocks: vec![g.overprovisioned_blocks_per_plane - 1; planes as usize],
             open: (0..planes).map(|p| (p * g.blocks_per_plane + filled, 0)).collect(),
             rotation: vec![filled + 1; planes as usize],
             turn: vec![0; g.dies as usize],

@@ -17,7 +17,7 @@ use flashraid::driver::{Progress, RunLimit, RunOutcome, RunWatcher, simulate};
 use flashraid::run::{RunError, peak_rss_bytes};
 use flashraid_model::array::{Array, ArrayExecutionOptions};
 use flashraid_model::metrics::{CompletedRequest, MetricsParams};
-use flashraid_model::ssd::{MemberCounters, SimulationShortcuts};
+use flashraid_model::ssd::{ExactFastPaths, MemberCounters};
 use flashraid_workload::{self as workload, Source};
 use rustix::time::{ClockId, clock_gettime};
 use std::thread;
@@ -103,9 +103,9 @@ impl BenchSize {
 const SETUP: ArrayExecutionOptions = ArrayExecutionOptions {
     worker_threads_max: 1,
     operations_per_worker_thread_min: None,
-    records_utilisation: true,
+    records_member_busy_time: true,
     record_destages: false,
-    shortcuts: SimulationShortcuts { computes_ends_on_arrival: true, skips_operation_end_events: true },
+    shortcuts: ExactFastPaths { computes_ends_on_arrival: true, skips_operation_end_events: true },
 };
 /// Number of threads of `array_threads`, and of workers of `study`.
 const TWO: usize = 2;
@@ -178,7 +178,7 @@ fn arrays(size: BenchSize, wants: &dyn Fn(Line) -> bool, report: &mut dyn FnMut(
     report("warming up the array");
     let mut array = Array::new(&scenario.array, scenario.seed, SETUP);
     let seconds = warm(&mut array, &scenario, 1)?;
-    let memory_bytes: u64 = array.members().iter().map(|m| m.mapping().memory_bytes()).sum();
+    let memory_bytes: u64 = array.members().iter().map(|m| m.mapping().simulator_memory_bytes()).sum();
     bench.bytes_per_physical_page = Some(memory_bytes as f64 / pages as f64);
 
     let mut threads_array = None;
@@ -224,7 +224,7 @@ fn arrays(size: BenchSize, wants: &dyn Fn(Line) -> bool, report: &mut dyn FnMut(
 fn scenario(text: &str, settings: &[(&str, &str)], size: BenchSize) -> Result<Scenario, RunError> {
     let settings: Vec<_> = settings.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
     let mut scenario =
-        config::scenario_from_toml("bench", text, &settings, None).map_err(|problems| RunError::Input(problems.to_string()))?;
+        config::scenario_from_toml("bench", text, &settings, None).map_err(|problems| RunError::InvalidInput(problems.to_string()))?;
     let dies = &mut scenario.array.ssd.geometry.dies;
     *dies = (*dies / size.shrink).max(1);
     Ok(scenario)
@@ -300,7 +300,7 @@ fn study(size: BenchSize, workers: usize) -> Result<(usize, f64), RunError> {
             .run(&())
     };
     let begin = Instant::now();
-    let result = study().map_err(|error| RunError::Input(error.to_string()))?;
+    let result = study().map_err(|error| RunError::InvalidInput(error.to_string()))?;
     Ok((result.rows.len(), begin.elapsed().as_secs_f64()))
 }
 

@@ -4,7 +4,7 @@ use super::{BenchSize, TraceSpeed, scenario, timed_from, warmed, work};
 use flashraid::config::workload_address_space;
 use flashraid::run::RunError;
 use flashraid_workload::trace::{TraceSpec, open_trace_bytes};
-use flashraid_workload::{self as workload, Source, SourceError, Stop, TransformSpec, TransformedSource};
+use flashraid_workload::{self as workload, RequestTransformSpec, Source, SourceError, Stop, TransformedSource};
 use std::io::Write;
 
 /// Number of turns that generator and trace take each.
@@ -34,7 +34,7 @@ pub(super) fn measure(size: BenchSize, report: &mut dyn FnMut(&str)) -> Result<T
         generator_s.push(seconds);
         report("the device, requests from the trace");
         // Text is read behind a transformation, as in every run from a trace.
-        let source = TransformedSource::open(&TransformSpec::default(), seed, &space, &Stop::default(), reader)?;
+        let source = TransformedSource::open(&RequestTransformSpec::default(), seed, &space, &Stop::default(), reader)?;
         let (seconds, read) = timed_from(warmed(&scenario)?, Box::new(source), requests)?;
         trace_s.push(seconds);
         let (from_first, sent) = (generated.run_end_ns - first_ns, generated.requests_sent);

@@ -35,7 +35,7 @@ impl From<DeviceError> for Failure {
     fn from(error: DeviceError) -> Self {
         let code = match error {
             DeviceError::TimeGoesBack { .. } => FLASHRAID_TIME_GOES_BACK,
-            DeviceError::TimeBeyondClock { .. } => FLASHRAID_CLOCK_ENDS,
+            DeviceError::SimulatedTimeOverflow { .. } => FLASHRAID_CLOCK_ENDS,
             DeviceError::EmptyRequest { .. } | DeviceError::BeyondTheArray { .. } => FLASHRAID_BAD_EXTENT,
             _ => FLASHRAID_FAILED,
         };
@@ -47,7 +47,7 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let code = match &error {
             Error::Config(_) => FLASHRAID_BAD_CONFIG,
-            Error::FailedVerification(_) => FLASHRAID_BUG,
+            Error::InconsistentMemberState(_) => FLASHRAID_BUG,
             _ => FLASHRAID_FAILED,
         };
         Self::new(code, error.to_string())

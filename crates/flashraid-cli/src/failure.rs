@@ -81,7 +81,9 @@ impl From<Error> for Failure {
         match error {
             Error::Config(problems) => scenario::refuse(&problems),
             Error::Study(problem) => Failure::Input(in_options(&problem)),
-            Error::Interrupted => Failure::Interrupted("stopped before the first request: there is nothing to report".to_owned()),
+            Error::StoppedBeforeFirstRequest => {
+                Failure::Interrupted("stopped before the first request: there is nothing to report".to_owned())
+            }
             Error::StudyInterrupted { .. } => Failure::Interrupted(error.to_string()),
             error if error.is_caller_mistake() => Failure::Input(error.to_string()),
             error => Failure::Run(error.to_string()),

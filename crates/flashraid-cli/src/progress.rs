@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use flashraid::{Phase, Progress};
+use flashraid::{Progress, RunPhase};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use flashraid_report::number;
@@ -38,10 +38,10 @@ struct Simulation {
 }
 
 impl Simulation {
-    fn update(&mut self, phase: Phase, fraction: Option<f64>, requests: u64) {
+    fn update(&mut self, phase: RunPhase, fraction: Option<f64>, requests: u64) {
         let (warmed, fraction) = match phase {
-            Phase::WarmUp => (Some(fraction.unwrap_or(0.0)), Some(0.0)),
-            Phase::Run => (self.warmed.map(|_| 1.0), fraction),
+            RunPhase::WarmUp => (Some(fraction.unwrap_or(0.0)), Some(0.0)),
+            RunPhase::Run => (self.warmed.map(|_| 1.0), fraction),
         };
         *self = Simulation { warmed, fraction, requests, done: false };
     }
@@ -133,7 +133,7 @@ impl Board {
     /// Records the progress of one simulation, and redraws the bar.
     pub fn update(&self, simulation: usize, progress: &Progress) {
         let mut simulations = self.lock();
-        simulations[simulation].update(progress.phase, progress.fraction_done, progress.requests_sent);
+        simulations[simulation].update(progress.phase, progress.phase_fraction_done, progress.requests_sent);
         self.draw(&simulations);
     }
 
@@ -191,7 +191,9 @@ mod tests {
     fn the_bar_moves_during_the_warm_up_and_never_back() {
         let mut simulation = Simulation::default();
         let mut shares = vec![simulation.share()];
-        for (phase, fraction) in [(Phase::WarmUp, 0.0), (Phase::WarmUp, 0.5), (Phase::WarmUp, 1.0), (Phase::Run, 0.0), (Phase::Run, 0.5)] {
+        for (phase, fraction) in
+            [(RunPhase::WarmUp, 0.0), (RunPhase::WarmUp, 0.5), (RunPhase::WarmUp, 1.0), (RunPhase::Run, 0.0), (RunPhase::Run, 0.5)]
+        {
             simulation.update(phase, Some(fraction), 0);
             shares.push(simulation.share());
         }
@@ -217,7 +219,7 @@ mod tests {
     #[test]
     fn without_a_warm_up_the_run_is_all() {
         let mut simulation = Simulation::default();
-        simulation.update(Phase::Run, Some(0.5), 10);
+        simulation.update(RunPhase::Run, Some(0.5), 10);
         assert_eq!(simulation.share(), 0.5);
     }
 }

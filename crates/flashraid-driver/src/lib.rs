@@ -7,12 +7,12 @@ mod live;
 mod overwrite;
 mod upcoming;
 
-pub use live::{Answer, LiveArray, RefusedCall};
+pub use live::{Answer, RefusedCall, RunningArray};
 pub use overwrite::overwrite_untimed;
 
 use flashraid_model::TimeNs;
 pub use flashraid_model::array::ArrayCounters;
-use flashraid_model::array::{Array, ArrayEvent, Health, MappingUnitsProgrammed, RequestDone, RequestInPages, RunMilestone};
+use flashraid_model::array::{Array, ArrayEvent, ArrayHealth, MappingUnitsProgrammed, RequestDone, RequestInPages, RunMilestone};
 use flashraid_model::events::{Slab, TIME_MAX_NS, VictimBlockCollection};
 use flashraid_model::metrics::{ArrayStateSample, CompletedRequest, MetricsParams, MetricsRecorder, UnmeasuredStart};
 use flashraid_model::space::EraseCountSummary;
@@ -37,13 +37,13 @@ const STEP_NS: u64 = 10_000_000;
 pub enum DriverError {
     /// The source of requests cannot continue, or it addresses pages that the array does not have.
     #[error("{0}")]
-    Source(#[from] SourceError),
+    RequestSource(#[from] SourceError),
     /// Simulated time would exceed the last moment that the clock can hold.
     #[error(
         "the run was stopped: simulated time passed 2^62 ns (146 years), which is as far as it goes; requests wait or think so long that \
          shorter times (ssd.timing, workload.arrivals), fewer requests (workload.requests) or an end (workload.duration) are needed"
     )]
-    TimeBeyondClock,
+    SimulatedTimeOverflow,
 }
 
 /// Limits of a run. It ends at the first limit that is reached, and in any case at the end of the workload.
@@ -100,7 +100,7 @@ pub struct RunOutcome {
     pub wear: Vec<EraseCountSummary>,
     /// Work that the host's writes left to each member at the end of the measured time: data in buffers, and collection. In order of
     /// members.
-    pub unfinished_work: Vec<PendingFlashWork>,
+    pub pending_flash_work_by_member: Vec<PendingFlashWork>,
     /// Number of pages in the write cache at the end of the measured time.
     pub pages_in_cache_at_end: u64,
     /// The end of the measured time, in nanoseconds.
@@ -112,7 +112,7 @@ pub struct RunOutcome {
     pub run_end_ns: TimeNs,
     /// Number of requests in the measured time of which a page was lost. A page of a read or write is lost if more members have failed
     /// than parity or copies can replace. No other statistics of requests count these requests (rule 157).
-    pub requests_lost: u64,
+    pub requests_with_lost_pages: u64,
     /// Number of requests sent.
     pub requests_sent: u64,
     /// True if the run was stopped before its end.
@@ -178,7 +178,7 @@ pub fn simulate(
         HostLoop::Closed { depth, think_ns } => loop_.run_closed(depth, think_ns, watch),
     };
     let stopped = match ended {
-        Err(DriverError::Source(SourceError::Stopped)) if loop_.sent > 0 => true,
+        Err(DriverError::RequestSource(SourceError::Stopped)) if loop_.sent > 0 => true,
         ended => ended?,
     };
     Ok(loop_.finish(stopped, watch))
@@ -191,7 +191,7 @@ struct InFlight {
     index: u64,
     arrival_ns: TimeNs,
     /// Health of the array when the request was sent.
-    health: Health,
+    health: ArrayHealth,
 }
 
 struct Loop<S> {
@@ -223,7 +223,7 @@ struct Loop<S> {
     /// Start threshold of collection: blocks of a pool of blocks are collected when it has this number of free blocks or fewer.
     start_free_blocks: u32,
     /// Health of the array for the next request that is sent.
-    health: Health,
+    health: ArrayHealth,
     /// Index of the first request that the statistics count, once it is known.
     first_measured: u64,
     /// Time at which that request was sent.
@@ -251,9 +251,9 @@ impl<S: Source> Loop<S> {
     fn new(array: Array, source: S, limit: RunLimit, params: &MetricsParams) -> Self {
         let shape = *array.shape();
         let metrics = MetricsRecorder::new(params, shape.members_including_spares, shape.dies_per_member)
-            .with_run_phases(if shape.member_failures_configured { Health::ALL.len() } else { 0 });
+            .with_run_phases(if shape.member_failures_configured { ArrayHealth::ALL.len() } else { 0 });
         let host = source.host_loop();
-        let serves_ahead_of_time = host == HostLoop::Open && shape.knows_request_ends_at_arrival;
+        let serves_ahead_of_time = host == HostLoop::Open && shape.completion_time_known_at_arrival;
         Self {
             upcoming: Upcoming::new(source, &array, serves_ahead_of_time),
             serves_ahead_of_time,
@@ -274,7 +274,7 @@ impl<S: Source> Loop<S> {
             watches_requests: true,
             may_fail: shape.member_failures_configured,
             start_free_blocks: shape.start_threshold_free_blocks,
-            health: Health::Normal,
+            health: ArrayHealth::Normal,
             first_measured: 0,
             measured_from_ns: 0,
             measured_done: 0,
@@ -573,8 +573,8 @@ impl<S: Source> Loop<S> {
                 watch.victim_cleaned(clean);
                 self.metrics.record_gc_interval(clean);
                 let start = self.start_free_blocks;
-                self.metrics.record_free_blocks(clean.member, clean.start_ns, clean.free_blocks_before, start);
-                self.metrics.record_free_blocks(clean.member, clean.end_ns, clean.free_blocks_min, start);
+                self.metrics.record_pool_free_blocks(clean.member, clean.start_ns, clean.free_blocks_before, start);
+                self.metrics.record_pool_free_blocks(clean.member, clean.end_ns, clean.pool_free_blocks_min, start);
             }
             ArrayEvent::DestageEnded(destage) => self.metrics.record_destage(destage),
             ArrayEvent::SuperblockUnitsProgrammed(MappingUnitsProgrammed { at, units, pages_moved, .. }) => {
@@ -647,14 +647,14 @@ impl<S: Source> Loop<S> {
         RunOutcome {
             measured_counters: counts,
             wear,
-            unfinished_work: owed,
+            pending_flash_work_by_member: owed,
             pages_in_cache_at_end: cached_pages,
             measured_until_ns: at,
             depth_use: self.slots,
             workload_notes: self.upcoming.source.notes(),
             array: self.array,
             metrics: self.metrics,
-            requests_lost: self.requests_lost,
+            requests_with_lost_pages: self.requests_lost,
             run_end_ns: self.now,
             requests_sent: self.sent,
             was_stopped: stopped,
@@ -666,5 +666,5 @@ impl<S: Source> Loop<S> {
 /// Returns an error if `at` is later than the last moment of simulated time.
 #[inline]
 fn check_clock(at: TimeNs) -> Result<(), DriverError> {
-    if at <= TIME_MAX_NS { Ok(()) } else { Err(DriverError::TimeBeyondClock) }
+    if at <= TIME_MAX_NS { Ok(()) } else { Err(DriverError::SimulatedTimeOverflow) }
 }

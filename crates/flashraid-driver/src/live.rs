@@ -4,7 +4,7 @@ use crate::upcoming::Upcoming;
 use crate::{AHEAD, Loop, Progress, REQUESTS_PER_TICK, RunOutcome, RunWatcher, STEP_NS};
 use flashraid_model::TimeNs;
 use flashraid_model::array::{Array, ArrayEvent, RunMilestone, page_request_of};
-use flashraid_model::events::{TIME_MAX_NS, TimeParts};
+use flashraid_model::events::{OperationTimeParts, TIME_MAX_NS};
 use flashraid_model::metrics::{CompletedRequest, MetricsParams};
 use flashraid_workload::{HostLoop, OpKind, Request, Source, SourceError};
 use std::collections::VecDeque;
@@ -15,7 +15,7 @@ const PAGES_OF_A_BATCH: u64 = 64;
 /// Answer of the simulated array to one request of the caller (a read, write, trim or flush).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answer {
-    /// Tag of the request: the number that the caller passed to [`LiveArray::submit`].
+    /// Tag of the request: the number that the caller passed to [`RunningArray::submit`].
     pub tag: u64,
     /// Time at which the request reached the array, in nanoseconds.
     pub arrival_ns: TimeNs,
@@ -28,7 +28,7 @@ pub struct Answer {
     /// Number of pages of the request that were not read or written because too many members had failed.
     pub pages_lost: u32,
     /// Division of the response time of the request into causes.
-    pub time_parts: TimeParts,
+    pub time_parts: OperationTimeParts,
 }
 
 /// Reason why a call was refused. A refused call changes nothing.
@@ -45,7 +45,7 @@ pub enum RefusedCall {
     },
     /// Simulated time would exceed the last moment that the clock can hold.
     #[error("simulated time ends at {TIME_MAX_NS} ns (146 years), but the call says {at_ns} ns")]
-    TimeBeyondClock {
+    SimulatedTimeOverflow {
         /// Time of the call, in nanoseconds.
         at_ns: TimeNs,
     },
@@ -68,7 +68,7 @@ pub enum RefusedCall {
 }
 
 /// An array with its statistics, and the requests that it is serving.
-pub struct LiveArray {
+pub struct RunningArray {
     inner: Loop<Nothing>,
     /// Tags of the caller, by the internal number of the request.
     tags: Vec<u64>,
@@ -87,12 +87,12 @@ pub struct LiveArray {
     exported_pages: u64,
 }
 
-impl LiveArray {
+impl RunningArray {
     /// Returns a run that starts at time 0 with a warmed-up `array`.
     pub fn new(array: Array, params: &MetricsParams) -> Self {
         let shape = *array.shape();
         let mut inner = Loop::new(array, Nothing, Default::default(), params);
-        inner.serves_ahead_of_time = shape.knows_request_ends_at_arrival;
+        inner.serves_ahead_of_time = shape.completion_time_known_at_arrival;
         inner.begin();
         Self {
             inner,
@@ -109,7 +109,7 @@ impl LiveArray {
     }
 
     /// Returns the present simulated time, in nanoseconds. It is the arrival time of the last submitted request or the time up to
-    /// which [`LiveArray::advance`] has run, whichever is later.
+    /// which [`RunningArray::advance`] has run, whichever is later.
     #[inline]
     pub fn now_ns(&self) -> TimeNs {
         self.inner.now
@@ -133,7 +133,7 @@ impl LiveArray {
     /// # Errors
     /// Returns an error in these cases:
     ///
-    /// - The arrival is earlier than [`LiveArray::now_ns`], or lies beyond the last moment of the clock.
+    /// - The arrival is earlier than [`RunningArray::now_ns`], or lies beyond the last moment of the clock.
     /// - The request has no bytes and is no flush, or it reaches beyond the array.
     #[inline]
     pub fn submit(&mut self, request: &Request, tag: u64) -> Result<(), RefusedCall> {
@@ -223,7 +223,7 @@ impl LiveArray {
             let to = if is_safe { until.min(next.saturating_add(STEP_NS)) } else { next };
             if to > TIME_MAX_NS {
                 // Answers that have been given are told first.
-                return if given > 0 { Ok(given) } else { Err(RefusedCall::TimeBeyondClock { at_ns: to }) };
+                return if given > 0 { Ok(given) } else { Err(RefusedCall::SimulatedTimeOverflow { at_ns: to }) };
             }
             self.run_to(to.max(self.inner.now));
             if self.inner.now >= until && self.answers.is_empty() {
@@ -261,7 +261,7 @@ impl LiveArray {
     #[inline]
     fn check_time(&self, at_ns: TimeNs) -> Result<(), RefusedCall> {
         if at_ns > TIME_MAX_NS {
-            return Err(RefusedCall::TimeBeyondClock { at_ns });
+            return Err(RefusedCall::SimulatedTimeOverflow { at_ns });
         }
         let now_ns = self.inner.now;
         if at_ns < now_ns { Err(RefusedCall::TimeGoesBack { at_ns, now_ns }) } else { Ok(()) }

@@ -52,7 +52,7 @@ fn count(params: &flashraid_model::array::ArrayParams, writes: &[(u64, u32)]) ->
             pages,
             kind: OpKind::Write,
             fua: false,
-            high_priority: false,
+            must_not_wait_for_gc: false,
             stream: 0,
             contiguous_on_one_member: false,
         };

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use flashraid::config::{ScaledDimension, Scenario, all_presets};
+use flashraid::config::{ScaledDriveDimension, Scenario, all_presets};
 use flashraid::model::ssd::SsdParams;
 use flashraid::{Simulation, config};
 use serde_json::{Value, json};
@@ -53,7 +53,7 @@ impl Base {
                 "base {name}: its drive has no superblocks (`ssd.superblock`); take nvme-tlc-read, nvme-tlc-mixed, nvme-gen5 or a file with such a drive"
             ));
         }
-        if scenario.config.ssd.scale_by != ScaledDimension::Space {
+        if scenario.config.ssd.scale_by != ScaledDriveDimension::Space {
             return refused(format!(
                 "base {name}: its drive is scaled by width (`ssd.scale_by`); take the whole one, which is scaled by space here"
             ));
@@ -89,7 +89,7 @@ impl Base {
         let superblock_bytes = superblock_pages * f64::from(geometry.page_bytes);
         let drive = superblock(&self.params);
         let unit_bytes = u64::from(drive.pages_per_mapping_unit) * u64::from(geometry.page_bytes);
-        let buffer_bytes = f64::from(drive.buffer.capacity_units) * unit_bytes as f64;
+        let buffer_bytes = f64::from(drive.buffer.capacity_mapping_units) * unit_bytes as f64;
         let written_bytes = job.size_bytes.next_multiple_of(unit_bytes) as f64 * f64::from(100 - job.read_percent) / 100.0;
         let depth = job.depth as f64;
         let (skipped, measured) = if !job.writes() {

@@ -8,7 +8,7 @@ use std::fmt;
 use std::path::Path;
 
 use flashraid::Simulation;
-use flashraid::files::read_at_most;
+use flashraid::files::read_file_with_size_limit;
 use flashraid::model::units::{ByteRate, Duration, Size};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -269,7 +269,7 @@ impl DataSheet {
     /// The file can't be read or is no TOML, or a key is unknown or has a value that is not allowed.
     pub fn read(path: &Path) -> Outcome<DataSheet> {
         let refuse = |reason: &dyn fmt::Display| refused(format!("{}: {reason}", path.display()));
-        match read_at_most(path, BYTES_MAX).map(String::from_utf8) {
+        match read_file_with_size_limit(path, BYTES_MAX).map(String::from_utf8) {
             Ok(Ok(text)) => toml::from_str(&text).or_else(|error| refuse(&error.to_string().trim_end())),
             Ok(Err(_)) => refuse(&"is no text in UTF-8; a data sheet in TOML is expected"),
             Err(error) => refuse(&format!("can't be read: {error}")),

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use flashraid::files::read_at_most;
+use flashraid::files::read_file_with_size_limit;
 use serde_json::{Map, Value};
 
 use crate::error::{Outcome, refused};
@@ -99,7 +99,7 @@ fn files(path: &Path) -> Outcome<Vec<PathBuf>> {
 
 fn read_file(path: &Path, results: &mut Results) -> Outcome {
     let refuse = |reason: String| refused(format!("{}: {reason}", path.display()));
-    let text = match read_at_most(path, BYTES_MAX) {
+    let text = match read_file_with_size_limit(path, BYTES_MAX) {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(error) if error.kind() == ErrorKind::FileTooLarge => {
             return refuse("is larger than 256 MiB, and no result of fio is".to_owned());

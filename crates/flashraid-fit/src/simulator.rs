@@ -74,7 +74,7 @@ impl<'a> Simulator<'a> {
     ) -> Outcome<Self> {
         let scenario = |job: Job| base.scenario(&job, times, scale, seed).map(|scenario| (job, scenario));
         let jobs = jobs.into_iter().map(scenario).collect::<Outcome<Vec<_>>>()?;
-        let warm_ups = SharedWarmUps::for_any_number_of_runs(jobs.iter().map(|(_, scenario)| scenario));
+        let warm_ups = SharedWarmUps::kept_until_dropped(jobs.iter().map(|(_, scenario)| scenario));
         let parameters = parameters.to_vec();
         Ok(Self { jobs, parameters, warm_ups, threads: threads.max(1), stopped, known: Mutex::default(), runs: AtomicUsize::new(0) })
     }
@@ -146,7 +146,7 @@ pub(crate) fn simulate(
     match run_with_shared_warm_ups(scenario, warm_ups, observer) {
         Ok(report) if report.partial || stopped() => Err(FitError::Interrupted),
         Ok(report) => Ok(report),
-        Err(RunError::Interrupted) => Err(FitError::Interrupted),
+        Err(RunError::StoppedBeforeFirstRequest) => Err(FitError::Interrupted),
         Err(error) => Err(FitError::Failed(error.to_string())),
     }
 }

@@ -88,7 +88,7 @@ fn bandwidth(job: &Measured) -> f64 {
 fn exported_share(base: &Base) -> f64 {
     let geometry = &base.params.geometry;
     let raw = f64::from(geometry.blocks_per_plane);
-    (raw - f64::from(geometry.reserved_blocks_per_plane)) / raw
+    (raw - f64::from(geometry.overprovisioned_blocks_per_plane)) / raw
 }
 
 /// Returns the write amplification of uniform random writes. The host sees the share `exported_share` of the flash, which lies between 0

@@ -2,7 +2,7 @@
 //! from the list.
 
 /// A counter, or a set of counters.
-pub trait Count: Copy {
+pub trait CounterSet: Copy {
     /// Returns the sum of these counts of one member SSD and `other`, the same counts of another one. For a [`Maximum`], it is the
     /// greater value instead.
     #[must_use]
@@ -13,7 +13,7 @@ pub trait Count: Copy {
     fn minus(self, earlier: Self) -> Self;
 }
 
-impl Count for u64 {
+impl CounterSet for u64 {
     fn plus(self, other: Self) -> Self {
         self + other
     }
@@ -23,7 +23,7 @@ impl Count for u64 {
     }
 }
 
-impl Count for u128 {
+impl CounterSet for u128 {
     fn plus(self, other: Self) -> Self {
         self + other
     }
@@ -33,7 +33,7 @@ impl Count for u128 {
     }
 }
 
-impl<C: Count, const N: usize> Count for [C; N] {
+impl<C: CounterSet, const N: usize> CounterSet for [C; N] {
     fn plus(self, other: Self) -> Self {
         std::array::from_fn(|at| self[at].plus(other[at]))
     }
@@ -48,7 +48,7 @@ impl<C: Count, const N: usize> Count for [C; N] {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Maximum(pub u64);
 
-impl Count for Maximum {
+impl CounterSet for Maximum {
     fn plus(self, other: Self) -> Self {
         self.max(other)
     }
@@ -70,13 +70,13 @@ macro_rules! counts {
             $($(#[$about])* pub $field: counts!(@type $($Type)?),)*
         }
 
-        impl $crate::counts::Count for $Name {
+        impl $crate::counts::CounterSet for $Name {
             fn plus(self, other: Self) -> Self {
-                Self { $($field: $crate::counts::Count::plus(self.$field, other.$field),)* }
+                Self { $($field: $crate::counts::CounterSet::plus(self.$field, other.$field),)* }
             }
 
             fn minus(self, earlier: Self) -> Self {
-                Self { $($field: $crate::counts::Count::minus(self.$field, earlier.$field),)* }
+                Self { $($field: $crate::counts::CounterSet::minus(self.$field, earlier.$field),)* }
             }
         }
 
@@ -84,13 +84,13 @@ macro_rules! counts {
             /// Returns the counts since `earlier`, an earlier copy of these counters.
             #[must_use]
             pub fn since(self, earlier: &Self) -> Self {
-                $crate::counts::Count::minus(self, *earlier)
+                $crate::counts::CounterSet::minus(self, *earlier)
             }
         }
 
         impl std::iter::Sum for $Name {
             fn sum<I: Iterator<Item = Self>>(sets: I) -> Self {
-                sets.fold(Self::default(), $crate::counts::Count::plus)
+                sets.fold(Self::default(), $crate::counts::CounterSet::plus)
             }
         }
     };

@@ -137,7 +137,7 @@ pub struct RequestInPages {
     /// True for a write that must be safe from a loss of power before it counts as done (force unit access).
     pub fua: bool,
     /// True for a write that must not wait for garbage collection.
-    pub high_priority: bool,
+    pub must_not_wait_for_gc: bool,
     /// Number of the stream in a mix of workloads, or 0 without a mix.
     pub stream: u8,
     /// True if all pages of the request lie on the member of the first page, on consecutive data pages of that member.
@@ -154,7 +154,7 @@ impl RequestInPages {
 
 /// Maps pages of the array to pages of members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Layout {
+pub struct ArrayLayout {
     level: RaidLevel,
     members: u32,
     strip_pages: u32,
@@ -197,7 +197,7 @@ impl Extent {
     }
 }
 
-impl Layout {
+impl ArrayLayout {
     /// Returns the layout of `members` members that export `member_pages` pages each. A strip is `strip_pages` consecutive pages of the
     /// array on one member.
     pub fn new(level: RaidLevel, members: u32, strip_pages: u32, member_pages: u64) -> Self {
@@ -387,7 +387,7 @@ mod tests {
 
     /// Draws the strips of the first stripes, one line each: numbers for data columns, letters for parities.
     fn picture(level: RaidLevel, members: u32, stripes: u64) -> String {
-        let layout = Layout::new(level, members, 1, 100);
+        let layout = ArrayLayout::new(level, members, 1, 100);
         let line = |stripe| -> String {
             let strip = |member| match layout.strip_index_of_member(stripe, member) {
                 role if role < layout.data_strips_per_stripe() => char::from_digit(role, 10).unwrap(),
@@ -408,14 +408,14 @@ mod tests {
 
     #[test]
     fn extents_of_left_symmetric_parity_go_round_the_members() {
-        let layout = Layout::new(RaidLevel::Raid5, 3, 2, 8);
+        let layout = ArrayLayout::new(RaidLevel::Raid5, 3, 2, 8);
         let request = RequestInPages {
             tag: 0,
             first_page: 1,
             pages: 12,
             kind: OpKind::Read,
             fua: false,
-            high_priority: false,
+            must_not_wait_for_gc: false,
             stream: 0,
             contiguous_on_one_member: false,
         };
@@ -428,7 +428,7 @@ mod tests {
         );
     }
 
-    fn any_layout() -> impl Strategy<Value = Layout> {
+    fn any_layout() -> impl Strategy<Value = ArrayLayout> {
         let levels = vec![
             RaidLevel::Single,
             RaidLevel::Raid0,
@@ -444,7 +444,7 @@ mod tests {
                 RaidLevel::Raid10 => 2 * size,
                 _ => size + level.parity_strips().max(1),
             };
-            Layout::new(level, members, strip_pages, pages + u64::from(strip_pages))
+            ArrayLayout::new(level, members, strip_pages, pages + u64::from(strip_pages))
         })
     }
 
@@ -478,7 +478,7 @@ mod tests {
         fn extents_agree_with_locations(layout in any_layout(), at in any::<u64>(), length in 1_u32..200) {
             let first_page = at % layout.exported_pages();
             let pages = length.min((layout.exported_pages() - first_page) as u32);
-            let request = RequestInPages { tag: 0, first_page, pages, kind: OpKind::Write, fua: false, high_priority: false, stream: 0, contiguous_on_one_member: false };
+            let request = RequestInPages { tag: 0, first_page, pages, kind: OpKind::Write, fua: false, must_not_wait_for_gc: false, stream: 0, contiguous_on_one_member: false };
             let by_extent: Vec<_> = layout.extents(&request).flat_map(|r| (0..r.pages).map(move |i| (r.first_member, r.first_page + i))).collect();
             let by_page: Vec<_> = (first_page..first_page + u64::from(pages)).map(|p| layout.locate(p)).map(|p| (p.member, p.member_page)).collect();
             prop_assert_eq!(by_extent, by_page);

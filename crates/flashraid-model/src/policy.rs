@@ -125,7 +125,7 @@ macro_rules! policies {
             }
         }
 
-        impl $crate::policy::PolicyList for $Kind {
+        impl $crate::policy::PolicyEnum for $Kind {
             fn name(&self) -> &'static str {
                 self.name()
             }
@@ -246,7 +246,7 @@ pub fn policy_from_parameters<P: DeserializeOwned, E: serde::de::Error>(paramete
 
 /// Enumeration of the policies for one purpose, such as the choice of victim blocks, made by the macro `policies!`. Each variant is a
 /// policy that users can choose by name. Code that uses this trait works with every such enumeration.
-pub trait PolicyList: Sized + DeserializeOwned {
+pub trait PolicyEnum: Sized + DeserializeOwned {
     /// Returns the name of the chosen policy (a variant of the enumeration), as users write it in a configuration.
     fn name(&self) -> &'static str;
     /// Returns the parameters of the policy as a table.
@@ -260,7 +260,7 @@ pub trait PolicyList: Sized + DeserializeOwned {
 /// Returns the JSON Schema for a value that chooses one policy of the enumeration `K`. The value is the name of the policy, or a table.
 /// The table has the name under the key `tag`, and the parameters of that policy. The documentation of a policy's type becomes the
 /// description of both forms.
-pub fn policy_choice_json_schema<K: PolicyList>(tag: &str, generator: &mut SchemaGenerator) -> Schema {
+pub fn policy_choice_json_schema<K: PolicyEnum>(tag: &str, generator: &mut SchemaGenerator) -> Schema {
     let schemas = K::schemas(generator);
     let mut tables = Vec::new();
     for (policy, schema) in K::all_with_default_parameters().iter().zip(&schemas) {
@@ -278,7 +278,7 @@ pub fn policy_choice_json_schema<K: PolicyList>(tag: &str, generator: &mut Schem
 }
 
 /// Returns the JSON Schema that allows the names alone.
-fn names<K: PolicyList>(meanings: impl Iterator<Item = String>) -> Value {
+fn names<K: PolicyEnum>(meanings: impl Iterator<Item = String>) -> Value {
     let names = K::all_with_default_parameters().into_iter().zip(meanings);
     let names: Vec<Value> =
         names.map(|(policy, meaning)| json!({ "type": "string", "const": policy.name(), "description": meaning })).collect();
@@ -288,8 +288,8 @@ fn names<K: PolicyList>(meanings: impl Iterator<Item = String>) -> Value {
 /// Functions that read and write a table of the configuration, such as `[cache]`, which chooses one policy by name. The table may also
 /// hold the parameters of the other policies of the same kind. Runs that compare policies can then share one table and change only the
 /// name.
-pub mod policy_config_tables {
-    use super::{Map, PolicyList, Schema, SchemaGenerator, Value, json, names};
+pub mod policy_config_serde {
+    use super::{Map, PolicyEnum, Schema, SchemaGenerator, Value, json, names};
     use schemars::JsonSchema;
     use serde::ser::Error as _;
     use serde::{Serialize, Serializer};
@@ -305,14 +305,14 @@ pub mod policy_config_tables {
     /// # Errors
     ///
     /// Returns an error if there is no policy of that name, or if a parameter is not allowed.
-    pub fn take_chosen_and_other_policies<K: PolicyList>(
+    pub fn take_chosen_and_other_policies<K: PolicyEnum>(
         tag: &str,
         table: &mut Map<String, Value>,
     ) -> Result<(K, Vec<K>), serde_json::Error> {
         let policies = K::all_with_default_parameters();
         let name = table.remove(tag).unwrap_or_else(|| policies[0].name().into());
         let read = |name: Value, default: Option<&K>| -> Result<K, serde_json::Error> {
-            let keys = default.map(PolicyList::parameters).unwrap_or_default();
+            let keys = default.map(PolicyEnum::parameters).unwrap_or_default();
             let own = table.iter().filter(|(key, _)| keys.contains_key(*key)).map(|(key, value)| (key.clone(), value.clone()));
             serde_json::from_value(std::iter::once((tag.to_owned(), name)).chain(own).collect::<Map<_, _>>().into())
         };
@@ -332,7 +332,7 @@ pub mod policy_config_tables {
 
     /// Returns a policy as a table: its name under the key `tag`, and its own parameters. The table has no keys for parameters of
     /// other policies of the same kind. ([`put_policy_and_defaults_of_others`] adds those, too, with their default values.)
-    pub fn named_table_with_own_parameters<K: PolicyList>(tag: &str, policy: &K) -> Map<String, Value> {
+    pub fn named_table_with_own_parameters<K: PolicyEnum>(tag: &str, policy: &K) -> Map<String, Value> {
         let mut table = policy.parameters();
         table.insert(tag.to_owned(), policy.name().into());
         table
@@ -358,16 +358,16 @@ pub mod policy_config_tables {
     }
 
     /// Returns the names of the policies that have the parameter `key`.
-    pub fn policies_with_parameter<K: PolicyList>(key: &str) -> Vec<&'static str> {
-        K::all_with_default_parameters().iter().filter(|policy| policy.parameters().contains_key(key)).map(PolicyList::name).collect()
+    pub fn policies_with_parameter<K: PolicyEnum>(key: &str) -> Vec<&'static str> {
+        K::all_with_default_parameters().iter().filter(|policy| policy.parameters().contains_key(key)).map(PolicyEnum::name).collect()
     }
 
     /// Returns the names of parameters that policies in `others` set, but that `chosen` does not have.
-    pub fn unused_parameters<K: PolicyList>(chosen: &K, others: &[K]) -> Vec<String> {
+    pub fn unused_parameters<K: PolicyEnum>(chosen: &K, others: &[K]) -> Vec<String> {
         let (own, defaults) = (chosen.parameters(), K::all_with_default_parameters());
         let mut unused = Vec::new();
         for other in others {
-            let default = defaults.iter().find(|policy| policy.name() == other.name()).map(PolicyList::parameters).unwrap_or_default();
+            let default = defaults.iter().find(|policy| policy.name() == other.name()).map(PolicyEnum::parameters).unwrap_or_default();
             for (key, value) in other.parameters() {
                 if default.get(&key) != Some(&value) && !own.contains_key(&key) && !unused.contains(&key) {
                     unused.push(key);
@@ -379,10 +379,10 @@ pub mod policy_config_tables {
 
     /// Adds a policy to `table`: its name under the key `tag`, and each parameter under a key of its own. The function then also adds the
     /// default parameters of the other policies of this kind. So all tables have the same keys.
-    pub fn put_policy_and_defaults_of_others<K: PolicyList>(tag: &str, policy: &K, table: &mut Map<String, Value>) {
+    pub fn put_policy_and_defaults_of_others<K: PolicyEnum>(tag: &str, policy: &K, table: &mut Map<String, Value>) {
         table.insert(tag.to_owned(), policy.name().into());
         table.extend(policy.parameters());
-        for (key, default) in K::all_with_default_parameters().iter().flat_map(PolicyList::parameters) {
+        for (key, default) in K::all_with_default_parameters().iter().flat_map(PolicyEnum::parameters) {
             table.entry(key).or_insert(default);
         }
     }
@@ -390,7 +390,7 @@ pub mod policy_config_tables {
     /// Returns the JSON Schema of a table of the configuration that names a policy.
     ///
     /// The table has the name under `tag`, the parameters of all policies of this kind, and the keys of `OtherKeys`.
-    pub fn policy_table_json_schema<Kind: PolicyList, OtherKeys: JsonSchema>(
+    pub fn policy_table_json_schema<Kind: PolicyEnum, OtherKeys: JsonSchema>(
         tag: &str,
         name_description: &str,
         table_description: &str,
@@ -408,7 +408,7 @@ pub mod policy_config_tables {
 
     /// Returns the JSON Schemas of the name, described by `description`, and of the parameters of all policies. The description of a
     /// parameter names the policies that have it.
-    fn properties<K: PolicyList>(tag: &str, description: &str, generator: &mut SchemaGenerator) -> Map<String, Value> {
+    fn properties<K: PolicyEnum>(tag: &str, description: &str, generator: &mut SchemaGenerator) -> Map<String, Value> {
         let (policies, schemas) = (K::all_with_default_parameters(), K::schemas(generator));
         let meanings = schemas.iter().map(|schema| schema.as_value()["description"].as_str().unwrap_or_default().to_owned());
         let mut property = names::<K>(meanings);

@@ -8,7 +8,7 @@ use crate::events::TIME_MAX_NS;
 use schemars::{Schema, json_schema};
 use serde::de;
 
-pub use thresholds::{StartThreshold, StopThreshold};
+pub use thresholds::{GcStartThreshold, GcStopThreshold};
 
 /// Returns a number with its noun in singular or plural: "1 request", "2,000 requests".
 pub fn count_with_noun(count: u64, noun: &str) -> String {
@@ -45,7 +45,7 @@ impl UnitError {
 /// A value that users write as a text with a unit (some also as a plain number).
 pub trait Quantity: Sized + Clone {
     /// Name of the type in the JSON Schema, which is also its `format`.
-    const NAME: &'static str;
+    const JSON_SCHEMA_FORMAT: &'static str;
     /// Description of the allowed texts, as the end of the sentence "this must be …".
     const ALLOWED_VALUES: &'static str;
     /// Regular expression for the texts of this quantity, which the JSON Schema gives to text editors. It checks only the form of a
@@ -66,7 +66,7 @@ pub trait Quantity: Sized + Clone {
     /// # Errors
     /// Returns an error that explains why the number is not allowed. The default implementation refuses every number, because the unit
     /// is missing.
-    fn from_number(number: f64) -> Result<Self, UnitError> {
+    fn from_unitless_number(number: f64) -> Result<Self, UnitError> {
         Err(UnitError::new(format!("{number} has no unit")))
     }
 
@@ -108,7 +108,7 @@ macro_rules! quantity_impls {
             }
 
             fn schema_name() -> std::borrow::Cow<'static, str> {
-                <$name as $crate::units::Quantity>::NAME.into()
+                <$name as $crate::units::Quantity>::JSON_SCHEMA_FORMAT.into()
             }
 
             fn json_schema(_: &mut ::schemars::SchemaGenerator) -> ::schemars::Schema {
@@ -128,7 +128,7 @@ macro_rules! quantity_impls {
 
 /// Returns the JSON Schema of a [`Quantity`].
 pub fn quantity_schema<Q: Quantity>() -> Schema {
-    text_schema(Q::NAME, Q::PATTERN, Q::ALLOWED_VALUES, Q::UNITLESS_RANGE)
+    text_schema(Q::JSON_SCHEMA_FORMAT, Q::PATTERN, Q::ALLOWED_VALUES, Q::UNITLESS_RANGE)
 }
 
 /// Returns the JSON Schema of a quantity with these properties. It is compiled once for all quantities.
@@ -178,7 +178,7 @@ impl<Q: Quantity> de::Visitor<'_> for QuantityVisitor<Q> {
     fn visit_f64<E: de::Error>(self, number: f64) -> Result<Q, E> {
         match Q::UNITLESS_RANGE {
             Some(n) if (n.min..=n.max).contains(&number) && !(n.only_whole_numbers && libm::trunc(number) != number) => {
-                Q::from_number(number).map_err(E::custom)
+                Q::from_unitless_number(number).map_err(E::custom)
             }
             _ => Err(E::custom(format!("{number} is not {}", Q::ALLOWED_VALUES))),
         }
@@ -256,7 +256,7 @@ const SIZE_UNITS: &[(&str, u128)] = &[
 ];
 
 impl Quantity for Duration {
-    const NAME: &'static str = "duration";
+    const JSON_SCHEMA_FORMAT: &'static str = "duration";
     const ALLOWED_VALUES: &'static str = "a duration with a unit (ns, us or µs, ms, s, min, h, d), such as \"25us\" or \"1.5ms\"";
     const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d)\s*$";
     const UNITLESS_RANGE: Option<AllowedUnitlessRange> = None;
@@ -285,7 +285,7 @@ impl fmt::Display for Duration {
 }
 
 impl Quantity for Size {
-    const NAME: &'static str = "size";
+    const JSON_SCHEMA_FORMAT: &'static str = "size";
     const ALLOWED_VALUES: &'static str =
         "a size with a unit (B, KiB, MiB, GiB, TiB, or decimal KB, MB, GB, TB), such as \"4KiB\", or a whole number of bytes";
     const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMGT]B|[KMGT]iB)\s*$";
@@ -296,7 +296,7 @@ impl Quantity for Size {
         Ok(Self { bytes: fit(parse_with_units(text, SIZE_UNITS, "4KiB")?)? })
     }
 
-    fn from_number(number: f64) -> Result<Self, UnitError> {
+    fn from_unitless_number(number: f64) -> Result<Self, UnitError> {
         Ok(Self { bytes: number as u64 })
     }
 
@@ -314,7 +314,7 @@ impl fmt::Display for Size {
 }
 
 impl Quantity for ByteRate {
-    const NAME: &'static str = "rate";
+    const JSON_SCHEMA_FORMAT: &'static str = "rate";
     const ALLOWED_VALUES: &'static str =
         "a rate above 0 with a unit (B/s, KB/s, MB/s, GB/s, or binary KiB/s, MiB/s, GiB/s), such as \"300MB/s\"";
     const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMGT]B|[KMGT]iB)/s\s*$";
@@ -345,7 +345,7 @@ impl fmt::Display for ByteRate {
 }
 
 impl Quantity for TimePerByte {
-    const NAME: &'static str = "time-per-byte";
+    const JSON_SCHEMA_FORMAT: &'static str = "time-per-byte";
     const ALLOWED_VALUES: &'static str =
         "the time of one byte (ps, ns, us), such as \"25ns\" or \"0.8ns\", or the rate of the wire, such as \"1.2GB/s\"";
     const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(ps|ns|us|µs|μs|ms|s|(B|[kKMGT]B|[KMGT]iB)/s)\s*$";
@@ -371,7 +371,7 @@ impl fmt::Display for TimePerByte {
 }
 
 impl Quantity for Fraction {
-    const NAME: &'static str = "fraction";
+    const JSON_SCHEMA_FORMAT: &'static str = "fraction";
     const ALLOWED_VALUES: &'static str = "a share from 0 to 1, such as 0.05 or \"5%\"";
     const PATTERN: &'static str = r"^\s*[0-9]+(\.[0-9]+)?\s*%?\s*$";
     const UNITLESS_RANGE: Option<AllowedUnitlessRange> = Some(AllowedUnitlessRange { min: 0.0, max: 1.0, only_whole_numbers: false });
@@ -387,10 +387,10 @@ impl Quantity for Fraction {
         split_decimal(number)?;
         let shifted = if percent { format!("{number}e-2") } else { number.to_string() };
         let share: f64 = shifted.replace('_', "").parse().map_err(|_| UnitError::new("it does not begin with a number"))?;
-        Self::from_number(share)
+        Self::from_unitless_number(share)
     }
 
-    fn from_number(number: f64) -> Result<Self, UnitError> {
+    fn from_unitless_number(number: f64) -> Result<Self, UnitError> {
         if (0.0..=1.0).contains(&number) { Ok(Self(number)) } else { Err(UnitError::new(format!("{number} lies outside 0 to 1"))) }
     }
 

@@ -77,7 +77,7 @@ pub fn run(
     let (result, raised) = interruptible(py, &watch, tick, work)?;
     match result {
         Ok((report, watcher)) => Ok((Some(Report(report)), watcher.requests.map(Requests::finish), raised)),
-        Err(Error::Interrupted) if raised.is_some() => Ok((None, None, raised)),
+        Err(Error::StoppedBeforeFirstRequest) if raised.is_some() => Ok((None, None, raised)),
         Err(error) => Err(exception(py, &error)),
     }
 }

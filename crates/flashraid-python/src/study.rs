@@ -79,7 +79,7 @@ impl Plan {
 
     /// Removes and returns the finished simulations, from the folder or handed in.
     fn take_done(&self, py: Python<'_>) -> Study {
-        Study { result: py.detach(|| self.0.take_finished()), all: self.0.simulation_count() }
+        Study { result: py.detach(|| self.0.take_finished_reports()), all: self.0.simulation_count() }
     }
 
     /// Runs what the folder does not hold yet: what is done, and what a signal handler or `progress` raised.
@@ -294,7 +294,7 @@ impl Batch {
         let same = simulations.chunk_by(|one, next| one.0 == next.0);
         let simulations = same.map(of_each).collect::<Result<Vec<_>, Error>>().map_err(|error| exception(py, &error))?.concat();
         let cache = if keep_warm { WarmStateCache::of_user_folder() } else { None };
-        let warm_ups = SharedWarmUps::for_runs(&simulations).with_cache(cache).with_threads(threads);
+        let warm_ups = SharedWarmUps::for_runs(&simulations).with_cache(cache).with_threads_per_run(threads);
         Ok(Batch { simulations, warm_ups })
     }
 

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use flashraid::study::StudyObserver;
-use flashraid::{Phase, Progress, Stop};
+use flashraid::{Progress, RunPhase, Stop};
 use pyo3::prelude::*;
 
 use crate::error::simulation_error;
@@ -26,8 +26,8 @@ pub struct Watch {
 impl Watch {
     /// Notes how far a run is, and says whether it is to go on.
     pub fn note(&self, progress: &Progress) -> bool {
-        self.is_warm.store(progress.phase == Phase::Run, Ordering::Relaxed);
-        self.done.store(progress.fraction_done.unwrap_or(0.0).to_bits(), Ordering::Relaxed);
+        self.is_warm.store(progress.phase == RunPhase::Run, Ordering::Relaxed);
+        self.done.store(progress.phase_fraction_done.unwrap_or(0.0).to_bits(), Ordering::Relaxed);
         self.goes_on()
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use flashraid_model::metrics::CompletedRequest;
-use flashraid_model::metrics::breakdown::{CAUSE_NAMES, times_ns_by_cause};
+use flashraid_model::metrics::breakdown::{RESPONSE_TIME_CAUSE_NAMES, times_ns_by_cause};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -123,7 +123,7 @@ fn write_columns(mut group: SerializedRowGroupWriter<'_, File>, rows: &[Complete
     column.typed::<Int32Type>().write_batch(&values, None, None)?;
     column.close()?;
 
-    for part in 0..CAUSE_NAMES.len() {
+    for part in 0..RESPONSE_TIME_CAUSE_NAMES.len() {
         let values: Vec<i64> = rows.iter().map(|row| times_ns_by_cause(&row.time)[part] as i64).collect();
         let mut column = group.next_column()?.expect("the schema has this column");
         column.typed::<Int64Type>().write_batch(&values, None, None)?;
@@ -170,7 +170,7 @@ pub fn failure(path: &Path, error: &ParquetError) -> WriteError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flashraid_model::events::TimeParts;
+    use flashraid_model::events::OperationTimeParts;
     use flashraid_model::request::{OpKind, Request};
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::RowAccessor;
@@ -188,7 +188,8 @@ mod tests {
             stream: (index % 2) as u8,
             contiguous_on_one_member: false,
         };
-        let time = TimeParts { flash_ns: 200_000, queue_ns: 50_000 - index % 9, other_ns: index % 9, ..TimeParts::default() };
+        let time =
+            OperationTimeParts { flash_ns: 200_000, queue_ns: 50_000 - index % 9, other_ns: index % 9, ..OperationTimeParts::default() };
         CompletedRequest {
             arrival_index: index,
             request,

@@ -163,7 +163,7 @@ pub fn write_atomically(path: &Path, contents: &[u8]) -> io::Result<()> {
 ///
 /// # Errors
 /// Returns the error of the operating system, or [`io::ErrorKind::FileTooLarge`] for a longer file.
-pub fn read_at_most(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
+pub fn read_file_with_size_limit(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(bytes_max + 1).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > bytes_max {
@@ -348,10 +348,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("four");
         fs::write(&path, "four").unwrap();
-        assert_eq!(read_at_most(&path, 4).unwrap(), b"four");
-        assert_eq!(read_at_most(&path, 3).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+        assert_eq!(read_file_with_size_limit(&path, 4).unwrap(), b"four");
+        assert_eq!(read_file_with_size_limit(&path, 3).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
         #[cfg(unix)]
-        assert_eq!(read_at_most(Path::new("/dev/zero"), 1 << 20).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+        assert_eq!(read_file_with_size_limit(Path::new("/dev/zero"), 1 << 20).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
     }
 
     #[test]

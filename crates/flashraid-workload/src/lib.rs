@@ -21,9 +21,9 @@ pub use flashraid_model::request::{HostLoop, OpKind, Request};
 pub use flashraid_model::units;
 pub use mix::MixedSource;
 pub(crate) use read_ahead::read_on_separate_thread;
-pub use space::{AddressGranularity, AddressSpace};
+pub use space::{AddressGranularity, ArrayProperties};
 pub use spec::{SourceSpec, SpecProblem, WorkloadSpec, open_stoppable_workload, open_workload, open_workload_read_ahead};
-pub use transform::{AddressFit, TransformSpec, TransformedSource};
+pub use transform::{AddressFit, RequestTransformSpec, TransformedSource};
 
 /// A stream of requests in order of arrival.
 pub trait Source {

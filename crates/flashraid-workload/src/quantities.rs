@@ -28,7 +28,7 @@ impl MeanRequestInterval {
 }
 
 impl Quantity for MeanRequestInterval {
-    const NAME: &'static str = "gap";
+    const JSON_SCHEMA_FORMAT: &'static str = "gap";
     const ALLOWED_VALUES: &'static str = "a duration above 0 with a unit, such as \"3ms\", or a rate, such as \"476.5/s\"";
     const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d|/s)\s*$";
     const UNITLESS_RANGE: Option<AllowedUnitlessRange> = None;
@@ -72,7 +72,7 @@ pub struct MeanSize {
 }
 
 impl Quantity for MeanSize {
-    const NAME: &'static str = "mean-size";
+    const JSON_SCHEMA_FORMAT: &'static str = "mean-size";
     const ALLOWED_VALUES: &'static str = "a size above 0 with a unit (B, KiB, MiB, GiB, or decimal KB, MB, GB), such as \"510.53KiB\"";
     const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMG]B|[KMG]iB)\s*$";
     const UNITLESS_RANGE: Option<AllowedUnitlessRange> = None;
@@ -126,14 +126,14 @@ fn shortest(value: f64, units: &[(&str, f64)]) -> String {
 }
 
 impl Quantity for AddressGranularity {
-    const NAME: &'static str = "grain";
+    const JSON_SCHEMA_FORMAT: &'static str = "grain";
     const ALLOWED_VALUES: &'static str = "\"page\", \"sector\", or a size above 0 with a unit, such as \"4KiB\"";
     const PATTERN: &'static str = r"^\s*(page|sector|[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMGT]B|[KMGT]iB))\s*$";
     const UNITLESS_RANGE: Option<AllowedUnitlessRange> = None;
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         match text.trim() {
-            "page" => Ok(Self::Page),
+            "page" => Ok(Self::LogicalPage),
             "sector" => Ok(Self::Sector),
             other => match Size::parse(other)? {
                 Size { bytes: 0 } => Err(UnitError::new("it is 0")),
@@ -145,7 +145,7 @@ impl Quantity for AddressGranularity {
     fn to_json(&self) -> serde_json::Value {
         match self {
             Self::Sector => "sector".into(),
-            Self::Page => "page".into(),
+            Self::LogicalPage => "page".into(),
             Self::Bytes(bytes) => Size { bytes: *bytes }.to_json(),
         }
     }

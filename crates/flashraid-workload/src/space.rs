@@ -4,7 +4,7 @@ use flashraid_model::placement::StripeShape;
 
 /// Properties of the array that a workload needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AddressSpace {
+pub struct ArrayProperties {
     /// Number of bytes that the array exports.
     pub capacity_bytes: u64,
     /// Number of bytes in a logical page.
@@ -15,7 +15,7 @@ pub struct AddressSpace {
     pub stripe_shape: StripeShape,
 }
 
-impl AddressSpace {
+impl ArrayProperties {
     /// Returns the number of bytes of data in a stripe.
     pub fn stripe_data_bytes(&self) -> u64 {
         self.stripe_unit_bytes * u64::from(self.stripe_shape.data_strips)
@@ -31,7 +31,7 @@ pub enum AddressGranularity {
     /// Makes sizes or addresses multiples of a sector of 512 bytes.
     Sector,
     /// Makes sizes or addresses multiples of a logical page of the array.
-    Page,
+    LogicalPage,
     /// Makes sizes or addresses multiples of this number of bytes, at least 1.
     Bytes(u64),
 }
@@ -39,10 +39,10 @@ pub enum AddressGranularity {
 impl AddressGranularity {
     /// Returns the number of bytes in this unit. Sizes or addresses are multiples of this number. `space` says how many bytes a page
     /// has.
-    pub fn bytes_in(self, space: &AddressSpace) -> u64 {
+    pub fn bytes_in(self, space: &ArrayProperties) -> u64 {
         match self {
             Self::Sector => SECTOR_BYTES,
-            Self::Page => space.page_bytes,
+            Self::LogicalPage => space.page_bytes,
             Self::Bytes(bytes) => bytes,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::synthetic::{SyntheticSource, SyntheticSpec};
 use super::trace::{self, TraceReader, TraceSpec};
-use super::{AddressSpace, MixedSource, Source, SourceError, Stop, TransformSpec, TransformedSource, read_on_separate_thread};
+use super::{ArrayProperties, MixedSource, RequestTransformSpec, Source, SourceError, Stop, TransformedSource, read_on_separate_thread};
 
 /// A workload: a source of requests, and the changes made to them.
 #[derive(Debug, Clone, PartialEq)]
@@ -10,7 +10,7 @@ pub struct WorkloadSpec {
     /// Source of the requests.
     pub source: SourceSpec,
     /// Changes made to the requests.
-    pub transform: TransformSpec,
+    pub transform: RequestTransformSpec,
 }
 
 /// Source of a stream of requests.
@@ -26,7 +26,7 @@ pub enum SourceSpec {
 
 impl From<SyntheticSpec> for WorkloadSpec {
     fn from(spec: SyntheticSpec) -> Self {
-        Self { source: SourceSpec::Synthetic(spec), transform: TransformSpec::default() }
+        Self { source: SourceSpec::Synthetic(spec), transform: RequestTransformSpec::default() }
     }
 }
 
@@ -48,7 +48,7 @@ impl std::fmt::Display for SpecProblem {
 impl WorkloadSpec {
     /// Returns all problems of the workload in the address space `space`. The list is empty if it can be opened. Problems that only reading
     /// a trace can show are not included.
-    pub fn problems(&self, space: &AddressSpace) -> Vec<SpecProblem> {
+    pub fn problems(&self, space: &ArrayProperties) -> Vec<SpecProblem> {
         let mut problems = match &self.source {
             SourceSpec::Synthetic(spec) => spec.problems(space),
             SourceSpec::Trace(_) => Vec::new(),
@@ -79,11 +79,11 @@ impl WorkloadSpec {
             SourceSpec::Trace(_) => source.clone(),
             SourceSpec::Mix(_) => return self.clone(),
         };
-        Self { source, transform: TransformSpec { rate_scale: 1.0, high_priority_fraction: 0.0, ..transform.clone() } }
+        Self { source, transform: RequestTransformSpec { rate_scale: 1.0, high_priority_fraction: 0.0, ..transform.clone() } }
     }
 }
 
-fn mix_problems(streams: &[WorkloadSpec], space: &AddressSpace) -> Vec<SpecProblem> {
+fn mix_problems(streams: &[WorkloadSpec], space: &ArrayProperties) -> Vec<SpecProblem> {
     let mut problems = Vec::new();
     if streams.is_empty() || streams.len() > MixedSource::STREAMS_MAX {
         problems.push(SpecProblem::new("mix", format!("has {} streams; 1 to {} are allowed", streams.len(), MixedSource::STREAMS_MAX)));
@@ -114,7 +114,7 @@ impl SpecProblem {
 ///
 /// # Errors
 /// Returns [`SourceError::Input`] if the specification has problems, and names all of them, or if a trace cannot be read.
-pub fn open_workload(spec: &WorkloadSpec, seed: u64, space: &AddressSpace) -> Result<Box<dyn Source>, SourceError> {
+pub fn open_workload(spec: &WorkloadSpec, seed: u64, space: &ArrayProperties) -> Result<Box<dyn Source>, SourceError> {
     open_stoppable_workload(spec, seed, space, &Stop::default())
 }
 
@@ -124,7 +124,12 @@ pub fn open_workload(spec: &WorkloadSpec, seed: u64, space: &AddressSpace) -> Re
 ///
 /// # Errors
 /// Returns the errors of [`open_workload`], and [`SourceError::Stopped`] if the callback in `stop` returns true.
-pub fn open_stoppable_workload(spec: &WorkloadSpec, seed: u64, space: &AddressSpace, stop: &Stop) -> Result<Box<dyn Source>, SourceError> {
+pub fn open_stoppable_workload(
+    spec: &WorkloadSpec,
+    seed: u64,
+    space: &ArrayProperties,
+    stop: &Stop,
+) -> Result<Box<dyn Source>, SourceError> {
     let problems = spec.problems(space);
     if !problems.is_empty() {
         let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
@@ -137,7 +142,12 @@ pub fn open_stoppable_workload(spec: &WorkloadSpec, seed: u64, space: &AddressSp
 ///
 /// # Errors
 /// Returns the same errors as [`open_stoppable_workload`].
-pub fn open_workload_read_ahead(spec: &WorkloadSpec, seed: u64, space: &AddressSpace, stop: &Stop) -> Result<Box<dyn Source>, SourceError> {
+pub fn open_workload_read_ahead(
+    spec: &WorkloadSpec,
+    seed: u64,
+    space: &ArrayProperties,
+    stop: &Stop,
+) -> Result<Box<dyn Source>, SourceError> {
     match &spec.source {
         SourceSpec::Trace(trace) if spec.problems(space).is_empty() => {
             Ok(read_on_separate_thread(Box::new(open_trace(trace, spec, seed, space, stop)?)))
@@ -151,14 +161,14 @@ fn open_trace(
     trace: &TraceSpec,
     spec: &WorkloadSpec,
     seed: u64,
-    space: &AddressSpace,
+    space: &ArrayProperties,
     stop: &Stop,
 ) -> Result<TransformedSource<TraceReader>, SourceError> {
     TransformedSource::open(&spec.transform, seed, space, stop, || trace::open_trace_until(trace, stop))
 }
 
 /// Opens a specification that has no problems.
-fn open_checked(spec: &WorkloadSpec, seed: u64, space: &AddressSpace, stop: &Stop) -> Result<Box<dyn Source>, SourceError> {
+fn open_checked(spec: &WorkloadSpec, seed: u64, space: &ArrayProperties, stop: &Stop) -> Result<Box<dyn Source>, SourceError> {
     let open_source = || open_source(&spec.source, seed, space, stop);
     if spec.transform.changes_nothing() && spec.source.stays_inside() {
         return open_source();
@@ -176,7 +186,7 @@ impl SourceSpec {
     }
 }
 
-fn open_source(source: &SourceSpec, seed: u64, space: &AddressSpace, stop: &Stop) -> Result<Box<dyn Source>, SourceError> {
+fn open_source(source: &SourceSpec, seed: u64, space: &ArrayProperties, stop: &Stop) -> Result<Box<dyn Source>, SourceError> {
     match source {
         SourceSpec::Synthetic(spec) => Ok(Box::new(SyntheticSource::new(spec, seed, space))),
         SourceSpec::Trace(spec) => Ok(Box::new(trace::open_trace_until(spec, stop)?)),
@@ -195,21 +205,26 @@ mod tests {
     use crate::synthetic::{ArrivalSpec, SizeSpec};
     use flashraid_model::placement::StripeShape;
 
-    const SPACE: AddressSpace =
-        AddressSpace { capacity_bytes: 1 << 30, page_bytes: 4096, stripe_unit_bytes: 4096, stripe_shape: StripeShape::without_parity(4) };
+    const SPACE: ArrayProperties = ArrayProperties {
+        capacity_bytes: 1 << 30,
+        page_bytes: 4096,
+        stripe_unit_bytes: 4096,
+        stripe_shape: StripeShape::without_parity(4),
+    };
 
     fn poisson(per_second: f64) -> WorkloadSpec {
         SyntheticSpec { arrivals: ArrivalSpec::poisson(per_second), ..SyntheticSpec::random_writes() }.into()
     }
 
     fn mix(streams: Vec<WorkloadSpec>) -> WorkloadSpec {
-        WorkloadSpec { source: SourceSpec::Mix(streams), transform: TransformSpec::default() }
+        WorkloadSpec { source: SourceSpec::Mix(streams), transform: RequestTransformSpec::default() }
     }
 
     #[test]
     fn all_problems_are_named_at_once() {
         let broken = SyntheticSpec { read_fraction: 2.0, write_size: SizeSpec::fixed(0), ..SyntheticSpec::random_writes() };
-        let inner = WorkloadSpec { transform: TransformSpec { size_scale: 0.0, ..TransformSpec::default() }, ..broken.into() };
+        let inner =
+            WorkloadSpec { transform: RequestTransformSpec { size_scale: 0.0, ..RequestTransformSpec::default() }, ..broken.into() };
         let message = open_workload(&mix(vec![poisson(1.0), inner]), 1, &SPACE).err().unwrap().to_string();
         for key in ["mix[1]: is a closed loop", "mix[1].read_fraction", "mix[1].write_size:", "mix[1].transform.size_scale"] {
             assert!(message.contains(key), "{key} in {message}");
@@ -218,7 +233,7 @@ mod tests {
     }
 
     fn trace(file: &tempfile::NamedTempFile, address_fit: AddressFit) -> WorkloadSpec {
-        let transform = TransformSpec { address_fit, ..TransformSpec::default() };
+        let transform = RequestTransformSpec { address_fit, ..RequestTransformSpec::default() };
         WorkloadSpec { source: SourceSpec::Trace(TraceSpec::new(file.path())), transform }
     }
 
@@ -238,7 +253,7 @@ mod tests {
         };
         assert_eq!(offsets(&trace(&file, AddressFit::Wrap)), [(0, 4096), (0, 12_288), (0, 0)]);
         // The trace covers 2 GiB and a page, the array 1 GiB, so that page numbers are halved.
-        let scaled = trace(&file, AddressFit::Scale { extent_bytes: None });
+        let scaled = trace(&file, AddressFit::Scale { source_extent_bytes: None });
         assert_eq!(offsets(&scaled), [(0, 0), (0, 4096), (0, (1 << 30) - 4096)]);
         assert_eq!(offsets(&mix(vec![trace(&file, AddressFit::Wrap), scaled]))[..3], [(0, 4096), (1, 0), (0, 12_288)]);
     }
@@ -255,7 +270,8 @@ mod tests {
             addresses: crate::synthetic::AddressSpec { sequential_fraction: 0.4, ..crate::synthetic::AddressSpec::default() },
             ..SyntheticSpec { arrivals: ArrivalSpec::poisson(50.0), ..SyntheticSpec::random_writes() }
         };
-        let faster = TransformSpec { rate_scale: 7.0, size_scale: 2.0, high_priority_fraction: 0.1, ..TransformSpec::default() };
+        let faster =
+            RequestTransformSpec { rate_scale: 7.0, size_scale: 2.0, high_priority_fraction: 0.1, ..RequestTransformSpec::default() };
         for timed in [bursts.clone().into(), WorkloadSpec { transform: faster, ..bursts.clone().into() }, trace(&file, AddressFit::Error)] {
             let written = |spec: &WorkloadSpec| {
                 let mut requests = Vec::new();
@@ -272,7 +288,8 @@ mod tests {
             WorkloadSpec::from(bursts.clone()).without_times_and_priorities()
         );
 
-        let window = WorkloadSpec { transform: TransformSpec { limit_ns: Some(9), ..TransformSpec::default() }, ..bursts.into() };
+        let window =
+            WorkloadSpec { transform: RequestTransformSpec { limit_ns: Some(9), ..RequestTransformSpec::default() }, ..bursts.into() };
         let mixed = mix(vec![poisson(1.0), poisson(2.0)]);
         assert_eq!((window.without_times_and_priorities(), mixed.without_times_and_priorities()), (window, mixed));
     }
@@ -280,7 +297,7 @@ mod tests {
     /// Streams of a mix, and their changes, are independent of each other. Each has its own seed.
     #[test]
     fn streams_of_a_mix_differ() {
-        let doubled = TransformSpec { rate_scale: 2.0, limit_requests: Some(2000), ..TransformSpec::default() };
+        let doubled = RequestTransformSpec { rate_scale: 2.0, limit_requests: Some(2000), ..RequestTransformSpec::default() };
         let streams = vec![poisson(1000.0), WorkloadSpec { transform: doubled, ..poisson(1000.0) }];
         let mut source = open_workload(&mix(streams), 1, &SPACE).unwrap();
         let mut requests = Vec::new();

@@ -3,14 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 use super::space::SECTOR_BYTES;
-use super::{AddressSpace, HostLoop, OpKind, Request, Source, SourceError, SpecProblem, Stop};
+use super::{ArrayProperties, HostLoop, OpKind, Request, Source, SourceError, SpecProblem, Stop};
 use flashraid_model::events::TIME_MAX_NS;
 use flashraid_model::rng::{self, RandomStream};
 
 /// Settings that change a stream of requests. The default changes nothing, and refuses addresses beyond the array.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct TransformSpec {
+pub struct RequestTransformSpec {
     /// Number of requests left out at the start.
     pub start_requests: u64,
     /// Time of the original stream before which requests are left out, in nanoseconds.
@@ -52,11 +52,11 @@ pub enum AddressFit {
     Scale {
         /// Length of the address range of the original stream, in bytes: from 0 to the end of the farthest request. With `None`, the
         /// stream is read once in advance to find it.
-        extent_bytes: Option<u64>,
+        source_extent_bytes: Option<u64>,
     },
 }
 
-impl Default for TransformSpec {
+impl Default for RequestTransformSpec {
     fn default() -> Self {
         Self {
             start_requests: 0,
@@ -72,7 +72,7 @@ impl Default for TransformSpec {
     }
 }
 
-impl TransformSpec {
+impl RequestTransformSpec {
     /// Returns true if requests that fit into the array are not changed.
     pub fn changes_nothing(&self) -> bool {
         *self == Self { address_fit: self.address_fit, ..Self::default() } && !matches!(self.address_fit, AddressFit::Scale { .. })
@@ -90,7 +90,7 @@ impl TransformSpec {
             let message = format!("is {}; 0 to 1 is allowed", self.high_priority_fraction);
             problems.push(SpecProblem::new("high_priority_fraction", message));
         }
-        if matches!(self.address_fit, AddressFit::Scale { extent_bytes: Some(0) }) {
+        if matches!(self.address_fit, AddressFit::Scale { source_extent_bytes: Some(0) }) {
             problems.push(SpecProblem::new("address_fit.extent_bytes", "is 0; at least 1 is needed, or leave it out".into()));
         }
         if self.zero_write_trim_granularity_bytes == Some(0) {
@@ -107,14 +107,14 @@ impl TransformSpec {
 /// Number of skipped requests between two calls that ask whether to stop. They take about a millisecond.
 const REQUESTS_PER_QUESTION: u64 = 1 << 14;
 
-/// A stream of requests to which the changes of a [`TransformSpec`] have been made. Requests before a start or beyond a limit (a number
-/// of requests or a time) are left out. Rate, sizes and addresses may change.
+/// A stream of requests to which the changes of a [`RequestTransformSpec`] have been made. Requests before a start or beyond a limit (a
+/// number of requests or a time) are left out. Rate, sizes and addresses may change.
 pub struct TransformedSource<S = Box<dyn Source>> {
     source: S,
-    spec: TransformSpec,
+    spec: RequestTransformSpec,
     /// True if the settings do not change requests that fit into the array.
     is_identity: bool,
-    space: AddressSpace,
+    space: ArrayProperties,
     /// Number of pages that the original stream addresses, which `scale` needs.
     extent_pages: u64,
     /// Number of requests read from the source.
@@ -144,15 +144,15 @@ impl<S: Source> TransformedSource<S> {
     /// Returns an error if the source cannot be opened, or if it cannot be read in advance to find its extent. Settings that contradict
     /// the source are errors, too.
     pub fn open(
-        spec: &TransformSpec,
+        spec: &RequestTransformSpec,
         seed: u64,
-        space: &AddressSpace,
+        space: &ArrayProperties,
         stop: &Stop,
         open: impl Fn() -> Result<S, SourceError>,
     ) -> Result<Self, SourceError> {
         let extent_bytes = match spec.address_fit {
-            AddressFit::Scale { extent_bytes: Some(bytes) } => bytes,
-            AddressFit::Scale { extent_bytes: None } => extent_of(&mut open()?, spec, stop)?,
+            AddressFit::Scale { source_extent_bytes: Some(bytes) } => bytes,
+            AddressFit::Scale { source_extent_bytes: None } => extent_of(&mut open()?, spec, stop)?,
             AddressFit::Error | AddressFit::Wrap => space.capacity_bytes,
         };
         let extent_pages = extent_bytes.div_ceil(space.page_bytes).max(1);
@@ -354,7 +354,7 @@ fn scaled_length(length_bytes: u64, scale: f64) -> u64 {
 }
 
 /// Returns the end of the request of `source` with the highest addresses, in bytes, within the limit of requests.
-fn extent_of(source: &mut dyn Source, spec: &TransformSpec, stop: &Stop) -> Result<u64, SourceError> {
+fn extent_of(source: &mut dyn Source, spec: &RequestTransformSpec, stop: &Stop) -> Result<u64, SourceError> {
     let last = spec.limit_requests.map_or(u64::MAX, |limit| limit.saturating_add(spec.start_requests));
     let mut extent = 0;
     // A window that starts at a time may end later than this number, so such a trace is read to its end.
@@ -374,8 +374,12 @@ mod tests {
     use super::*;
     use flashraid_model::placement::StripeShape;
 
-    const SPACE: AddressSpace =
-        AddressSpace { capacity_bytes: 1 << 20, page_bytes: 4096, stripe_unit_bytes: 4096, stripe_shape: StripeShape::without_parity(1) };
+    const SPACE: ArrayProperties = ArrayProperties {
+        capacity_bytes: 1 << 20,
+        page_bytes: 4096,
+        stripe_unit_bytes: 4096,
+        stripe_shape: StripeShape::without_parity(1),
+    };
 
     /// Ten requests of 4 KiB, one every 100 ns from 50 ns on, 1 MiB / 4 apart.
     struct Ten(u64);
@@ -400,20 +404,20 @@ mod tests {
         }
     }
 
-    fn all(spec: TransformSpec) -> Result<Vec<Request>, SourceError> {
+    fn all(spec: RequestTransformSpec) -> Result<Vec<Request>, SourceError> {
         let mut transform = TransformedSource::open(&spec, 1, &SPACE, &Stop::default(), || Ok(Box::new(Ten(0))))?;
         let mut out = Vec::new();
         transform.next_requests(&mut out, 100)?;
         Ok(out)
     }
 
-    fn wrapped() -> TransformSpec {
-        TransformSpec { address_fit: AddressFit::Wrap, ..TransformSpec::default() }
+    fn wrapped() -> RequestTransformSpec {
+        RequestTransformSpec { address_fit: AddressFit::Wrap, ..RequestTransformSpec::default() }
     }
 
     #[test]
     fn error_names_request_place_and_capacity() {
-        let message = all(TransformSpec::default()).unwrap_err().to_string();
+        let message = all(RequestTransformSpec::default()).unwrap_err().to_string();
         assert!(message.starts_with("request 5: 4096 bytes at byte 1049088 reach beyond the 1048576 bytes"), "{message}");
     }
 
@@ -431,7 +435,7 @@ mod tests {
     fn zeroes_are_deallocated_piece_by_piece_and_the_rest_is_written() {
         let places = vec![(0, 8192), (4096, 4096), (512, 20_000), (4096, 8704), (8191, 4097), (512, 4096), (0, 1 << 20)];
         let of = |deallocate_bytes: Option<u64>| {
-            let spec = TransformSpec { zero_write_trim_granularity_bytes: deallocate_bytes, ..wrapped() };
+            let spec = RequestTransformSpec { zero_write_trim_granularity_bytes: deallocate_bytes, ..wrapped() };
             let mut transform =
                 TransformedSource::open(&spec, 1, &SPACE, &Stop::default(), || Ok(Box::new(OfZeroes(places.clone())))).unwrap();
             let mut out = Vec::new();
@@ -458,7 +462,7 @@ mod tests {
         ];
         assert_eq!(parts, expected);
         assert_eq!(notes, ["write zeroes: 6 deallocated the units that they cover wholly, 4 wrote all or the rest"]);
-        let problems = TransformSpec { zero_write_trim_granularity_bytes: Some(0), ..wrapped() }.problems(false);
+        let problems = RequestTransformSpec { zero_write_trim_granularity_bytes: Some(0), ..wrapped() }.problems(false);
         assert_eq!(problems[0].key, "deallocate_bytes");
     }
 
@@ -470,38 +474,40 @@ mod tests {
 
     #[test]
     fn scale_maps_the_extent_onto_the_array_and_keeps_the_place_in_the_page() {
-        let requests = all(TransformSpec { address_fit: AddressFit::Scale { extent_bytes: None }, ..TransformSpec::default() }).unwrap();
+        let requests =
+            all(RequestTransformSpec { address_fit: AddressFit::Scale { source_extent_bytes: None }, ..RequestTransformSpec::default() })
+                .unwrap();
         // The extent is 9 × 64 + 2 pages, and the array has 256. The last request would end 512 bytes behind it.
         let mut expected: Vec<u64> = (0..10).map(|i| (i * 64 * 256 / 578) * 4096 + 512).collect();
         expected[9] -= 512;
         assert_eq!(requests.iter().map(|r| r.offset_bytes).collect::<Vec<_>>(), expected);
-        let given = AddressFit::Scale { extent_bytes: Some(1 << 20) };
-        let message = all(TransformSpec { address_fit: given, ..TransformSpec::default() }).unwrap_err().to_string();
+        let given = AddressFit::Scale { source_extent_bytes: Some(1 << 20) };
+        let message = all(RequestTransformSpec { address_fit: given, ..RequestTransformSpec::default() }).unwrap_err().to_string();
         assert!(message.contains("request 5") && message.contains("address_extent"), "{message}");
     }
 
     #[test]
     fn windows_by_number_and_time() {
         let arrivals = |spec| all(spec).unwrap().iter().map(|r| r.arrival_ns).collect::<Vec<_>>();
-        assert_eq!(arrivals(TransformSpec { start_requests: 7, ..wrapped() }), [0, 100, 200]);
-        assert_eq!(arrivals(TransformSpec { start_ns: 800, ..wrapped() }), [50, 150]);
-        assert_eq!(arrivals(TransformSpec { limit_requests: Some(2), ..wrapped() }), [50, 150]);
-        assert_eq!(arrivals(TransformSpec { limit_ns: Some(250), ..wrapped() }), [50, 150]);
-        assert_eq!(arrivals(TransformSpec { rate_scale: 2.0, limit_ns: Some(125), ..wrapped() }), [25, 75]);
+        assert_eq!(arrivals(RequestTransformSpec { start_requests: 7, ..wrapped() }), [0, 100, 200]);
+        assert_eq!(arrivals(RequestTransformSpec { start_ns: 800, ..wrapped() }), [50, 150]);
+        assert_eq!(arrivals(RequestTransformSpec { limit_requests: Some(2), ..wrapped() }), [50, 150]);
+        assert_eq!(arrivals(RequestTransformSpec { limit_ns: Some(250), ..wrapped() }), [50, 150]);
+        assert_eq!(arrivals(RequestTransformSpec { rate_scale: 2.0, limit_ns: Some(125), ..wrapped() }), [25, 75]);
     }
 
     #[test]
     fn sizes_scale_to_whole_sectors() {
-        let length = |scale| all(TransformSpec { size_scale: scale, ..wrapped() }).unwrap()[0].length_bytes;
+        let length = |scale| all(RequestTransformSpec { size_scale: scale, ..wrapped() }).unwrap()[0].length_bytes;
         assert_eq!([length(0.01), length(0.5), length(1.01), length(2.0)], [512, 2048, 4608, 8192]);
-        let message = all(TransformSpec { size_scale: 1e30, ..wrapped() }).unwrap_err().to_string();
+        let message = all(RequestTransformSpec { size_scale: 1e30, ..wrapped() }).unwrap_err().to_string();
         assert!(message.contains("size_scale"), "{message}");
     }
 
     /// A share of the writes gets high priority, the same ones for the same seed. Nothing else changes.
     #[test]
     fn some_writes_become_high_priority() {
-        let chosen = |share: f64| all(TransformSpec { high_priority_fraction: share, ..wrapped() }).unwrap();
+        let chosen = |share: f64| all(RequestTransformSpec { high_priority_fraction: share, ..wrapped() }).unwrap();
         let count = |share| chosen(share).iter().filter(|r| r.high_priority).count();
         assert_eq!((count(0.0), count(1.0)), (0, 10));
         assert!((1..10).contains(&count(0.5)), "{}", count(0.5));
@@ -511,15 +517,15 @@ mod tests {
             requests
         };
         assert_eq!(plain(chosen(0.5)), chosen(0.0));
-        let wrong = TransformSpec { high_priority_fraction: f64::NAN, ..wrapped() };
+        let wrong = RequestTransformSpec { high_priority_fraction: f64::NAN, ..wrapped() };
         assert_eq!(wrong.problems(true)[0].key, "high_priority_fraction");
     }
 
     #[test]
     fn a_closed_loop_refuses_times() {
-        let spec = TransformSpec { rate_scale: 2.0, limit_ns: Some(1), ..TransformSpec::default() };
+        let spec = RequestTransformSpec { rate_scale: 2.0, limit_ns: Some(1), ..RequestTransformSpec::default() };
         assert!(spec.problems(false).is_empty());
         assert_eq!(spec.problems(true).len(), 2);
-        assert_eq!(TransformSpec { rate_scale: 0.0, size_scale: f64::NAN, ..spec }.problems(false).len(), 2);
+        assert_eq!(RequestTransformSpec { rate_scale: 0.0, size_scale: f64::NAN, ..spec }.problems(false).len(), 2);
     }
 }

@@ -25,7 +25,7 @@ fn show(result: &StudyResult) {
     let p99 = |report: &Report| report.response_us.all.p99;
     for (point, settings) in result.points.iter().enumerate() {
         let name = settings.iter().map(Setting::to_string).collect::<Vec<_>>().join(", ");
-        if let (Some(own), Some(ratio)) = (result.estimate(point, p99), result.ratio(point, p99)) {
+        if let (Some(own), Some(ratio)) = (result.estimate(point, p99), result.ratio_to_baseline(point, p99)) {
             println!("{name}: p99 {:.0} µs, {:.2} × local", own.mean, ratio.mean);
         }
     }

@@ -12,9 +12,9 @@ mod turns;
 
 use serde::Serialize;
 
-pub use drive::{FrontEndCheck, PlacementHandlesCheck, QueuesCheck, SlcSuperblocksCheck, SuperblockDriveCheck};
+pub use drive::{DriveFrontEndCheck, PlacementHandlesCheck, QueuesCheck, SlcSuperblocksCheck, SuperblockDriveCheck};
 pub use sample::FirstRequestsStatistics;
-pub use turns::{StaggerCheck, TurnsCheck};
+pub use turns::{CollectionTurnsCheck, StaggeredCollectionCheck};
 
 use std::fs::File;
 use std::path::Path;
@@ -26,7 +26,7 @@ use crate::load_rise::LoadRiseUntilGcMatters;
 use crate::run::RunError;
 use crate::warm_state;
 use flashraid_model::array::{ArrayParams, WarmUpPattern};
-use flashraid_model::ssd::{CollectionProcedure, PlaneChoice, PoolScope, SsdParams};
+use flashraid_model::ssd::{BlockPoolScope, GcAlgorithm, PlaneChoice, SsdParams};
 use flashraid_workload::files::is_wrong_path;
 use flashraid_workload::{SourceError, Stop};
 
@@ -49,7 +49,7 @@ pub struct CheckReport {
     /// [`CheckReport::drive`] tells these of a drive with superblocks. It is left out if neither queues nor cores nor a buffer is
     /// configured.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub front: Option<FrontEndCheck>,
+    pub front: Option<DriveFrontEndCheck>,
     /// Thresholds and expected cost of garbage collection. They hold for each pool of blocks (of a plane or of a die) or, with
     /// superblocks, for each drive.
     pub gc: PoolGcEstimate,
@@ -61,11 +61,11 @@ pub struct CheckReport {
     /// Results about the coordination scheme `stagger`, in which members ask the controller for permission to collect. They tell how
     /// many members may collect together, and if that is enough. They are left out with other schemes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub leave: Option<StaggerCheck>,
+    pub leave: Option<StaggeredCollectionCheck>,
     /// Results about the coordination scheme `windows`, in which members take turns to collect, each in its own window of time. They
     /// tell if the turns are long enough, and not too long. They are left out with other schemes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub turns: Option<TurnsCheck>,
+    pub turns: Option<CollectionTurnsCheck>,
     /// Moment of the run at which garbage collection first begins, if it does.
     pub first_collection: FirstCollectionEstimate,
     /// Number of pages that the warm-up overwrites, on all members and warm spares together. It is 0 if the warm-up constructs the
@@ -254,7 +254,7 @@ fn trace_files(workload: &WorkloadConfig, section: &str) -> Result<(), RunError>
         let found = std::fs::metadata(path).and_then(|metadata| if metadata.is_file() { File::open(path).map(drop) } else { Ok(()) });
         found.map_err(|error| {
             let text = format!("`{section}.path`: can't read {path}: {error}; the path is relative to the folder of the configuration");
-            if is_wrong_path(&error) { RunError::Input(text) } else { RunError::Io(text) }
+            if is_wrong_path(&error) { RunError::InvalidInput(text) } else { RunError::Io(text) }
         })?;
     }
     let streams = workload.streams.iter().flatten().enumerate();
@@ -314,7 +314,7 @@ fn explain_with(scenario: &Scenario, workload: Option<FirstRequestsStatistics>, 
     let report = CheckReport {
         array_bytes: workload_address_space(array).capacity_bytes,
         cache: array.cache.map(|cache| WriteCacheSizes {
-            group_bytes: u64::from(cache.write_group_cache_capacity_pages) * page_bytes,
+            group_bytes: u64::from(cache.dirty_stripe_cache_capacity_pages) * page_bytes,
             member_bytes: u64::from(cache.member_cache_pages) * page_bytes,
             stripe_bytes: u64::from(array.layout().data_strips_per_stripe()) * u64::from(array.stripe_unit_pages) * page_bytes,
         }),
@@ -322,7 +322,7 @@ fn explain_with(scenario: &Scenario, workload: Option<FirstRequestsStatistics>, 
         member: MemberCapacity {
             raw_bytes: array.ssd.geometry.physical_pages() * page_bytes,
             exported_bytes: exported_pages * page_bytes,
-            reserved_blocks_per_plane: array.ssd.geometry.reserved_blocks_per_plane,
+            reserved_blocks_per_plane: array.ssd.geometry.overprovisioned_blocks_per_plane,
             over_provisioning: over_provisioning(&array.ssd),
             effective_over_provisioning: alpha(&array.ssd) - 1.0,
         },
@@ -354,14 +354,14 @@ fn planes_may_drift_apart(ssd: &SsdParams) -> bool {
         return false;
     }
     let g = &ssd.geometry;
-    let pages = f64::from((g.blocks_per_plane - g.reserved_blocks_per_plane) * g.data_pages_per_block());
-    let is_shared_out = ssd.gc.pool_scope == PoolScope::Plane && g.planes > 1 && ssd.plane_choice == PlaneChoice::MostFreePages;
+    let pages = f64::from((g.blocks_per_plane - g.overprovisioned_blocks_per_plane) * g.data_pages_per_block());
+    let is_shared_out = ssd.gc.block_pool_scope == BlockPoolScope::Plane && g.planes > 1 && ssd.plane_choice == PlaneChoice::MostFreePages;
     is_shared_out && (alpha(ssd) - 1.0) * pages < 10.5 * libm::sqrt(pages)
 }
 
 /// Returns the number of planes that share a pool.
 fn planes_per_pool(ssd: &SsdParams) -> u32 {
-    if ssd.gc.pool_scope == PoolScope::Die { ssd.geometry.planes } else { 1 }
+    if ssd.gc.block_pool_scope == BlockPoolScope::Die { ssd.geometry.planes } else { 1 }
 }
 
 fn over_provisioning(ssd: &SsdParams) -> f64 {
@@ -369,7 +369,7 @@ fn over_provisioning(ssd: &SsdParams) -> f64 {
         return drive::over_provisioning(ssd, superblock);
     }
     let g = &ssd.geometry;
-    f64::from(g.blocks_per_plane) / f64::from(g.blocks_per_plane - g.reserved_blocks_per_plane) - 1.0
+    f64::from(g.blocks_per_plane) / f64::from(g.blocks_per_plane - g.overprovisioned_blocks_per_plane) - 1.0
 }
 
 /// Returns alpha for the steady state of a pool: the number of all pages in blocks that hold data, divided by that of user pages.
@@ -384,7 +384,7 @@ fn alpha(ssd: &SsdParams) -> f64 {
     let free = f64::from(ssd.gc.start_threshold_free_blocks + ssd.gc.stop_threshold_free_blocks - 1) / 2.0;
     let open = if ssd.gc.separate_open_block { 1.5 } else { 1.0 };
     let holding = planes * f64::from(g.blocks_per_plane) - free - open;
-    holding / (planes * f64::from(g.blocks_per_plane - g.reserved_blocks_per_plane))
+    holding / (planes * f64::from(g.blocks_per_plane - g.overprovisioned_blocks_per_plane))
 }
 
 fn gc_check(ssd: &SsdParams) -> PoolGcEstimate {
@@ -420,10 +420,10 @@ fn clean_ns(ssd: &SsdParams, pages: f64) -> f64 {
 /// Returns the mean number of transfers for each moved page. Without copy-back there are two, out and in. The reference simulator's
 /// procedure only transfers pages that go to another plane.
 fn transfers_per_move(ssd: &SsdParams) -> f64 {
-    match ssd.gc.collection_procedure {
+    match ssd.gc.gc_algorithm {
         _ if ssd.gc.copy_back => 0.0,
-        CollectionProcedure::VictimByPolicy => 2.0,
-        CollectionProcedure::LikeDiskSimWithoutCopyBack => 2.0 * (1.0 - 1.0 / f64::from(ssd.geometry.planes)),
+        GcAlgorithm::VictimByPolicy => 2.0,
+        GcAlgorithm::LikeDiskSimWithoutCopyBack => 2.0 * (1.0 - 1.0 / f64::from(ssd.geometry.planes)),
     }
 }
 
@@ -442,8 +442,8 @@ fn load_check(array: &ArrayParams, gc: &PoolGcEstimate, sample: &FirstRequestsSt
     let share = sample.busiest_member_share;
     let (read, written) = (sample.pages_read_per_request * share, sample.pages_written_per_request * share);
     let dies = f64::from(ssd.geometry.dies);
-    let read_ns = (t.command_overhead_ns + t.page_read_ns + t.page_transfer_ns) as f64;
-    let write_ns = (t.command_overhead_ns + t.page_transfer_ns + t.page_program_ns) as f64 + summary_ns_per_page(ssd);
+    let read_ns = (t.host_command_overhead_ns + t.page_read_ns + t.page_transfer_ns) as f64;
+    let write_ns = (t.host_command_overhead_ns + t.page_transfer_ns + t.page_program_ns) as f64 + summary_ns_per_page(ssd);
     let cleans = gc.write_amplification / f64::from(ssd.geometry.data_pages_per_block());
     let (plain_ns, with_gc_ns) = match &ssd.superblock {
         Some(superblock) => {
@@ -507,16 +507,16 @@ fn first_collection(scenario: &Scenario, sample: Option<&FirstRequestsStatistics
     }
     if let Some(superblock) = &ssd.superblock {
         let shape = superblock.shape(g);
-        let filled = if superblock.starts_empty { 0 } else { shape.exported_units };
+        let filled = if superblock.starts_empty { 0 } else { shape.exported_mapping_units };
         let blocks =
             shape.superblocks - superblock.collection.target_free_superblocks - superblock.collection.double_pace_at_deficit_superblocks;
         let to_go = (u64::from(blocks) * u64::from(shape.data_mapping_units_per_superblock())).saturating_sub(u64::from(filled));
-        let warmed = (scenario.warm_up.overwrites_per_page * f64::from(shape.exported_units)) as u64;
+        let warmed = (scenario.warm_up.overwrites_per_page * f64::from(shape.exported_mapping_units)) as u64;
         let pages = to_go.saturating_sub(warmed) * u64::from(superblock.pages_per_mapping_unit);
         return after(scenario, sample, pages);
     }
     // After the fill, all reserved blocks except the open one are free.
-    let pool_reserved = g.reserved_blocks_per_plane * planes_per_pool(ssd);
+    let pool_reserved = g.overprovisioned_blocks_per_plane * planes_per_pool(ssd);
     let to_go = u64::from(pool_reserved - 1 - ssd.gc.start_threshold_free_blocks) * u64::from(g.data_pages_per_block());
     let pools = u64::from(g.dies) * u64::from(g.planes / planes_per_pool(ssd));
     let warmed = scenario.warm_up.overwrites_per_page * f64::from(g.exported_pages_per_die()) * f64::from(g.dies);

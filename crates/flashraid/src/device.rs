@@ -11,7 +11,7 @@ use crate::report::Report;
 use crate::run::{OWN_SOURCE, RunError, RunFacts, report_of};
 use crate::warm_up::{self, SharedWarmUps};
 pub use flashraid_driver::RefusedCall as DeviceError;
-use flashraid_driver::{Answer, LiveArray};
+use flashraid_driver::{Answer, RunningArray};
 use flashraid_model::TimeNs;
 use flashraid_workload::Request;
 use flashraid_workload::units::count_with_noun;
@@ -27,7 +27,7 @@ use flashraid_workload::units::count_with_noun;
 ///
 /// [`Simulation::open`](crate::Simulation::open) warms up an array and returns it as a device.
 pub struct Device {
-    live: LiveArray,
+    live: RunningArray,
     scenario: Scenario,
     warnings: Vec<String>,
     begin: Instant,
@@ -46,7 +46,7 @@ impl Device {
         let begin = Instant::now();
         let warnings = check_without_workload(&scenario).warnings;
         let array = warm_up::warmed_up_array(&scenario, warm_ups, observer)?;
-        let live = LiveArray::new(array, &scenario.metrics);
+        let live = RunningArray::new(array, &scenario.metrics);
         Ok(Self { live, scenario, warnings, begin, warm_up_s: begin.elapsed().as_secs_f64() })
     }
 
@@ -88,7 +88,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// Returns [`Error::FailedVerification`], which is a bug of the simulator.
+    /// Returns [`Error::InconsistentMemberState`], which is a bug of the simulator.
     pub fn report(&mut self) -> Result<Report, Error> {
         let under_way = self.live.requests_under_way() as u64;
         let outcome = self.live.outcome_so_far();

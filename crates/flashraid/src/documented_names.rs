@@ -81,7 +81,7 @@ pub(crate) fn follow<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
 }
 
 /// Returns all documented keys and report values, keys first.
-pub fn all_names() -> &'static [NameDocumentation] {
+pub fn all_documented_names() -> &'static [NameDocumentation] {
     static ALL: OnceLock<Vec<NameDocumentation>> = OnceLock::new();
     static REPORT: OnceLock<Value> = OnceLock::new();
     ALL.get_or_init(|| {
@@ -113,9 +113,13 @@ fn plain(text: &str) -> String {
 /// Returns names that are similar to `name` if no entry is found, the most likely first. The list may be empty.
 pub fn find_names(name: &str) -> Result<Vec<&'static NameDocumentation>, Vec<&'static str>> {
     let name = name.trim().trim_start_matches("config.");
-    let whole: Vec<&NameDocumentation> = all_names().iter().filter(|documented| documented.name == name).collect();
+    let whole: Vec<&NameDocumentation> = all_documented_names().iter().filter(|documented| documented.name == name).collect();
     let tail = format!(".{name}");
-    let found = if whole.is_empty() { all_names().iter().filter(|documented| documented.name.ends_with(&tail)).collect() } else { whole };
+    let found = if whole.is_empty() {
+        all_documented_names().iter().filter(|documented| documented.name.ends_with(&tail)).collect()
+    } else {
+        whole
+    };
     if found.is_empty() { Err(likely(name)) } else { Ok(found) }
 }
 
@@ -125,7 +129,7 @@ const SUGGESTED_MAX: usize = 4;
 /// Returns the existing key that the user probably meant by an unknown name.
 pub(crate) fn likely_key(name: &str) -> Option<&'static str> {
     likely_among(name, || {
-        all_names()
+        all_documented_names()
             .iter()
             .filter(|documented| documented.kind == DocumentedNameKind::ConfigurationKey)
             .map(|documented| documented.name.as_str())
@@ -135,7 +139,7 @@ pub(crate) fn likely_key(name: &str) -> Option<&'static str> {
 }
 
 fn likely(name: &str) -> Vec<&'static str> {
-    likely_among(name, || all_names().iter().map(|documented| documented.name.as_str()))
+    likely_among(name, || all_documented_names().iter().map(|documented| documented.name.as_str()))
 }
 
 /// Returns the names that the user probably meant. They resemble the whole name, or their last part resembles its last part.
@@ -162,7 +166,9 @@ impl NameDocumentation {
         let mut lines = vec![line(self)];
         let mut name = self.name.as_str();
         while let Some((table, _)) = name.rsplit_once('.') {
-            lines.extend(all_names().iter().find(|documented| documented.kind == self.kind && documented.name == table).map(line));
+            lines.extend(
+                all_documented_names().iter().find(|documented| documented.kind == self.kind && documented.name == table).map(line),
+            );
             name = table;
         }
         lines.join("\n")
@@ -174,7 +180,7 @@ impl NameDocumentation {
             let rest = documented.name.strip_prefix(&self.name).and_then(|rest| rest.strip_prefix('.'));
             documented.kind == self.kind && rest.is_some_and(|rest| !rest.contains('.'))
         };
-        all_names().iter().filter(is_part)
+        all_documented_names().iter().filter(is_part)
     }
 }
 
@@ -182,7 +188,7 @@ impl NameDocumentation {
 /// `None` for a name without documentation.
 #[must_use]
 pub fn explanation_of(name: &str) -> Option<String> {
-    all_names().iter().find(|documented| documented.name == name).map(NameDocumentation::explanation_lines)
+    all_documented_names().iter().find(|documented| documented.name == name).map(NameDocumentation::explanation_lines)
 }
 
 #[cfg(test)]

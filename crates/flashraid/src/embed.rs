@@ -111,8 +111,8 @@ impl<'a> Simulation<'a> {
         self
     }
 
-    /// Switches on a check at the end of the run: the bookkeeping of the write cache and of every member must be consistent. This
-    /// includes each member's map of pages. Otherwise, [`Simulation::run`] returns [`Error::FailedVerification`], which is a bug of the
+    /// Switches on a check at the end of the run: the bookkeeping of the write cache and of every member must be consistent. This includes
+    /// each member's map of pages. Otherwise, [`Simulation::run`] returns [`Error::InconsistentMemberState`], which is a bug of the
     /// simulator.
     pub fn verify(mut self) -> Self {
         self.verify = true;
@@ -147,21 +147,21 @@ impl<'a> Simulation<'a> {
     /// Returns [`Error::Config`] with all problems of the configuration, or the error with which [`Simulation::run`] would end before its
     /// first request.
     pub fn check(&self) -> Result<CheckReport, Error> {
-        self.check_until(&Stop::default())
+        self.check_unless_stopped(&Stop::default())
     }
 
     /// Explains the configuration like [`Simulation::check`], unless `stop` says to stop.
     ///
     /// # Errors
-    /// Returns the errors of [`Simulation::check`], and [`Error::Interrupted`].
+    /// Returns the errors of [`Simulation::check`], and [`Error::StoppedBeforeFirstRequest`].
     #[doc(hidden)]
-    pub fn check_until(&self, stop: &Stop) -> Result<CheckReport, Error> {
+    pub fn check_unless_stopped(&self, stop: &Stop) -> Result<CheckReport, Error> {
         Ok(check_before_run(&self.scenario()?, stop)?)
     }
 
     /// Uses the result of an earlier [`Simulation::check`] of the same configuration, so that [`Simulation::run`] does not repeat it.
     #[doc(hidden)]
-    pub fn with_check_report(mut self, report: CheckReport) -> Self {
+    pub fn with_earlier_check(mut self, report: CheckReport) -> Self {
         self.checked = Some(report);
         self
     }
@@ -180,13 +180,13 @@ impl<'a> Simulation<'a> {
     /// # Errors
     /// Returns one of these errors:
     /// - [`Error::Config`] with all problems of the configuration,
-    /// - [`Error::Source`] if the requests cannot be read,
-    /// - [`Error::Interrupted`] if the observer stops it before the first request,
+    /// - [`Error::RequestSource`] if the requests cannot be read,
+    /// - [`Error::StoppedBeforeFirstRequest`] if the observer stops it before the first request,
     /// - an error of a file that it reads or writes.
     pub fn run(self) -> Result<Report, Error> {
         let scenario = self.scenario()?;
         let mut observer = self.observer.unwrap_or_else(|| Box::new(()));
-        let warm_ups = SharedWarmUps::default().with_cache(self.cache).with_threads(self.threads);
+        let warm_ups = SharedWarmUps::default().with_cache(self.cache).with_threads_per_run(self.threads);
         let settings = run::RunSettings { warm_ups: &warm_ups, source: self.source, checked: self.checked, verify: self.verify };
         Ok(run::run_with(&scenario, settings, &mut *observer)?)
     }
@@ -209,7 +209,7 @@ impl<'a> Simulation<'a> {
             )));
         }
         let mut observer = self.observer.unwrap_or_else(|| Box::new(()));
-        let warm_ups = SharedWarmUps::default().with_cache(self.cache).with_threads(self.threads);
+        let warm_ups = SharedWarmUps::default().with_cache(self.cache).with_threads_per_run(self.threads);
         Ok(Device::warm(scenario, &warm_ups, &mut *observer)?)
     }
 
@@ -249,9 +249,9 @@ mod tests {
     fn what_was_checked_is_not_looked_for_again() {
         let simulation = || Simulation::from_toml(SMALL).unwrap();
         let checked = simulation().check().unwrap();
-        assert_eq!(document(simulation().with_check_report(checked.clone())), document(simulation()));
+        assert_eq!(document(simulation().with_earlier_check(checked.clone())), document(simulation()));
         let other = CheckReport { warnings: vec!["as it was found".to_owned()], ..checked };
-        assert_eq!(simulation().with_check_report(other).run().unwrap().warnings, ["as it was found"]);
+        assert_eq!(simulation().with_earlier_check(other).run().unwrap().warnings, ["as it was found"]);
     }
 
     #[test]
@@ -311,7 +311,7 @@ mod tests {
             }
         }
         let error = Simulation::from_toml(SMALL).unwrap().observe(Never).run().unwrap_err();
-        assert!(matches!(error, Error::Interrupted));
+        assert!(matches!(error, Error::StoppedBeforeFirstRequest));
     }
 
     /// A source that reads beyond the end of every array after `good` requests.
@@ -331,7 +331,10 @@ mod tests {
     fn what_a_caller_gets_wrong_is_an_error_that_says_so() {
         let simulation = || Simulation::from_toml(SMALL).unwrap();
         let error = simulation().source(Faulty { good: 100 }).run().unwrap_err();
-        assert!(matches!(error, Error::Source(_)) && error.is_caller_mistake() && error.to_string().contains("does not fit"), "{error}");
+        assert!(
+            matches!(error, Error::RequestSource(_)) && error.is_caller_mistake() && error.to_string().contains("does not fit"),
+            "{error}"
+        );
 
         let error = simulation().set("ssd.warm_up.pattern", "workload").unwrap().source(Faulty { good: 1 }).run().unwrap_err();
         assert!(matches!(&error, Error::Config(problems) if problems.list[0].key == "ssd.warm_up.pattern"), "{error}");

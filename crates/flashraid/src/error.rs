@@ -22,7 +22,7 @@ pub enum Error {
     Study(#[from] StudyProblem),
     /// The source of requests cannot continue: a trace cannot be read, or requests do not fit the array.
     #[error("{0}")]
-    Source(SourceError),
+    RequestSource(SourceError),
     /// A file or a value that the caller named cannot be used in this call of the library. The text says which, why, and what to do.
     #[error("{0}")]
     UnusableInput(String),
@@ -37,25 +37,25 @@ pub enum Error {
     },
     /// Simulated time would exceed the last moment that the clock can hold. The text says what to do.
     #[error("{0}")]
-    TimeBeyondClock(String),
+    SimulatedTimeOverflow(String),
     /// A [`Device`](crate::Device) refused a call, which has changed nothing.
     #[error("{0}")]
     DeviceRefused(#[from] DeviceError),
     /// An observer stopped the run before its first request, so that there is nothing to report.
     #[error("stopped before the first request")]
-    Interrupted,
+    StoppedBeforeFirstRequest,
     /// An observer stopped a study. Finished simulations stay in its folder, and the same study continues from there.
-    #[error("stopped: {done} of {simulations} simulations are done")]
+    #[error("stopped: {simulations_done} of {total_simulations} simulations are done")]
     #[non_exhaustive]
     StudyInterrupted {
         /// Number of simulations that are done.
-        done: usize,
+        simulations_done: usize,
         /// Number of simulations in the study or, if [`Study::shard`](crate::Study::shard) chose a part of it, in this part.
-        simulations: usize,
+        total_simulations: usize,
     },
     /// The state of a member contradicts itself. [`Simulation::verify`](crate::Simulation::verify) has found a bug of the simulator.
     #[error("the state at the end is inconsistent: {0}")]
-    FailedVerification(String),
+    InconsistentMemberState(String),
 }
 
 impl Error {
@@ -66,12 +66,12 @@ impl Error {
         match self {
             Self::Config(problems) => !problems.has_unreadable_file,
             Self::Study(_) | Self::UnusableInput(_) | Self::DeviceRefused(_) => true,
-            Self::Source(error) => matches!(error, SourceError::Input(_)),
+            Self::RequestSource(error) => matches!(error, SourceError::Input(_)),
             Self::Io { .. }
-            | Self::TimeBeyondClock(_)
-            | Self::Interrupted
+            | Self::SimulatedTimeOverflow(_)
+            | Self::StoppedBeforeFirstRequest
             | Self::StudyInterrupted { .. }
-            | Self::FailedVerification(_) => false,
+            | Self::InconsistentMemberState(_) => false,
         }
     }
 
@@ -90,13 +90,13 @@ impl From<Problems> for Error {
 impl From<RunError> for Error {
     fn from(error: RunError) -> Self {
         match error {
-            RunError::Source(SourceError::Stopped) => Self::Interrupted,
-            RunError::Source(error) => Self::Source(error),
-            RunError::Input(text) => Self::UnusableInput(text),
+            RunError::Source(SourceError::Stopped) => Self::StoppedBeforeFirstRequest,
+            RunError::Source(error) => Self::RequestSource(error),
+            RunError::InvalidInput(text) => Self::UnusableInput(text),
             RunError::Io(message) => Self::Io { path: None, message },
-            RunError::TimeBeyondClock(text) => Self::TimeBeyondClock(text),
-            RunError::Interrupted => Self::Interrupted,
-            RunError::FailedVerification(text) => Self::FailedVerification(text),
+            RunError::SimulatedTimeOverflow(text) => Self::SimulatedTimeOverflow(text),
+            RunError::StoppedBeforeFirstRequest => Self::StoppedBeforeFirstRequest,
+            RunError::FailedVerification(text) => Self::InconsistentMemberState(text),
         }
     }
 }

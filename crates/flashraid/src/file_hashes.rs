@@ -19,7 +19,7 @@ const CHUNK_BYTES: usize = 1 << 20;
 /// Returns the error of `go_on`, or an error if the file cannot be read.
 pub(crate) fn hash_of_file(path: &Path, go_on: &mut dyn FnMut() -> Result<(), RunError>) -> Result<String, RunError> {
     let failed = |error: io::Error| match is_wrong_path(&error) {
-        true => RunError::Input(format!("can't read {}: {error}", path.display())),
+        true => RunError::InvalidInput(format!("can't read {}: {error}", path.display())),
         false => RunError::Io(format!("can't read {}: {error}", path.display())),
     };
     let mut file = File::open(path).map_err(failed)?;
@@ -57,7 +57,7 @@ impl InputFileHashes {
         }
         if path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
             let what = "it is no regular file, but simulations of a comparison may read it more than once; copy it to a file";
-            return Err(RunError::Input(format!("{}: {what}", path.display())));
+            return Err(RunError::InvalidInput(format!("{}: {what}", path.display())));
         }
         let hash = hash_of_file(path, &mut || Ok(()))?;
         self.known.insert(path.to_owned(), hash.clone());

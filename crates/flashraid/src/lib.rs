@@ -142,7 +142,7 @@ pub use config::Config;
 pub use device::{Device, DeviceError};
 pub use embed::Simulation;
 pub use error::Error;
-pub use observer::{Observer, Phase, Progress};
+pub use observer::{Observer, Progress, RunPhase};
 pub use report::Report;
 pub use study::{Study, StudyObserver, StudyResult};
 

@@ -34,7 +34,7 @@ pub trait Observer {
 
     /// Reports the number of units of the mapping (`ssd.superblock.unit`, a page or several) that drives with superblocks have
     /// programmed since the last call. The number includes data of the host, data moved by collection, padding and parity.
-    fn units_programmed(&mut self, _units: u64) {}
+    fn mapping_units_programmed(&mut self, _units: u64) {}
 }
 
 /// Observer that ignores every event.
@@ -61,14 +61,14 @@ impl<O: Observer + ?Sized> Observer for &mut O {
         (**self).victim_cleaned(clean);
     }
 
-    fn units_programmed(&mut self, units: u64) {
-        (**self).units_programmed(units);
+    fn mapping_units_programmed(&mut self, units: u64) {
+        (**self).mapping_units_programmed(units);
     }
 }
 
 /// Phase of a run: the warm-up, or the simulation of the requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Phase {
+pub enum RunPhase {
     /// The members are filled and overwritten, so that the run begins with used SSDs; or their saved state is loaded.
     WarmUp,
     /// The host's requests are served.
@@ -80,9 +80,9 @@ pub enum Phase {
 #[non_exhaustive]
 pub struct Progress {
     /// Current phase of the run.
-    pub phase: Phase,
+    pub phase: RunPhase,
     /// Share of the phase that is done, from 0 to 1; `None` if its end is not known.
-    pub fraction_done: Option<f64>,
+    pub phase_fraction_done: Option<f64>,
     /// Number of requests sent so far.
     pub requests_sent: u64,
     /// Simulated time so far, in nanoseconds.

@@ -24,12 +24,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::config::ScaledDimension;
+use crate::config::ScaledDriveDimension;
 use flashraid_model::metrics::trend::SAMPLES_BEYOND_QUANTILE_MIN;
-use flashraid_model::ssd::MechanismCounterTable;
+use flashraid_model::ssd::DieDelayCounterTable;
 
 pub use array::{
-    ControllerThrottlingReport, FailedMember, FailureReport, GcAvoidingReadsReport, HedgedReads, Lost, Parity, PredictedReads,
+    ControllerThrottlingReport, FailedMember, FailureReport, GcAvoidingReadsReport, HedgedReads, LostPagesReport, Parity, PredictedReads,
     ResponseTimesByHealth,
 };
 pub(crate) use build::{ReportInputs, SuperblockDriveInputs};
@@ -38,7 +38,7 @@ pub use drives::{
     DieTimeShares, DriveQueuesAndBuffersReport, HandleReport, PlacementHandleBytesReport, RefreshAndWearLevellingReport, SlcReport,
     SuperblockDriveReport,
 };
-pub use flash::{Flash, ImpliedLife, Lifetime, WearReport};
+pub use flash::{FlashCountersReport, ImpliedLife, Lifetime, WearReport};
 pub use gc::{Gc, UncoordinatedCleans};
 pub(crate) use little::check_closed_loop;
 pub use marks::WarningMark;
@@ -77,14 +77,14 @@ pub struct Report {
     /// Number of requests that the statistics count.
     pub requests: Requests,
     /// Response times, in microseconds.
-    pub response_us: ByDirection<ResponseTime>,
+    pub response_us: TotalReadWrite<ResponseTime>,
     /// Results of each stream of a workload with `kind = "mix"`, in order; left out for other workloads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub streams: Vec<MixStreamReport>,
     /// Bandwidth, in MB/s (10^6 bytes per second).
     pub bandwidth_mb_s: Bandwidth,
     /// Counts of reads, programs and erases on flash.
-    pub flash: Flash,
+    pub flash: FlashCountersReport,
     /// Counters, times and shares of garbage collection, over all members.
     pub gc: Gc,
     /// Policy and counts of the write cache; empty without a cache.
@@ -118,7 +118,7 @@ pub struct Report {
     /// The members in order, followed by the spares.
     pub members: Vec<Member>,
     /// Speed of the simulator.
-    pub perf: Perf,
+    pub perf: SimulatorSpeed,
     /// Findings about how far the results can be trusted.
     #[serde(default)]
     pub verdict: Verdict,
@@ -131,16 +131,16 @@ pub struct Report {
     /// Response times of the measured requests in ten batches. Two runs of the same workload can be compared batch by batch, which gives a
     /// confidence interval even with a single seed.
     #[serde(default)]
-    pub batches: Batches,
+    pub batches: RequestBatches,
     /// Response times divided into their causes, in microseconds.
     #[serde(default)]
     pub time_us: ResponseTimeParts,
     /// Results over the measured time, which is divided into intervals of equal length.
     #[serde(default)]
-    pub over_time: OverTime,
+    pub over_time: ResultsOverTime,
     /// Requests that were not served because too many members had failed.
     #[serde(default)]
-    pub lost: Lost,
+    pub lost: LostPagesReport,
     /// Counters kept by drives with superblocks, summed over the drives; left out if the members have no superblocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drive: Option<SuperblockDriveReport>,
@@ -151,7 +151,7 @@ pub struct Report {
     /// Counters of optional mechanisms that take time of the members' dies, such as read retries and background work, summed over the
     /// members. Each configured mechanism has a table of its counters. Left out if no mechanism is configured.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
-    #[schemars(schema_with = "MechanismCounterTable::schema")]
+    #[schemars(schema_with = "DieDelayCounterTable::schema")]
     pub mechanisms: serde_json::Map<String, Value>,
     /// Time at which the statistics begin, in nanoseconds.
     pub measured_from_ns: u64,
@@ -187,7 +187,7 @@ pub struct Report {
     pub free_blocks: Vec<Vec<(f64, f64, f64, f64)>>,
     /// Single requests and collections in the window of simulated time that `report.timeline` sets; left out if that key is not set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timeline: Option<TimelineReport>,
+    pub timeline: Option<EventTimelineReport>,
 }
 
 impl Report {
@@ -221,7 +221,11 @@ impl Report {
     /// of the simulator (such as requests per second of the wall clock), and its memory.
     #[must_use]
     pub fn without_wall_clock(&self) -> Self {
-        let perf = Perf { host_page_ops: self.perf.host_page_ops, flash_page_ops: self.perf.flash_page_ops, ..Perf::default() };
+        let perf = SimulatorSpeed {
+            host_page_ops: self.perf.host_page_ops,
+            flash_page_ops: self.perf.flash_page_ops,
+            ..SimulatorSpeed::default()
+        };
         Self { wall_s: 0.0, perf, ..self.clone() }
     }
 }
@@ -286,7 +290,7 @@ pub struct Iops {
 /// empty with fewer than 100 requests. Two runs of the same workload have the same requests in the same batches.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
-pub struct Batches {
+pub struct RequestBatches {
     /// Number of reads and writes of each batch that were done. A batch is a tenth of the measured reads and writes, in order of arrival.
     /// Requests that were lost or not done at the end are left out.
     pub requests: Vec<u64>,
@@ -367,7 +371,7 @@ impl MeanResponseTimeByCause {
     pub fn named_causes(&self) -> [(&'static str, f64); 7] {
         let Self { queue, collection, parity, cache, transfer, flash, other } = *self;
         let parts = [queue, collection, parity, cache, transfer, flash, other];
-        std::array::from_fn(|index| (flashraid_model::metrics::breakdown::CAUSE_NAMES[index], parts[index]))
+        std::array::from_fn(|index| (flashraid_model::metrics::breakdown::RESPONSE_TIME_CAUSE_NAMES[index], parts[index]))
     }
 
     /// Returns the mean response time, which is the sum of all causes, in microseconds.
@@ -381,7 +385,7 @@ impl MeanResponseTimeByCause {
 /// interval. Requests count in the interval in which they end.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
-pub struct OverTime {
+pub struct ResultsOverTime {
     /// Length of an interval of the measured time, in milliseconds. The end of the run cuts off the last one.
     pub interval_ms: f64,
     /// Times at which the intervals of the measured time begin, in milliseconds.
@@ -436,7 +440,7 @@ pub struct MemberOverTime {
 /// A result for all requests, for reads and for writes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
-pub struct ByDirection<T> {
+pub struct TotalReadWrite<T> {
     /// Result for reads and writes together.
     pub all: T,
     /// Result for reads alone.
@@ -452,7 +456,7 @@ pub struct MixStreamReport {
     /// Requests per second over the measured time.
     pub iops: Iops,
     /// Response times, in microseconds.
-    pub response_us: ByDirection<ResponseTime>,
+    pub response_us: TotalReadWrite<ResponseTime>,
 }
 
 /// Response times, in microseconds. Moments are exact, and percentiles exceed the exact values by at most 0.1 %. All except the count are
@@ -522,7 +526,7 @@ pub struct Bandwidth {
 /// Speed of the simulator in this run. It covers the whole run, including the part that the statistics skip.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
-pub struct Perf {
+pub struct SimulatorSpeed {
     /// Number of pages read and programmed for the host.
     pub host_page_ops: u64,
     /// Number of page reads and programs on flash.
@@ -550,7 +554,7 @@ impl ResponseTime {
     }
 }
 
-impl Perf {
+impl SimulatorSpeed {
     /// Computes the speed of the simulator from counts of page operations and requests, and from times of the wall clock in seconds. A
     /// speed over no time is 0.
     #[must_use]
@@ -572,7 +576,7 @@ impl Perf {
 /// Single requests and collections in a window of simulated time (`report.timeline`), in the order in which they were reported.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
-pub struct TimelineReport {
+pub struct EventTimelineReport {
     /// Beginning of the window of simulated time that the timeline shows, in nanoseconds.
     pub from_ns: u64,
     /// End of the window of simulated time that the timeline shows, in nanoseconds.

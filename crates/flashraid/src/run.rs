@@ -1,12 +1,12 @@
 //! One simulation, from a checked configuration to a report.
 
 use crate::check::{CheckReport, check_before_run, check_without_workload};
-use crate::config::{ScaledDimension, Scenario, changed_workload_keys, workload_address_space};
-use crate::observer::{Observer, Phase, Progress};
-use crate::report::{self, Perf, Report, ReportInputs, SuperblockDriveInputs};
+use crate::config::{ScaledDriveDimension, Scenario, changed_workload_keys, workload_address_space};
+use crate::observer::{Observer, Progress, RunPhase};
+use crate::report::{self, Report, ReportInputs, SimulatorSpeed, SuperblockDriveInputs};
 use crate::warm_up::{self, SharedWarmUps};
 use flashraid_driver::{DriverError, RunOutcome, RunWatcher};
-use flashraid_model::array::{FailureAndRebuildState, Layout};
+use flashraid_model::array::{ArrayLayout, FailureAndRebuildState};
 use flashraid_model::events::VictimBlockCollection;
 use flashraid_model::metrics::{CompletedRequest, ResultsOverTime, UnmeasuredStart};
 use flashraid_model::ssd::{MemberCounters, RefreshAndWearLevellingParams, Ssd};
@@ -22,16 +22,16 @@ pub enum RunError {
     Source(#[from] SourceError),
     /// The input is wrong, so that the program exits with status 2.
     #[error("{0}")]
-    Input(String),
+    InvalidInput(String),
     /// Reading or writing failed, so that the program exits with status 1.
     #[error("{0}")]
     Io(String),
     /// Simulated time would exceed the last moment that the clock can hold. The program exits with status 1.
     #[error("{0}")]
-    TimeBeyondClock(String),
+    SimulatedTimeOverflow(String),
     /// The run was stopped before its first request, so that there is nothing to report.
     #[error("stopped before the first request")]
-    Interrupted,
+    StoppedBeforeFirstRequest,
     /// An invariant does not hold at the end of the run.
     #[error("the state at the end is inconsistent: {0}")]
     FailedVerification(String),
@@ -40,8 +40,8 @@ pub enum RunError {
 impl From<DriverError> for RunError {
     fn from(error: DriverError) -> Self {
         match error {
-            DriverError::TimeBeyondClock => Self::TimeBeyondClock(error.to_string()),
-            DriverError::Source(error) => Self::Source(error),
+            DriverError::SimulatedTimeOverflow => Self::SimulatedTimeOverflow(error.to_string()),
+            DriverError::RequestSource(error) => Self::Source(error),
         }
     }
 }
@@ -137,11 +137,11 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: RunOutcome, facts: RunFact
         mut metrics,
         measured_counters: counts,
         wear,
-        unfinished_work: owed,
+        pending_flash_work_by_member: owed,
         pages_in_cache_at_end: cached_pages,
         measured_until_ns: measured_to_ns,
         depth_use: slots,
-        requests_lost,
+        requests_with_lost_pages: requests_lost,
         run_end_ns: end_ns,
         requests_sent: requests,
         was_stopped: stopped,
@@ -155,10 +155,10 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: RunOutcome, facts: RunFact
         None => measured_ns,
     };
     let totals: MemberCounters = counts.members.iter().copied().sum();
-    metrics.lengthen_intervals(array.members().iter().map(Ssd::utilisation_interval_ns).max().unwrap_or(0));
+    metrics.lengthen_intervals(array.members().iter().map(Ssd::busy_time_interval_ns).max().unwrap_or(0));
     let measured = metrics.into_results(measured_to_ns, load_ns);
     let ResultsOverTime { interval_ns, points } = &measured.over_time;
-    let usage: Vec<_> = array.members().iter().map(|ssd| ssd.utilisation_over_time(*interval_ns, points.len(), measured_to_ns)).collect();
+    let usage: Vec<_> = array.members().iter().map(|ssd| ssd.busy_time_by_interval(*interval_ns, points.len(), measured_to_ns)).collect();
     let failures = array.counters(end_ns).failures;
     let cache = counts.cache;
     let g = &scenario.array.ssd.geometry;
@@ -188,12 +188,12 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: RunOutcome, facts: RunFact
         }),
         too_many_failed: too_many_failed(&array.shape().layout, &failures, measured_to_ns),
         failures,
-        requests_lost,
+        requests_with_lost_pages: requests_lost,
         page_bytes: g.page_bytes,
-        layout: array.shape().layout,
+        array_layout: array.shape().layout,
         superblock_drive: (!counts.superblocks.is_empty()).then(|| drive_inputs(scenario)),
-        mechanisms: scenario.array.ssd.mechanisms.clone(),
-        drives_without_superblocks_have_queues: scenario.array.ssd.front_end.is_some_and(|front| front.queues.is_some()),
+        die_delay_mechanisms: scenario.array.ssd.die_delay_mechanisms.clone(),
+        drives_without_superblocks_have_submission_queues: scenario.array.ssd.front_end.is_some_and(|front| front.queues.is_some()),
         cache_report: cache.map_or_else(Default::default, |counters| {
             let (page_bytes, room_pages) = (u64::from(g.page_bytes), array.shape().cache_capacity_pages.unwrap_or(0));
             report::cache(scenario.config.cache.policy.name(), &counters, room_pages, page_bytes, measured.end_ns - measured.from_ns)
@@ -205,7 +205,7 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: RunOutcome, facts: RunFact
         trace_notes: notes,
         warnings,
         wall_s: begin.elapsed().as_secs_f64(),
-        simulator_speed: Perf::new(totals.host_page_ops(), totals.flash_page_ops(), requests, run_s, warm_up_s, peak_rss_bytes()),
+        simulator_speed: SimulatorSpeed::new(totals.host_page_ops(), totals.flash_page_ops(), requests, run_s, warm_up_s, peak_rss_bytes()),
     });
     if verify {
         array.verify().map_err(RunError::FailedVerification)?;
@@ -218,7 +218,7 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: RunOutcome, facts: RunFact
 }
 
 /// Returns true if, at some time until `until_ns`, more members had failed than the level survives.
-fn too_many_failed(layout: &Layout, failures: &[FailureAndRebuildState], until_ns: u64) -> bool {
+fn too_many_failed(layout: &ArrayLayout, failures: &[FailureAndRebuildState], until_ns: u64) -> bool {
     let moments = failures.iter().filter_map(|failure| failure.failed_at_ns).filter(|&at| at <= until_ns);
     moments.into_iter().any(|at| {
         let is_gone = |failure: &&FailureAndRebuildState| {
@@ -242,8 +242,8 @@ fn drive_inputs(scenario: &Scenario) -> SuperblockDriveInputs {
     let placement = superblock.filter(|_| written.placement_handles.is_some()).map(|superblock| superblock.placement_handles);
     // Rows are whole numbers, and some are always left.
     let scale = match written.scale_by {
-        ScaledDimension::Space => written.geometry.pages / ssd.geometry.pages_per_block,
-        ScaledDimension::Width => written.scale,
+        ScaledDriveDimension::Space => written.geometry.pages / ssd.geometry.pages_per_block,
+        ScaledDriveDimension::Width => written.scale,
     };
     let (dies, page_bytes) = (ssd.geometry.dies, ssd.geometry.page_bytes);
     SuperblockDriveInputs {
@@ -303,8 +303,8 @@ impl RunWatcher for RunWatch<'_> {
     fn report_progress(&mut self, progress: &flashraid_driver::Progress) -> bool {
         let flashraid_driver::Progress { fraction_done: fraction, requests_sent: requests, simulated_time_ns: simulated_ns } = *progress;
         self.observer.progress(&Progress {
-            phase: Phase::Run,
-            fraction_done: fraction,
+            phase: RunPhase::Run,
+            phase_fraction_done: fraction,
             requests_sent: requests,
             simulated_time_ns: simulated_ns,
         })
@@ -320,7 +320,7 @@ impl RunWatcher for RunWatch<'_> {
     }
 
     fn mapping_units_programmed(&mut self, units: u64) {
-        self.observer.units_programmed(units);
+        self.observer.mapping_units_programmed(units);
     }
 }
 

@@ -110,10 +110,10 @@ mod tests {
             let mut asked = 0;
             let mut go_on = |_| {
                 asked += 1;
-                if asked < 3 { Ok(()) } else { Err(RunError::Interrupted) }
+                if asked < 3 { Ok(()) } else { Err(RunError::StoppedBeforeFirstRequest) }
             };
             let ended = for_each(vec![(), (), ()], threads, &mut go_on, |(), go_on| while go_on(0.1) {});
-            assert!(matches!(ended, Err(RunError::Interrupted)));
+            assert!(matches!(ended, Err(RunError::StoppedBeforeFirstRequest)));
         }
     }
 }

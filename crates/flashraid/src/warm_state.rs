@@ -30,7 +30,7 @@ fn fingerprint(params: &ArrayParams) -> String {
     format!(
         "{members} members of {:?}, pools {:?}, start {} stop {} free blocks, separate open block {}, victim {:?}, allocation {:?}, stride {}, last block sealed {}",
         ssd.geometry,
-        gc.pool_scope,
+        gc.block_pool_scope,
         gc.start_threshold_free_blocks,
         gc.stop_threshold_free_blocks,
         gc.separate_open_block,
@@ -57,8 +57,8 @@ pub fn save_warm_state(path: &Path, params: &ArrayParams, array: &Array) -> Resu
 /// Loads the state in `path` into `array`, and verifies it.
 ///
 /// # Errors
-/// Returns [`RunError::Input`] if the file is no warm state, is damaged, or belongs to another array, and [`RunError::Io`] if it cannot be
-/// read.
+/// Returns [`RunError::InvalidInput`] if the file is no warm state, is damaged, or belongs to another array, and [`RunError::Io`] if it
+/// cannot be read.
 pub fn load_warm_state(path: &Path, params: &ArrayParams, array: &mut Array) -> Result<(), RunError> {
     let bad = |what: String| bad(path, &what);
     let mut file = begin(path, params)?;
@@ -86,12 +86,12 @@ pub(crate) fn preflight_save(path: &Path) -> Result<(), RunError> {
     }
     ReplacementFile::create_temporary(path).map(drop).map_err(|error| {
         let text = format!("`ssd.warm_up.save`: can't write {}: {error}", path.display());
-        if is_wrong_path(&error) { RunError::Input(text) } else { RunError::Io(text) }
+        if is_wrong_path(&error) { RunError::InvalidInput(text) } else { RunError::Io(text) }
     })
 }
 
 fn bad(path: &Path, what: &str) -> RunError {
-    RunError::Input(format!("`ssd.warm_up.load`: {} {what}", path.display()))
+    RunError::InvalidInput(format!("`ssd.warm_up.load`: {} {what}", path.display()))
 }
 
 /// Opens a state and reads its description, which must match `params`.

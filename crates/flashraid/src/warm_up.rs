@@ -3,7 +3,7 @@
 
 use crate::config::{Scenario, workload_address_space};
 use crate::file_hashes::hash_of_file;
-use crate::observer::{Observer, Phase, Progress};
+use crate::observer::{Observer, Progress, RunPhase};
 use crate::run::RunError;
 use crate::threads;
 use crate::warm_claim::{Claim, ClaimOutcome};
@@ -14,7 +14,7 @@ use flashraid_model::array::{Array, ArrayExecutionOptions, ArrayParams, WarmUp, 
 use flashraid_model::flash::Geometry;
 use flashraid_model::space::Mapping;
 use flashraid_model::ssd::Ssd;
-use flashraid_workload::{self as workload, AddressSpace, OpKind, Request, Source, SourceError, SourceSpec, Stop, WorkloadSpec};
+use flashraid_workload::{self as workload, ArrayProperties, OpKind, Request, Source, SourceError, SourceSpec, Stop, WorkloadSpec};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -65,7 +65,7 @@ impl SharedWarmUps {
 
     /// Returns a store for the states after the warm-ups of `scenarios`, which any number of runs can share. The first run that needs a
     /// state computes it, and later runs with the same warm-up copy it. States are kept until the returned value is dropped.
-    pub fn for_any_number_of_runs<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>) -> Self {
+    pub fn kept_until_dropped<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>) -> Self {
         let shared = scenarios.into_iter().map(|scenario| (warm_up_key(scenario), Shared { runs_left: usize::MAX, ..Shared::default() }));
         Self { shared: Mutex::new(shared.collect()), ..Self::default() }
     }
@@ -77,7 +77,7 @@ impl SharedWarmUps {
 
     /// Sets the number of threads of each run, which share the warm-up of the array's members. In an open loop whose members do not
     /// affect each other, they also share the work of serving requests. No result depends on the number.
-    pub fn with_threads(self, threads: usize) -> Self {
+    pub fn with_threads_per_run(self, threads: usize) -> Self {
         Self { threads, ..self }
     }
 
@@ -215,17 +215,17 @@ fn content_of(workload: &WorkloadSpec, go_on: GoOn<'_>) -> Result<String, RunErr
 pub fn warmed_up_array(scenario: &Scenario, shared: &SharedWarmUps, observer: &mut dyn Observer) -> Result<Array, RunError> {
     let stop = observer.stop_signal();
     let mut go_on = |fraction| {
-        let progress = Progress { phase: Phase::WarmUp, fraction_done: Some(fraction), requests_sent: 0, simulated_time_ns: 0 };
-        if observer.progress(&progress) { Ok(()) } else { Err(RunError::Interrupted) }
+        let progress = Progress { phase: RunPhase::WarmUp, phase_fraction_done: Some(fraction), requests_sent: 0, simulated_time_ns: 0 };
+        if observer.progress(&progress) { Ok(()) } else { Err(RunError::StoppedBeforeFirstRequest) }
     };
     let setup = ArrayExecutionOptions {
         worker_threads_max: shared.threads(),
-        records_utilisation: true,
+        records_member_busy_time: true,
         record_destages: scenario.metrics.timeline_window.is_some(),
         ..ArrayExecutionOptions::default()
     };
     let filled = setup.new_array_unless_stopped(&scenario.array, scenario.seed, &mut || go_on(0.0).is_ok());
-    let mut array = filled.ok_or(RunError::Interrupted)?;
+    let mut array = filled.ok_or(RunError::StoppedBeforeFirstRequest)?;
     if let Some(path) = &scenario.warm_state.load_from {
         warm_state::load_warm_state(path, &scenario.array, &mut array)?;
     } else {
@@ -494,7 +494,7 @@ fn few_writes(source: &mut dyn Source) -> Result<Option<Vec<Request>>, SourceErr
 /// that `is_repeated` has the same requests each time.
 fn overwrite_by_workload(
     array: &mut Array,
-    space: &AddressSpace,
+    space: &ArrayProperties,
     overwrites: f64,
     is_repeated: bool,
     open: impl Fn(u64) -> Result<Box<dyn Source>, SourceError>,
@@ -517,7 +517,7 @@ fn overwrite_by_workload(
         let pages = overwrite_untimed(array, &mut *source, pages_to_write - written, &mut tell)?;
         told?;
         if pages == 0 {
-            return Err(RunError::Input(
+            return Err(RunError::InvalidInput(
                 "ssd.warm_up.pattern is \"workload\", but the workload writes nothing; use \"random\" or overwrites = 0".to_owned(),
             ));
         }

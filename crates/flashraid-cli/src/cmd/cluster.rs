@@ -95,7 +95,7 @@ impl Parts {
         let done: Vec<f64> = if out.is_dir() {
             let plan = plan.folder(out);
             plan.unfinished_simulations_by_warm_up()?;
-            plan.take_finished().rows.iter().map(|row| row.report.wall_s).collect()
+            plan.take_finished_reports().rows.iter().map(|row| row.report.wall_s).collect()
         } else {
             Vec::new()
         };

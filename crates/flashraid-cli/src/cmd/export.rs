@@ -4,7 +4,7 @@ use std::path::Path;
 
 use flashraid::Simulation;
 use flashraid::config::{PresetKind, all_presets};
-use flashraid::exchange::{ExportedFiles, femu, mqsim, nvmevirt};
+use flashraid::exchange::{FilesForOtherProgram, femu, mqsim, nvmevirt};
 
 use crate::args::{ExportArgs, Simulator};
 use crate::failure::{Failure, Outcome};
@@ -18,7 +18,7 @@ pub fn run(arguments: &ExportArgs) -> Outcome {
         simulation = simulation.set(&setting.key, &setting.value)?;
     }
     let scenario = simulation.scenario()?;
-    let ExportedFiles { files: exported, notes } = match arguments.to {
+    let FilesForOtherProgram { files: exported, notes } = match arguments.to {
         Simulator::Mqsim => mqsim::export_mqsim(&scenario),
         Simulator::Nvmevirt => nvmevirt::export_nvmevirt(&scenario),
         Simulator::Femu => femu::export_femu(&scenario),

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 
 use flashraid::exchange;
-use flashraid::files::read_at_most;
+use flashraid::files::read_file_with_size_limit;
 use flashraid::{Error, Simulation};
 
 use crate::args::ImportArgs;
@@ -16,7 +16,7 @@ const BYTES_MAX: u64 = 1 << 20;
 /// Runs `flashraid import` with its arguments.
 pub fn run(arguments: &ImportArgs) -> Outcome {
     let refused = |reason: String| Failure::Input(format!("{}: {reason}", arguments.file.display()));
-    let text = read_at_most(&arguments.file, BYTES_MAX).map_err(|error| match error.kind() {
+    let text = read_file_with_size_limit(&arguments.file, BYTES_MAX).map_err(|error| match error.kind() {
         ErrorKind::FileTooLarge => {
             let expected = "a fio job file, or a device or workload of MQSim, is expected (traces are read as they are)";
             refused(format!("is larger than 1 MiB; {expected}"))

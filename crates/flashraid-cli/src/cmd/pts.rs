@@ -74,7 +74,7 @@ impl Observer for Watcher<'_> {
 
     fn progress(&mut self, progress: &Progress) -> bool {
         let mut progress = *progress;
-        progress.fraction_done = Some(self.watch.rounds() as f64 / f64::from(self.rounds_max));
+        progress.phase_fraction_done = Some(self.watch.rounds() as f64 / f64::from(self.rounds_max));
         self.board.update(0, &progress);
         self.watch.progress(&progress) && !interrupt::requested()
     }
@@ -83,8 +83,8 @@ impl Observer for Watcher<'_> {
         self.watch.request_completed(request);
     }
 
-    fn units_programmed(&mut self, units: u64) {
-        self.watch.units_programmed(units);
+    fn mapping_units_programmed(&mut self, units: u64) {
+        self.watch.mapping_units_programmed(units);
     }
 }
 

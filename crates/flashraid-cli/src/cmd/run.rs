@@ -50,7 +50,7 @@ pub fn run(arguments: &RunArgs) -> Outcome {
     }
     let resources = resources(arguments.machine, &[&scenario], None)?;
     interrupt::stop_at_next_step()?;
-    let checked = simulation.check_until(&Stop::stop_when(interrupt::requested))?;
+    let checked = simulation.check_unless_stopped(&Stop::stop_when(interrupt::requested))?;
     machine::announce_seconds(
         checked.seconds.map(|seconds| seconds.with_warm_up_threads(resources.threads_per_simulation)),
         1,
@@ -58,7 +58,7 @@ pub fn run(arguments: &RunArgs) -> Outcome {
         arguments.machine.quiet,
     );
     simulation =
-        simulation.with_check_report(checked).threads(resources.threads_per_simulation).warm_state_cache(resources.warm_state_cache);
+        simulation.with_earlier_check(checked).threads(resources.threads_per_simulation).warm_state_cache(resources.warm_state_cache);
     let config = json::document(&scenario.config)?;
     let out = arguments.out.as_deref().map(|out| OutFolder::claim(out, Some(arguments.force))).transpose()?;
     let mut requests = out.as_ref().map(|out| RequestFiles::begin(out.path(), &Metadata::of(&config))).transpose()?;

@@ -59,8 +59,11 @@ fn convert(arguments: &TraceConvertArgs) -> Outcome {
 /// only in the units of their numbers.
 fn taken_for_another(arguments: &TraceConvertArgs) -> String {
     let path = &arguments.output;
-    let found =
-        path.is_file().then(|| trace::open_trace(&TraceSpec::new(path.clone())).ok()).flatten().map(|reader| reader.properties().format);
+    let found = path
+        .is_file()
+        .then(|| trace::open_trace(&TraceSpec::new(path.clone())).ok())
+        .flatten()
+        .map(|reader| reader.format_properties().format);
     match found {
         Some(found) if found != arguments.to => {
             format!("  name the format where it is read (--format {}): by its content it would be taken for {found}\n", arguments.to)

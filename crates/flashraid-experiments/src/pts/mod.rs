@@ -11,7 +11,7 @@
 mod fio;
 mod rounds;
 
-use flashraid::config::ScaledDimension;
+use flashraid::config::ScaledDriveDimension;
 use flashraid::{Error, Simulation};
 use serde::Serialize;
 
@@ -161,7 +161,7 @@ impl Setup {
                 settings.into_iter().try_fold(Simulation::from_toml(text)?, |simulation, (key, value)| simulation.set(key, value))?;
             simulation.set("workload.requests", u64::MAX >> 1).map(|simulation| simulation.seed(self.seed))
         };
-        if with(&[])?.scenario()?.config.ssd.scale_by != ScaledDimension::Space {
+        if with(&[])?.scenario()?.config.ssd.scale_by != ScaledDriveDimension::Space {
             let message = "`ssd.scale_by` is \"width\", but these tests bring the load of a whole drive; scale it by \"space\"";
             return Err(Error::UnusableInput(message.to_owned()));
         }

@@ -155,7 +155,7 @@ impl Observer for Watch {
         self.0.borrow_mut().done(request);
     }
 
-    fn units_programmed(&mut self, units: u64) {
+    fn mapping_units_programmed(&mut self, units: u64) {
         if let Some(slot) = self.0.borrow_mut().open.iter_mut().rev().find(|slot| slot.began_ns.is_some()) {
             slot.programmed_units += units;
         }

@@ -8,7 +8,7 @@ use super::RequestInPages;
 use super::members::{Continuation, Members};
 use super::volume::Volume;
 use crate::TimeNs;
-use crate::events::{TimeParts, VictimBlockCollection};
+use crate::events::{OperationTimeParts, VictimBlockCollection};
 use crate::ids::{DieId, Lpn, MemberSet};
 use crate::request::OpKind;
 use crate::ssd::{Served, SimulatorPrefetchTarget, Ssd};
@@ -118,7 +118,7 @@ impl Ahead {
         for ((request, last), gc_members) in requests.drain(..).zip(last.drain(..)).zip(gc_members.drain(..)) {
             let TakenRequest { arrival, completion, operations, kind } = request;
             let (end, time) = match operations {
-                0 => (arrival, TimeParts::default()),
+                0 => (arrival, OperationTimeParts::default()),
                 // All members have the same parameters.
                 _ => (last.end, ssds[0].time_of(arrival, kind, last)),
             };

@@ -4,15 +4,15 @@ use super::events::done_requests;
 use super::*;
 use crate::cache::CacheCounters;
 use crate::cache::{
-    CacheParams, CachesUsed, CapacityUnit, IndependentMemberCaches, LayoutAwareWriteCache, MemberCachesDestagingTogether, StowCache,
-    WowCache,
+    CacheParams, CapacityUnit, IndependentMemberCaches, LayoutAwareWriteCache, MemberCachesDestagingTogether, StowCache, WowCache,
+    WriteCacheParts,
 };
 use crate::coordination::{
-    CoordinationParams, ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS, SchemePolicy, tiny as schemes,
+    CoordinationParams, CoordinationPolicy, ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS, tiny as schemes,
 };
 use crate::ids::MemberSet;
 use crate::ssd::tiny::{self, READ_NS, WRITE_NS};
-use crate::ssd::{HostOverlapWithMoves, Preemption};
+use crate::ssd::{GcPreemption, HostOverlapWithMoves};
 use proptest::prelude::*;
 
 /// Returns members of two dies, each with five used blocks of four pages and `spare_blocks` free ones.
@@ -34,22 +34,22 @@ fn params(level: RaidLevel, members: u32, unit: u32, spare_blocks: u32, cache: C
     }
 }
 
-fn cache(levels: CachesUsed, group_pages: u32, member_pages: u32) -> CacheParams {
+fn cache(levels: WriteCacheParts, group_pages: u32, member_pages: u32) -> CacheParams {
     CacheParams {
-        caches_used: levels,
-        write_group_cache_capacity_pages: group_pages,
+        write_cache_parts: levels,
+        dirty_stripe_cache_capacity_pages: group_pages,
         member_cache_pages: member_pages,
         capacity_unit: CapacityUnit::Pages,
         destage_start_fill: 0.0,
         full_speed_destage_fill_fraction: 0.0,
         destages_in_flight_max: 1,
-        joint_destage_wait_max_ns: 1500,
+        destage_wait_for_other_members_max_ns: 1500,
         nvm_page_read_ns: 2,
         nvm_page_write_ns: 10,
     }
 }
 
-const IWC: CachesUsed = IndependentMemberCaches::CACHES_USED;
+const IWC: WriteCacheParts = IndependentMemberCaches::WRITE_CACHE_PARTS;
 
 struct Outcome {
     done: Vec<RequestDone>,
@@ -77,7 +77,7 @@ fn run(params: &ArrayParams, asked: &[(TimeNs, u64, u32, bool)]) -> Outcome {
                     pages,
                     kind: OpKind::from_is_write(write),
                     fua: false,
-                    high_priority: false,
+                    must_not_wait_for_gc: false,
                     stream: 0,
                     contiguous_on_one_member: false,
                 },
@@ -118,7 +118,7 @@ fn ends(outcome: &Outcome) -> Vec<TimeNs> {
 #[test]
 fn a_cached_write_is_done_when_the_memory_has_it_and_a_read_hits_until_it_is_destaged() {
     let got = run(
-        &params(RaidLevel::Raid0, 2, 1, 300, cache(WowCache::CACHES_USED, 8, 0)),
+        &params(RaidLevel::Raid0, 2, 1, 300, cache(WowCache::WRITE_CACHE_PARTS, 8, 0)),
         &[(0, 0, 2, true), (30, 0, 3, false), (1000, 0, 2, false)],
     );
     // The pages are written until 20, read until 24, and on flash at 232. The first read finds two of its three pages until 34.
@@ -131,7 +131,7 @@ fn a_cached_write_is_done_when_the_memory_has_it_and_a_read_hits_until_it_is_des
 fn destaged_groups_keep_parity_once_and_strips_have_it_in_advance() {
     // A stripe has three data pages and P on the last member. Two writes go to it, behind a first one that keeps the cache busy.
     let asked = [(0, 9, 3, true), (0, 0, 2, true), (0, 1, 2, true)];
-    let wow = run(&params(RaidLevel::Raid4, 4, 1, 300, cache(WowCache::CACHES_USED, 16, 0)), &asked);
+    let wow = run(&params(RaidLevel::Raid4, 4, 1, 300, cache(WowCache::WRITE_CACHE_PARTS, 16, 0)), &asked);
     assert_eq!(wow.pages, [(0, 2); 4], "two full stripes");
     let iwc = run(&params(RaidLevel::Raid4, 4, 1, 300, cache(IWC, 0, 4)), &asked);
     assert_eq!(iwc.pages, [(0, 2), (0, 2), (1, 2), (0, 2)], "LAWC Fig. 4: one read, and four writes");
@@ -154,7 +154,7 @@ fn a_trim_drops_dirty_pages_and_trims_the_members() {
             pages,
             kind,
             fua: false,
-            high_priority: false,
+            must_not_wait_for_gc: false,
             stream: 0,
             contiguous_on_one_member: false,
         };
@@ -171,18 +171,18 @@ fn a_trim_drops_dirty_pages_and_trims_the_members() {
         assert_eq!((done_requests(&events).len(), counters.destages.entries), (2, 0));
         (counters.pages_trimmed, trimmed)
     };
-    assert_eq!(run(RaidLevel::Raid0, 2, WowCache::CACHES_USED, 16, 0, (1, 2)), (1, vec![1, 1]));
+    assert_eq!(run(RaidLevel::Raid0, 2, WowCache::WRITE_CACHE_PARTS, 16, 0, (1, 2)), (1, vec![1, 1]));
     assert_eq!(run(RaidLevel::Raid1, 2, IWC, 0, 16, (1, 1)), (2, vec![1, 1]));
     // With parity, only whole stripes are trimmed: two columns and P of stripe 0. A group cache also drops half a stripe.
     assert_eq!(run(RaidLevel::Raid5, 3, IWC, 0, 16, (0, 3)), (3, vec![1, 1, 1]));
     assert_eq!(run(RaidLevel::Raid5, 3, IWC, 0, 16, (1, 1)), (0, vec![0, 0, 0]));
-    assert_eq!(run(RaidLevel::Raid5, 3, WowCache::CACHES_USED, 16, 0, (1, 1)), (1, vec![0, 0, 0]));
+    assert_eq!(run(RaidLevel::Raid5, 3, WowCache::WRITE_CACHE_PARTS, 16, 0, (1, 1)), (1, vec![0, 0, 0]));
 }
 
 #[test]
 fn destages_are_recorded_on_the_members_that_get_them() {
     let failures = vec![FailureParams { member: 1, at_ns: 500 }];
-    let with_parity = ArrayParams { failures, ..params(RaidLevel::Raid4, 4, 1, 300, cache(WowCache::CACHES_USED, 16, 0)) };
+    let with_parity = ArrayParams { failures, ..params(RaidLevel::Raid4, 4, 1, 300, cache(WowCache::WRITE_CACHE_PARTS, 16, 0)) };
     let members = |params: &ArrayParams| {
         let setup = ArrayExecutionOptions { record_destages: true, ..ArrayExecutionOptions::default() };
         let mut array = Array::new(params, 1, setup);
@@ -195,7 +195,7 @@ fn destages_are_recorded_on_the_members_that_get_them() {
                 pages: 3,
                 kind,
                 fua: false,
-                high_priority: false,
+                must_not_wait_for_gc: false,
                 stream: 0,
                 contiguous_on_one_member: false,
             };
@@ -211,16 +211,16 @@ fn destages_are_recorded_on_the_members_that_get_them() {
     };
     assert_eq!(members(&with_parity), [0, 1, 2, 0, 2]);
     // Without parity each operation of a member ends for the destage itself.
-    assert_eq!(members(&params(RaidLevel::Raid0, 3, 1, 300, cache(WowCache::CACHES_USED, 16, 0))), [0, 1, 2, 0, 1, 2]);
+    assert_eq!(members(&params(RaidLevel::Raid0, 3, 1, 300, cache(WowCache::WRITE_CACHE_PARTS, 16, 0))), [0, 1, 2, 0, 1, 2]);
 }
 
 fn policies() -> impl Strategy<Value = CacheParams> {
     let sizes = prop_oneof![
-        (1..40_u32).prop_map(|pages| cache(WowCache::CACHES_USED, pages, 0)),
-        (1..40_u32).prop_map(|pages| cache(StowCache::CACHES_USED, pages, 0)),
+        (1..40_u32).prop_map(|pages| cache(WowCache::WRITE_CACHE_PARTS, pages, 0)),
+        (1..40_u32).prop_map(|pages| cache(StowCache::WRITE_CACHE_PARTS, pages, 0)),
         (1..9_u32).prop_map(|pages| cache(IWC, 0, pages)),
-        (1..9_u32).prop_map(|pages| cache(MemberCachesDestagingTogether::CACHES_USED, 0, pages)),
-        (1..9_u32, 1..6_u32).prop_map(|(first_level, pages)| cache(LayoutAwareWriteCache::CACHES_USED, first_level, pages)),
+        (1..9_u32).prop_map(|pages| cache(MemberCachesDestagingTogether::WRITE_CACHE_PARTS, 0, pages)),
+        (1..9_u32, 1..6_u32).prop_map(|(first_level, pages)| cache(LayoutAwareWriteCache::WRITE_CACHE_PARTS, first_level, pages)),
     ];
     let thresholds = prop_oneof![3 => Just((0.0, 0.0)), 1 => Just((0.3, 0.8))];
     (sizes, thresholds, 1..3_u32).prop_map(|(cache, (low, high), in_flight)| CacheParams {
@@ -243,14 +243,14 @@ fn levels() -> impl Strategy<Value = (RaidLevel, u32)> {
     ]
 }
 
-fn coordination(scheme: SchemePolicy, members: u32) -> CoordinationParams {
+fn coordination(scheme: CoordinationPolicy, members: u32) -> CoordinationParams {
     CoordinationParams {
         scheme,
         forced_collection_amount: ForcedCollectionAmount::OneVictimPerDie,
-        soft_threshold_free_blocks: 2,
+        registration_threshold_free_blocks: 2,
         joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
         request_to_collection_order_delay_ns: 0,
-        begins_cycles_when_idle: false,
+        begins_joint_collection_when_idle: false,
         all_dies_of_forced_member_collect: true,
         controller_answers_member_requests: true,
         coordinated_members: MemberSet::first_members(members),
@@ -276,8 +276,8 @@ proptest! {
     ) {
         let mut params = params(level, members, unit, spare_blocks, cache);
         params.coordination = scheme.map(|scheme| coordination(scheme, members));
-        params.ssd.gc.preemption = preempts.then_some(Preemption {
-            poll_duration_ns: 3, write_blocking_limit_to_start_ratio: 0.5, host_overlap_with_moves: HostOverlapWithMoves::NoOverlap, serves_page_being_moved_from_register: true, moves_host_requested_pages_first: false, suspension: None,
+        params.ssd.gc.preemption = preempts.then_some(GcPreemption {
+            poll_duration_ns: 3, write_stall_to_gc_start_threshold_ratio: 0.5, host_overlap_with_moves: HostOverlapWithMoves::NoOverlap, serves_page_being_moved_from_register: true, moves_host_requested_pages_first: false, suspension: None,
         });
         if level.survives_a_failure() {
             params.failures = (0..members).rev().zip(fails).map(|(member, at_ns)| FailureParams { member, at_ns }).collect();

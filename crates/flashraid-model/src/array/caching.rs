@@ -7,8 +7,8 @@ use super::members::{Access, Completion, Continuation, Issued, Members};
 use super::volume::Volume;
 use crate::TimeNs;
 use crate::cache::{ArrayExtent, Cache, Command, Commands, Destage, HostRequestDone, Token};
-use crate::events::MemberDestage;
-use crate::placement::Layout;
+use crate::events::WriteCacheDestageToMember;
+use crate::placement::ArrayLayout;
 use crate::request::OpKind;
 
 /// The write cache, and the state that the array keeps for it.
@@ -42,14 +42,14 @@ impl TieBreaks {
 
 fn pages_of(extent: &ArrayExtent, kind: OpKind) -> RequestInPages {
     let ArrayExtent { first_page, pages } = *extent;
-    RequestInPages { tag: 0, first_page, pages, kind, fua: false, high_priority: false, stream: 0, contiguous_on_one_member: false }
+    RequestInPages { tag: 0, first_page, pages, kind, fua: false, must_not_wait_for_gc: false, stream: 0, contiguous_on_one_member: false }
 }
 
 /// Record of the destages in progress, for a timeline.
 #[derive(Debug, Clone, Default)]
 pub(super) struct DestageRecord {
-    under_way: Vec<(Destage, MemberDestage)>,
-    pub(crate) finished_destages: Vec<MemberDestage>,
+    under_way: Vec<(Destage, WriteCacheDestageToMember)>,
+    pub(crate) finished_destages: Vec<WriteCacheDestageToMember>,
 }
 
 impl Caching {
@@ -170,7 +170,7 @@ impl DestageRecord {
         now: TimeNs,
         token: Token,
         extents: impl Iterator<Item = (u32, u32, u32, u32)>,
-        layout: &Layout,
+        layout: &ArrayLayout,
         replacement: impl Fn(u32, u64) -> Option<u32>,
     ) {
         let Token::Destage(destage) = token else { return };
@@ -181,7 +181,7 @@ impl DestageRecord {
                     Some((_, interval)) => interval.pages += pages,
                     None => {
                         let own_cache = destage.cache > 0;
-                        let interval = MemberDestage {
+                        let interval = WriteCacheDestageToMember {
                             member,
                             from_member_cache: own_cache,
                             stripe,
@@ -201,7 +201,11 @@ impl DestageRecord {
         for (of, interval) in &mut self.under_way {
             if *of == destage {
                 let own = ends.iter().filter(|(member, _)| *member == interval.member).map(|&(_, at)| at).max();
-                self.finished_destages.push(MemberDestage { ended_ns: own.unwrap_or(now), last_member_done_ns: now, ..*interval });
+                self.finished_destages.push(WriteCacheDestageToMember {
+                    ended_ns: own.unwrap_or(now),
+                    last_member_done_ns: now,
+                    ..*interval
+                });
             }
         }
         self.under_way.retain(|(of, _)| *of != destage);

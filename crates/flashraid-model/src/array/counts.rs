@@ -7,7 +7,7 @@ use super::{
 use crate::TimeNs;
 use crate::cache::CacheCounters;
 use crate::coordination::{self, OutOfTurnCollectionCounters, UncoordinatedCleans};
-use crate::ssd::{FrontEndCounters, MechanismCounters, MemberCounters, Ssd, SuperblockCounters};
+use crate::ssd::{DieDelayMechanismCounters, FrontEndCounters, MemberCounters, Ssd, SuperblockCounters};
 use std::collections::BTreeMap;
 
 /// All counters of an array and its members.
@@ -23,7 +23,7 @@ pub struct ArrayCounters {
     pub drive_front_end_counters: Vec<FrontEndCounters>,
     /// Counters of the optional mechanisms inside a drive (read retries and background work), one set for each member in order of its
     /// number.
-    pub mechanism_counters: Vec<MechanismCounters>,
+    pub die_delay_counters: Vec<DieDelayMechanismCounters>,
     /// Number of messages between members and controller, by kind; `None` without a controller.
     pub messages_sent_by_kind: Option<[u64; coordination::MESSAGE_KINDS]>,
     /// Number of cleans (a clean is the collection of one victim block) that members had to begin before the controller answered their
@@ -70,7 +70,7 @@ impl ArrayCounters {
             members: members.into_iter().collect(),
             superblocks: vec![SuperblockCounters::default(); drives],
             drive_front_end_counters: vec![FrontEndCounters::default(); drives],
-            mechanism_counters: Vec::new(),
+            die_delay_counters: Vec::new(),
             messages_sent_by_kind: None,
             uncoordinated_cleans: None,
             collections_outside_turns: None,
@@ -94,7 +94,7 @@ impl ArrayCounters {
             members: each(&self.members, &earlier.members, MemberCounters::since),
             superblocks: each(&self.superblocks, &earlier.superblocks, SuperblockCounters::since),
             drive_front_end_counters: each(&self.drive_front_end_counters, &earlier.drive_front_end_counters, FrontEndCounters::since),
-            mechanism_counters: each(&self.mechanism_counters, &earlier.mechanism_counters, MechanismCounters::since),
+            die_delay_counters: each(&self.die_delay_counters, &earlier.die_delay_counters, DieDelayMechanismCounters::since),
             messages_sent_by_kind: both(self.messages_sent_by_kind, earlier.messages_sent_by_kind, |now, then| {
                 std::array::from_fn(|kind| now[kind] - then[kind])
             }),
@@ -144,7 +144,7 @@ impl Array {
             members,
             superblocks: drives.into_iter().flatten().collect(),
             drive_front_end_counters: ssds.iter().filter_map(Ssd::front_end_counters).copied().collect(),
-            mechanism_counters: ssds.iter().map(Ssd::mechanism_counters).collect(),
+            die_delay_counters: ssds.iter().map(Ssd::die_delay_counters).collect(),
             messages_sent_by_kind: coordination.as_ref().map(|coordination| coordination.mailbox.sent()),
             uncoordinated_cleans: asks_softly.map(|coordination| coordination.controller.uncoordinated_cleans()),
             collections_outside_turns: coordination

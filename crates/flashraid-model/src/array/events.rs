@@ -1,9 +1,9 @@
 //! Events that an array reports, in order of time.
 
-use super::Health;
+use super::ArrayHealth;
 use super::caching::Caching;
 use crate::TimeNs;
-use crate::events::{MemberDestage, Slab, TimeParts, VictimBlockCollection};
+use crate::events::{OperationTimeParts, Slab, VictimBlockCollection, WriteCacheDestageToMember};
 use crate::ssd;
 pub use crate::ssd::MappingUnitsProgrammed;
 use std::collections::VecDeque;
@@ -20,7 +20,7 @@ pub struct RequestDone {
     /// Number of pages of the request that were not served because too many members failed.
     pub pages_lost: u32,
     /// Division of the response time of the request into its causes.
-    pub time: TimeParts,
+    pub time: OperationTimeParts,
 }
 
 /// An event that the array reports to its caller, such as the end of a request.
@@ -32,7 +32,7 @@ pub enum ArrayEvent {
     VictimCollectionEnded(VictimBlockCollection),
     /// A destage of the write cache has ended. There is one event for each member that got pages, only with
     /// [`super::ArrayExecutionOptions::record_destages`].
-    DestageEnded(MemberDestage),
+    DestageEnded(WriteCacheDestageToMember),
     /// A drive with superblocks has programmed units, the pieces of data that its mapping places (one page or several).
     SuperblockUnitsProgrammed(MappingUnitsProgrammed),
     /// A member has failed, or its rebuilding has begun or ended. Requests that arrive later are counted under the new health.
@@ -40,7 +40,7 @@ pub enum ArrayEvent {
         /// Time of the change, in nanoseconds.
         at: TimeNs,
         /// Health of the array after the change.
-        health: Health,
+        health: ArrayHealth,
     },
 }
 
@@ -85,7 +85,7 @@ pub(super) struct Outbox {
     /// small.
     ends: VecDeque<(TimeNs, u32)>,
     /// Changes of the array's health, in order.
-    pub(crate) health_changes: Vec<(TimeNs, Health)>,
+    pub(crate) health_changes: Vec<(TimeNs, ArrayHealth)>,
 }
 
 impl Outbox {
@@ -94,7 +94,7 @@ impl Outbox {
     pub(super) fn release_events(
         &mut self,
         until: TimeNs,
-        told: &mut ssd::Outbox,
+        told: &mut ssd::SsdOutbox,
         caching: Option<&mut Caching>,
         begin: usize,
         events: &mut Vec<ArrayEvent>,
@@ -109,7 +109,7 @@ impl Outbox {
     fn report_others(
         &mut self,
         until: TimeNs,
-        told: &mut ssd::Outbox,
+        told: &mut ssd::SsdOutbox,
         caching: Option<&mut Caching>,
         begin: usize,
         events: &mut Vec<ArrayEvent>,

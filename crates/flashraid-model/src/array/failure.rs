@@ -6,7 +6,7 @@ use crate::placement::LostStrips;
 
 /// Health of an array with respect to failed members (rule 160).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Health {
+pub enum ArrayHealth {
     /// No member has failed yet.
     Normal,
     /// A member has failed and has not been rebuilt. No strip is being rebuilt.
@@ -17,7 +17,7 @@ pub enum Health {
     Rebuilt,
 }
 
-impl Health {
+impl ArrayHealth {
     /// All values in order of time.
     pub const ALL: [Self; 4] = [Self::Normal, Self::Degraded, Self::Rebuilding, Self::Rebuilt];
 }
@@ -125,16 +125,16 @@ impl Failures {
         Self { rebuild: params.rebuild, list, lost_strips: LostStrips::none(strips), over: false, flushing: false }
     }
 
-    pub(super) fn health(&self) -> Health {
+    pub(super) fn health(&self) -> ArrayHealth {
         let mut failed = self.list.iter().filter(|failure| failure.has_failed()).peekable();
         if failed.peek().is_none() {
-            Health::Normal
+            ArrayHealth::Normal
         } else if self.list.iter().any(Failure::is_being_rebuilt) {
-            Health::Rebuilding
+            ArrayHealth::Rebuilding
         } else if failed.all(|failure| failure.progress.rebuild_ended_ns.is_some()) {
-            Health::Rebuilt
+            ArrayHealth::Rebuilt
         } else {
-            Health::Degraded
+            ArrayHealth::Degraded
         }
     }
 

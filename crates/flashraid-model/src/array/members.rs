@@ -5,11 +5,11 @@ use super::slow::SlowMembers;
 use crate::TimeNs;
 use crate::cache::{CacheWake, Token};
 use crate::events::Agenda;
+use crate::events::OperationTimeParts;
 use crate::events::Slab;
-use crate::events::TimeParts;
 use crate::ids::MemberSet;
 use crate::request::OpKind;
-use crate::ssd::{LogicalPageOp, OpEnd, Outbox, Ssd, SsdWake};
+use crate::ssd::{LogicalPageOp, OpEnd, Ssd, SsdOutbox, SsdWake};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -210,19 +210,19 @@ pub(super) struct Completion {
     /// Number of pages that were lost because too many members failed (rule 157).
     pub(crate) pages_lost: u32,
     /// Parts of the time of the page operation that ended last.
-    pub(crate) time: TimeParts,
+    pub(crate) time: OperationTimeParts,
 }
 
 impl Completion {
     /// Sets the end time and its parts, for reads whose page operations are recorded elsewhere.
     #[inline]
-    pub(crate) fn set_end(&mut self, at: TimeNs, gc_members: MemberSet, time: TimeParts) {
+    pub(crate) fn set_end(&mut self, at: TimeNs, gc_members: MemberSet, time: OperationTimeParts) {
         (self.last_end, self.gc_members, self.time) = (at, gc_members, time);
     }
 
     /// Records the end of one operation. Returns true if it was the last one.
     #[inline]
-    pub(crate) fn record_end(&mut self, at: TimeNs, gc_members: MemberSet, time: impl Fn() -> TimeParts) -> bool {
+    pub(crate) fn record_end(&mut self, at: TimeNs, gc_members: MemberSet, time: impl Fn() -> OperationTimeParts) -> bool {
         assert!(self.remaining > 0, "no more ends than are waited for");
         self.remaining -= 1;
         self.gc_members |= gc_members;
@@ -287,7 +287,7 @@ pub(super) struct Members {
     deferred: BinaryHeap<Reverse<Due>>,
     /// Events that the members have reported and that have not been processed. Wake-ups are not among them, because they go to the agenda
     /// at once.
-    pub(crate) reports: Outbox,
+    pub(crate) reports: SsdOutbox,
     /// Counts of page writes, only for a controller that needs them.
     pub(crate) page_allowances: Option<Box<PageAllowances>>,
     /// Members whose answers may come late, if there are any.
@@ -304,7 +304,7 @@ impl Members {
             agenda: MembersAgenda::default(),
             completions: Slab::default(),
             deferred: BinaryHeap::new(),
-            reports: Outbox::default(),
+            reports: SsdOutbox::default(),
             page_allowances: None,
             slow: None,
             cache_ends: None,
@@ -313,7 +313,7 @@ impl Members {
 
     /// Calls `act` on a member, and schedules its wake-ups.
     #[inline]
-    pub(super) fn act_on_member(&mut self, member: u32, act: impl FnOnce(&mut Ssd, &mut Outbox)) -> Issued {
+    pub(super) fn act_on_member(&mut self, member: u32, act: impl FnOnce(&mut Ssd, &mut SsdOutbox)) -> Issued {
         assert!(self.reports.wakes.is_empty(), "the wake-ups of one member are taken before another acts");
         act(&mut self.ssds[member as usize], &mut self.reports);
         for (at, wake) in self.reports.wakes.drain(..) {
@@ -323,7 +323,7 @@ impl Members {
     }
 
     /// Calls `act` on each member in turn.
-    pub(crate) fn act_on_each_member(&mut self, mut act: impl FnMut(&mut Ssd, &mut Outbox)) -> Issued {
+    pub(crate) fn act_on_each_member(&mut self, mut act: impl FnMut(&mut Ssd, &mut SsdOutbox)) -> Issued {
         (0..self.ssds.len() as u32).fold(Issued(()), |_, member| self.act_on_member(member, &mut act))
     }
 
@@ -371,7 +371,7 @@ impl Members {
             logical_page: page,
             kind,
             fua: writes && fua,
-            high_priority: writes && high_priority,
+            must_not_wait_for_gc: writes && high_priority,
             workload_stream: source,
             completion_tag: completion,
         };
@@ -393,7 +393,7 @@ impl Members {
     /// Opens a [`Completion`] (a group of operations). The continuation runs when all operations of the group have ended.
     #[inline]
     pub(super) fn open_completion(&mut self, continuation: Continuation) -> OpenCompletion {
-        let time = TimeParts::default();
+        let time = OperationTimeParts::default();
         OpenCompletion(self.completions.insert(Completion {
             continuation,
             remaining: 0,
@@ -419,7 +419,13 @@ impl Members {
     /// Opens a [`Completion`] (a group of operations) whose operations all end by `at`, which is known already. [`Members::step`]
     /// reports the end at that time if a host request waits for the group.
     #[inline(always)]
-    pub(super) fn open_completion_until(&mut self, continuation: Continuation, at: TimeNs, gc_members: MemberSet, time: TimeParts) {
+    pub(super) fn open_completion_until(
+        &mut self,
+        continuation: Continuation,
+        at: TimeNs,
+        gc_members: MemberSet,
+        time: OperationTimeParts,
+    ) {
         let whole = Completion { continuation, remaining: 0, last_end: at, gc_members, pages_lost: 0, time };
         let completion = self.completions.insert(whole);
         self.completed(completion, continuation, at);
@@ -472,7 +478,13 @@ impl Members {
 
     /// Records that one operation of `completion` ends at `at`.
     #[inline]
-    pub(super) fn record_operation_end(&mut self, completion: u32, at: TimeNs, gc_members: MemberSet, time: impl Fn() -> TimeParts) {
+    pub(super) fn record_operation_end(
+        &mut self,
+        completion: u32,
+        at: TimeNs,
+        gc_members: MemberSet,
+        time: impl Fn() -> OperationTimeParts,
+    ) {
         let entry = &mut self.completions[completion];
         if entry.record_end(at, gc_members, time) {
             let Completion { continuation, last_end, .. } = *entry;

@@ -31,7 +31,7 @@ pub enum RunMilestone {
 /// moment such as the end of the measured time. The array has reported all collections that started before the first time. The second time
 /// is the latest end of an operation that the members have received, as far as it is known in advance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ReportedUntilAndBusyUntil {
+pub struct GcReportedUntilAndMembersBusyUntil {
     /// Time up to which the caller knows the starts of all collections. Each collection that started before this time has been reported
     /// as an event.
     pub all_collection_starts_reported_until: TimeNs,
@@ -44,7 +44,12 @@ impl Array {
     /// Tells the array that the run has reached `milestone` at time `now`. A milestone is a moment such as the beginning or end of the
     /// measured time. [`RunMilestone`] says what the array then does. At the end of the run, the array appends the last events to
     /// `events`.
-    pub fn announce_milestone(&mut self, now: TimeNs, milestone: RunMilestone, events: &mut Vec<ArrayEvent>) -> ReportedUntilAndBusyUntil {
+    pub fn announce_milestone(
+        &mut self,
+        now: TimeNs,
+        milestone: RunMilestone,
+        events: &mut Vec<ArrayEvent>,
+    ) -> GcReportedUntilAndMembersBusyUntil {
         match milestone {
             RunMilestone::BeforeReadingArrayCounters => self.catch_up(now),
             RunMilestone::MeasuringBegins => {
@@ -66,7 +71,7 @@ impl Array {
                 self.outbox.release_events(TimeNs::MAX, &mut self.volume.members.reports, self.caching.as_deref_mut(), begin, events);
             }
         }
-        ReportedUntilAndBusyUntil {
+        GcReportedUntilAndMembersBusyUntil {
             all_collection_starts_reported_until: self.collections_known_until(now),
             latest_scheduled_operation_end: self.busy_until(),
         }

@@ -40,9 +40,9 @@ use crate::TimeNs;
 use crate::cache::Cache;
 use crate::coordination::{CoordinatedArray, CoordinationParams};
 use crate::ids::MemberId;
-pub use crate::placement::{Extent, Layout, RaidLevel, RequestInPages};
+pub use crate::placement::{ArrayLayout, Extent, RaidLevel, RequestInPages};
 use crate::request::OpKind;
-use crate::ssd::{SimulationShortcuts, SimulatorPrefetchTarget, Ssd};
+use crate::ssd::{ExactFastPaths, SimulatorPrefetchTarget, Ssd};
 use ahead::Ahead;
 use caching::{Caching, DestageRecord};
 use coordination::Coordination;
@@ -50,11 +50,11 @@ pub use counters::{GcAvoidingReadCounters, HedgeCounters, ParityAndRebuildCounte
 pub use counts::ArrayCounters;
 use events::Outbox;
 pub use events::{ArrayEvent, MappingUnitsProgrammed, RequestDone};
-pub use failure::{FailureAndRebuildState, Health};
+pub use failure::{ArrayHealth, FailureAndRebuildState};
 pub use host_port::ControllerThrottlingCounters;
 use host_port::HostPort;
 use members::{Access, Continuation, Issued, Members, PageAllowances};
-pub use milestones::{ReportedUntilAndBusyUntil, RunMilestone};
+pub use milestones::{GcReportedUntilAndMembersBusyUntil, RunMilestone};
 pub use offered_load::MemberLoadCalculator;
 pub use params::*;
 pub use read_plan::ReadPlan;
@@ -91,7 +91,7 @@ pub struct Array {
     last_arrival_ns: TimeNs,
     outbox: Outbox,
     /// The health of the array that was last reported as an event.
-    health: Health,
+    health: ArrayHealth,
     host: TrimAndFlushCounters,
 }
 
@@ -107,15 +107,15 @@ impl Array {
         let ArrayExecutionOptions {
             worker_threads_max: threads,
             operations_per_worker_thread_min: operations_per_thread,
-            records_utilisation: record_usage,
+            records_member_busy_time: record_usage,
             record_destages,
             mut shortcuts,
         } = setup;
-        if params.plans_reads() || !params.slow.is_empty() {
+        if params.chooses_source_of_each_read() || !params.slow.is_empty() {
             // The state of a member that takes shortcuts is not the state at this moment, and its answers are known before they are late.
-            shortcuts = SimulationShortcuts { computes_ends_on_arrival: false, skips_operation_end_events: false };
+            shortcuts = ExactFastPaths { computes_ends_on_arrival: false, skips_operation_end_events: false };
         }
-        let member = |number| Ssd::new(&params.ssd, seed, MemberId(number), params.coordination.is_some(), shortcuts);
+        let member = |number| Ssd::new_filled(&params.ssd, seed, MemberId(number), params.coordination.is_some(), shortcuts);
         let (spares, _) = params.spares_and_state();
         let filled = (0..params.members + spares).map(|number| go_on().then(|| member(number)));
         let mut members = Members::new(filled.collect::<Option<_>>()?);
@@ -135,7 +135,7 @@ impl Array {
             });
         }
         if record_usage {
-            members.ssds.iter_mut().for_each(Ssd::start_recording_utilisation);
+            members.ssds.iter_mut().for_each(Ssd::start_recording_busy_time);
         }
         let mut caching = params.cache.map(|cache| Box::new(Caching::new(Cache::new(&cache, params.layout(), params.members))));
         if let Some(caching) = caching.as_mut().filter(|_| record_destages) {
@@ -153,7 +153,7 @@ impl Array {
             start_threshold_free_blocks: pools.start_threshold_free_blocks,
             cache_capacity_pages: caching.as_ref().map(|caching| caching.cache.room_pages()),
             member_failures_configured: !params.failures.is_empty(),
-            knows_request_ends_at_arrival: is_plain && first.is_immediate(),
+            completion_time_known_at_arrival: is_plain && first.is_immediate(),
         };
         let array = CoordinatedArray {
             pools,
@@ -179,7 +179,7 @@ impl Array {
             advanced_before: 0,
             last_arrival_ns: 0,
             outbox: Outbox::default(),
-            health: Health::Normal,
+            health: ArrayHealth::Normal,
             host: TrimAndFlushCounters::default(),
         })
     }
@@ -228,12 +228,12 @@ impl Array {
     /// Starts operations that arrive now and later, in order of time. The result is the same as if each were submitted at its time.
     ///
     /// All operations are served together, which is faster, if the array knows the end of a request as soon as the request arrives
-    /// ([`ArrayShape::knows_request_ends_at_arrival`]).
+    /// ([`ArrayShape::completion_time_known_at_arrival`]).
     ///
     /// # Errors
     /// Returns an error like [`Array::submit`]. The operations before the refused one have been taken.
     pub fn submit_many(&mut self, operations: &[(TimeNs, RequestInPages)]) -> Result<(), SubmitError> {
-        if self.shape.knows_request_ends_at_arrival {
+        if self.shape.completion_time_known_at_arrival {
             let checked = operations.iter().try_for_each(|(at, request)| {
                 self.check(request)?;
                 assert!(at.saturating_add(1) >= self.advanced_before && *at >= self.last_arrival_ns, "time does not go back");
@@ -284,7 +284,7 @@ impl Array {
         if self.counts_operations() {
             self.operation_begins(now);
         }
-        let RequestInPages { kind, fua, high_priority, stream: source, .. } = *request;
+        let RequestInPages { kind, fua, must_not_wait_for_gc: high_priority, stream: source, .. } = *request;
         let access = Access { now, kind, fua, high_priority, source, after_events_of_now };
         let continuation = Continuation::Host(request.tag);
         if request.pages > 0 {

@@ -4,13 +4,13 @@ use super::ArrayParams;
 use super::read_plan::ReadPlan;
 use super::stripe_pages::{StripePages, plan_write};
 use super::stripes::next_sub_request;
-use crate::placement::{Layout, RequestInPages, StripRoles};
+use crate::placement::{ArrayLayout, RequestInPages, StripRoles};
 
 /// Computes the load that requests offer to the members: the pages that each member must read and write for a request, parity included.
 /// The time that this takes is not considered.
 #[derive(Debug, Clone)]
 pub struct MemberLoadCalculator {
-    layout: Layout,
+    layout: ArrayLayout,
     read_plan: ReadPlan,
     pages: StripePages,
     reads: StripePages,
@@ -46,7 +46,7 @@ impl MemberLoadCalculator {
                     continue;
                 }
                 let first = self.layout.member_of_strip(stripe, role);
-                let read_copy = self.read_plan.choose_copy(stripe, first, copies);
+                let read_copy = self.read_plan.choose_copy_index(stripe, first, copies);
                 (0..copies).for_each(|copy| visit(first + copy, if copy == read_copy { read } else { 0 }, written));
             }
         }

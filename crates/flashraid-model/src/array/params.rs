@@ -4,7 +4,7 @@ use super::{ReadPlan, SlowMemberParams};
 use crate::TimeNs;
 use crate::cache::CacheParams;
 use crate::coordination::CoordinationParams;
-use crate::placement::{Layout, RaidLevel};
+use crate::placement::{ArrayLayout, RaidLevel};
 use crate::ssd::SsdParams;
 
 /// Parameters of an array of equal SSDs.
@@ -76,7 +76,7 @@ pub struct SlowReadPredictionParams {
     /// Probability that a fast read is predicted to be slow.
     pub false_reject: f64,
     /// Time that a prediction takes before each read, in nanoseconds.
-    pub delay_per_read_ns: u64,
+    pub prediction_time_per_read_ns: u64,
     /// True if the data of a read are also read elsewhere when the read takes long, whatever was predicted for it. Elsewhere is another
     /// copy or, with parity, the rest of the stripe.
     pub also_hedges: bool,
@@ -84,7 +84,13 @@ pub struct SlowReadPredictionParams {
 
 impl Default for SlowReadPredictionParams {
     fn default() -> Self {
-        Self { slow_wait_threshold_ns: 1_000_000, false_accept: 0.05, false_reject: 0.05, delay_per_read_ns: 5000, also_hedges: false }
+        Self {
+            slow_wait_threshold_ns: 1_000_000,
+            false_accept: 0.05,
+            false_reject: 0.05,
+            prediction_time_per_read_ns: 5000,
+            also_hedges: false,
+        }
     }
 }
 
@@ -194,7 +200,7 @@ impl ArrayParams {
     /// Returns true if the array decides for each read where to get its data. Two conditions must hold. The read plan avoids members
     /// that are collecting, hedges (also reads late data elsewhere), or predicts slow reads. The level has parity or copies, so that
     /// there is another way to the data.
-    pub fn plans_reads(&self) -> bool {
+    pub fn chooses_source_of_each_read(&self) -> bool {
         (self.read_plan.considers_collecting_members() || self.read_plan.hedges() || self.read_plan.predicts_slow_reads())
             && (self.level.parity_strips() > 0 || self.layout().copies_of_each_page() > 1)
     }
@@ -223,8 +229,8 @@ impl ArrayParams {
     }
 
     /// Returns the layout of the array's pages on its members.
-    pub fn layout(&self) -> Layout {
-        Layout::new(self.level, self.members, self.stripe_unit_pages, self.ssd.exported_pages())
+    pub fn layout(&self) -> ArrayLayout {
+        ArrayLayout::new(self.level, self.members, self.stripe_unit_pages, self.ssd.exported_pages())
     }
 }
 

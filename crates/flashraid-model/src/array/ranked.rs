@@ -5,10 +5,10 @@ use super::coordination::{Coordination, MemberAction};
 use super::failure::Step;
 use super::host_port::PortStep;
 use super::members::{Completion, Continuation, Deferred, Issued, MembersStep};
-use super::{Array, ArrayEvent, Health, RequestDone};
+use super::{Array, ArrayEvent, ArrayHealth, RequestDone};
 use crate::TimeNs;
 use crate::cache::HostRequestDone;
-use crate::events::TimeParts;
+use crate::events::OperationTimeParts;
 
 /// A part of the array that acts at its own times. Within one nanosecond, the parts act in the order of this list, and each finishes before
 /// the next begins (rules 42, 55, 85 and 152). If a part causes an event in an earlier part, that event comes first.
@@ -160,7 +160,7 @@ impl Array {
     fn cache_goes_on(&mut self, now: TimeNs, done: Option<HostRequestDone>, events: &mut Vec<ArrayEvent>) -> Issued {
         if let Some(host) = done {
             let cache_ns = now - host.arrival_ns - host.read_time.total_ns() + host.read_time.cache_ns;
-            let parts = TimeParts { cache_ns, ..host.read_time };
+            let parts = OperationTimeParts { cache_ns, ..host.read_time };
             let gc_members_met = host.gc_members.len();
             self.request_ends(RequestDone { tag: host.tag, at: now, gc_members_met, pages_lost: host.pages_lost, time: parts }, events);
         }
@@ -190,7 +190,7 @@ impl Array {
 
     /// Reports the health of the array if it has changed.
     fn report_health(&mut self, now: TimeNs) {
-        let health = self.volume.stripes.as_ref().map_or(Health::Normal, |stripes| stripes.health());
+        let health = self.volume.stripes.as_ref().map_or(ArrayHealth::Normal, |stripes| stripes.health());
         if std::mem::replace(&mut self.health, health) != health {
             self.outbox.health_changes.push((now, health));
         }

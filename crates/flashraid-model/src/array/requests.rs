@@ -33,7 +33,7 @@ pub fn page_request_of(request: &Request, page_bytes: u64, exported_pages: u64) 
         pages: u32::try_from(end_page - first_page).ok()?,
         kind: request.kind,
         fua: request.fua && request.kind == OpKind::Write,
-        high_priority: request.high_priority,
+        must_not_wait_for_gc: request.high_priority,
         stream: request.stream,
         contiguous_on_one_member: request.contiguous_on_one_member,
     })

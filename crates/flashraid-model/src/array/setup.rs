@@ -1,25 +1,25 @@
 //! Creation of an array, and its shape.
 
-use super::{Array, ArrayParams, Layout};
-use crate::ssd::SimulationShortcuts;
+use super::{Array, ArrayLayout, ArrayParams};
+use crate::ssd::ExactFastPaths;
 
 /// Settings that change how the array is computed and recorded, but not its results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArrayExecutionOptions {
     /// Maximum number of threads that simulate a batch of requests ([`Array::submit_many`]), at least 1. Each thread works for some of
     /// the members. An array uses several threads only if it knows the ends of requests in advance
-    /// ([`ArrayShape::knows_request_ends_at_arrival`]).
+    /// ([`ArrayShape::completion_time_known_at_arrival`]).
     pub worker_threads_max: usize,
     /// Minimum number of page operations that are worth a thread of their own, when the members serve a batch of requests in parallel. With
     /// `None`, the program chooses the number.
     pub operations_per_worker_thread_min: Option<usize>,
-    /// True to record over time how busy each member is ([`Ssd::utilisation_over_time`](crate::ssd::Ssd::utilisation_over_time)).
-    pub records_utilisation: bool,
+    /// True to record over time how busy each member is ([`Ssd::busy_time_by_interval`](crate::ssd::Ssd::busy_time_by_interval)).
+    pub records_member_busy_time: bool,
     /// True to report each destage of the write cache as an [`ArrayEvent::DestageEnded`](super::ArrayEvent::DestageEnded), once for each
     /// member that gets pages.
     pub record_destages: bool,
     /// Faster ways of computing that the simulator may use. The results stay the same.
-    pub shortcuts: SimulationShortcuts,
+    pub shortcuts: ExactFastPaths,
 }
 
 impl Default for ArrayExecutionOptions {
@@ -27,16 +27,16 @@ impl Default for ArrayExecutionOptions {
         Self {
             worker_threads_max: 1,
             operations_per_worker_thread_min: None,
-            records_utilisation: false,
+            records_member_busy_time: false,
             record_destages: false,
-            shortcuts: SimulationShortcuts::default(),
+            shortcuts: ExactFastPaths::default(),
         }
     }
 }
 
 impl ArrayExecutionOptions {
-    /// Creates an array as [`Array::new`] does, unless `go_on` returns false. It is called before each member, because large members take a
-    /// while to fill.
+    /// Creates an array as [`Array::new`] does, unless `go_on` returns false. It is called before each member, because large
+    /// members take a while to fill.
     pub fn new_array_unless_stopped(self, params: &ArrayParams, seed: u64, go_on: &mut dyn FnMut() -> bool) -> Option<Array> {
         Array::make(params, seed, self, go_on)
     }
@@ -49,7 +49,7 @@ pub struct ArrayShape {
     /// Number of bytes in a page.
     pub page_bytes: u32,
     /// Layout of addresses on the members.
-    pub layout: Layout,
+    pub layout: ArrayLayout,
     /// Number of members, with spares.
     pub members_including_spares: u32,
     /// Number of dies in a member.
@@ -63,5 +63,5 @@ pub struct ArrayShape {
     pub member_failures_configured: bool,
     /// True if the array can tell the end of a request as soon as the request arrives. Requests with fixed arrival times may then be
     /// simulated in a batch, before simulated time reaches their arrival.
-    pub knows_request_ends_at_arrival: bool,
+    pub completion_time_known_at_arrival: bool,
 }

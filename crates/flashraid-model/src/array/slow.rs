@@ -123,7 +123,7 @@ impl SlowMembers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::events::TimeParts;
+    use crate::events::OperationTimeParts;
     use crate::ids::MemberId;
 
     const TIME: SlowMemberParams = SlowMemberParams {
@@ -142,7 +142,7 @@ mod tests {
 
     /// Returns the answer to an operation that was issued at `issued` and took 28, of which 20 in flash.
     fn answer(member: &mut SlowMember, issued: TimeNs) -> OpEnd {
-        let time = TimeParts { flash_ns: 20, transfer_ns: 7, other_ns: 1, ..TimeParts::default() };
+        let time = OperationTimeParts { flash_ns: 20, transfer_ns: 7, other_ns: 1, ..OperationTimeParts::default() };
         let mut end = OpEnd { completion_tag: 0, member: MemberId(0), at: issued + 28, met_gc: false, time_parts: time };
         member.delay(&mut end);
         assert_eq!(end.time_parts.total_ns(), end.at - issued);
@@ -154,7 +154,10 @@ mod tests {
         let mut member = slow(&[SlowMemberParams { flash_time_factor: 2.75, add_ns: 100, ..TIME }]);
         let ends: Vec<_> = [999, 1000, 1999, 2000].map(|issued| answer(&mut member, issued).at - issued).into();
         assert_eq!(ends, [28, 163, 163, 28]);
-        assert_eq!(answer(&mut member, 1500).time_parts, TimeParts { flash_ns: 55, transfer_ns: 7, other_ns: 101, ..TimeParts::default() });
+        assert_eq!(
+            answer(&mut member, 1500).time_parts,
+            OperationTimeParts { flash_ns: 55, transfer_ns: 7, other_ns: 101, ..OperationTimeParts::default() }
+        );
         assert_eq!(member.counters, InjectedSlownessCounters { late_answers: 3, late_ns: 405 });
     }
 

@@ -13,14 +13,14 @@ use super::locks::{CollectionWait, LockGrant, StripeLocks};
 use super::members::{Access, Completion, Continuation, Members};
 use super::stripe_pages::{ParityMethod, StripePages, plan_read, plan_rebuild, plan_write};
 use super::{
-    ArrayParams, FailureAndRebuildState, GcAvoidingReadCounters, Health, HedgeCounters, ParityAndRebuildCounters, ReadPlan,
+    ArrayHealth, ArrayParams, FailureAndRebuildState, GcAvoidingReadCounters, HedgeCounters, ParityAndRebuildCounters, ReadPlan,
     SlowReadPredictionCounters,
 };
 use crate::TimeNs;
 use crate::cache::MemberExtent;
-use crate::events::TimeParts;
+use crate::events::OperationTimeParts;
 use crate::ids::MemberSet;
-use crate::placement::{Extent, Layout, RequestInPages, StripRoles};
+use crate::placement::{ArrayLayout, Extent, RequestInPages, StripRoles};
 use crate::request::OpKind;
 use hedged::Hedged;
 use planned::{ReadPlanning, RefusedReads};
@@ -82,17 +82,21 @@ struct Operation {
 impl Operation {
     /// Returns the parts of the time of an operation whose last phase took this `time`. The wait for the lock and the reads before the
     /// writes count as parity, without the waits for collection.
-    fn whole_time(&self, time: TimeParts) -> TimeParts {
+    fn whole_time(&self, time: OperationTimeParts) -> OperationTimeParts {
         let before_ns = self.phase_began_ns - self.asked_ns;
         let collected_ns = self.lock_collection_ns + self.reads_collection.length_ns;
-        TimeParts { parity_ns: before_ns - collected_ns + time.parity_ns, collection_ns: collected_ns + time.collection_ns, ..time }
+        OperationTimeParts {
+            parity_ns: before_ns - collected_ns + time.parity_ns,
+            collection_ns: collected_ns + time.collection_ns,
+            ..time
+        }
     }
 }
 
 /// The way from pages of a stripe to members: the layout, and the replacements of failed members.
 #[derive(Debug, Clone)]
 struct Route {
-    layout: Layout,
+    layout: ArrayLayout,
     read_plan: ReadPlan,
     failures: Option<Failures>,
 }
@@ -122,7 +126,7 @@ impl Route {
         let mut issued = 0;
         for (role, offset) in pages.roles_and_offsets() {
             let first_member = self.layout.member_of_strip(stripe, role);
-            let read_copy = if write { 0 } else { self.read_plan.choose_copy(stripe, first_member, copies) };
+            let read_copy = if write { 0 } else { self.read_plan.choose_copy_index(stripe, first_member, copies) };
             let page = self.layout.stripe_first_page_on_member(stripe) + offset;
             let left = (0..copies).filter_map(|copy| self.replacement(first_member + (read_copy + copy) % copies, stripe));
             for member in left.take(if write { copies as usize } else { 1 }) {
@@ -182,8 +186,8 @@ impl Stripes {
     }
 
     /// Returns the health of the array with respect to failed members.
-    pub(super) fn health(&self) -> Health {
-        self.route.failures.as_ref().map_or(Health::Normal, Failures::health)
+    pub(super) fn health(&self) -> ArrayHealth {
+        self.route.failures.as_ref().map_or(ArrayHealth::Normal, Failures::health)
     }
 
     /// Returns the progress of failures and of rebuilding.
@@ -613,7 +617,7 @@ impl Stripes {
 
 /// Moves the pages of the next sub-request from `extents` to `pages`, and returns its stripe (rule 51).
 pub(super) fn next_sub_request(
-    layout: &Layout,
+    layout: &ArrayLayout,
     extents: &mut Peekable<impl Iterator<Item = Extent>>,
     by_strip: bool,
     pages: &mut StripePages,

@@ -6,16 +6,16 @@ use super::stripes::Stripes;
 use super::{ReadPlan, RequestInPages};
 use crate::TimeNs;
 use crate::cache::MemberExtent;
-use crate::events::TimeParts;
+use crate::events::OperationTimeParts;
 use crate::ids::MemberSet;
-use crate::placement::{Extent, Layout};
+use crate::placement::{ArrayLayout, Extent};
 use crate::request::OpKind;
 use crate::ssd::Served;
 
 /// The members, and the layout of the array's pages on them.
 #[derive(Debug, Clone)]
 pub(super) struct Volume {
-    pub(crate) layout: Layout,
+    pub(crate) layout: ArrayLayout,
     pub(crate) read_plan: ReadPlan,
     pub(crate) members: Members,
     /// Parity and lost members; `None` for an array that has neither.
@@ -112,7 +112,7 @@ impl Volume {
             }
         }
         // All members have the same parameters, and no operation ends at the moment 0.
-        let time = if last.end > 0 { ssds[0].time_of(now, kind, last) } else { TimeParts::default() };
+        let time = if last.end > 0 { ssds[0].time_of(now, kind, last) } else { OperationTimeParts::default() };
         self.members.open_completion_until(continuation, last.end, gc_members, time);
         self.members.issued()
     }

@@ -5,10 +5,10 @@ use super::nvm::Nvm;
 use super::stats::{CacheCounters, Occupancy};
 use super::store::{Admission, Store};
 use crate::TimeNs;
+use crate::events::OperationTimeParts;
 use crate::events::Slab;
-use crate::events::TimeParts;
 use crate::ids::MemberSet;
-use crate::placement::{Layout, RequestInPages};
+use crate::placement::{ArrayLayout, RequestInPages};
 
 /// Source of a page that enters a cache (rule 72).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub(super) struct Host {
     /// Arrival time of the request.
     pub(crate) arrival_ns: TimeNs,
     /// Division of the time of its read from the array into causes.
-    pub(crate) read_time: TimeParts,
+    pub(crate) read_time: OperationTimeParts,
     /// Number of its sub-requests that are not done.
     pub(crate) sub_requests: u32,
     /// Time at which its first page had to wait for room; `TimeNs::MAX` if no page had to wait.
@@ -48,7 +48,7 @@ pub(super) struct Host {
 impl Host {
     /// Returns a request that arrives now and that the memory finishes at `end`.
     pub(super) fn new(now: TimeNs, request: &RequestInPages, end: TimeNs) -> Self {
-        let (tag, source, read_time) = (request.tag, request.stream, TimeParts::default());
+        let (tag, source, read_time) = (request.tag, request.stream, OperationTimeParts::default());
         Self {
             tag,
             source,
@@ -76,7 +76,7 @@ pub(super) struct Strip {
 /// State that all caches of an array share.
 #[derive(Debug, Clone)]
 pub(super) struct Common {
-    pub(crate) layout: Layout,
+    pub(crate) layout: ArrayLayout,
     pub(crate) nvm: Nvm,
     pub(crate) hosts: Slab<Host>,
     pub(crate) commands: Commands,
@@ -86,7 +86,7 @@ pub(super) struct Common {
 }
 
 impl Common {
-    pub(super) fn new(layout: Layout, nvm: Nvm) -> Self {
+    pub(super) fn new(layout: ArrayLayout, nvm: Nvm) -> Self {
         Self {
             layout,
             nvm,
@@ -105,7 +105,7 @@ impl Common {
 
     /// Returns the strips of a request, in order of address.
     #[inline]
-    pub(super) fn strips(layout: Layout, request: &RequestInPages) -> impl Iterator<Item = Strip> + use<> {
+    pub(super) fn strips(layout: ArrayLayout, request: &RequestInPages) -> impl Iterator<Item = Strip> + use<> {
         layout.extents(request).map(move |extent| {
             let stripe = u64::from(extent.first_page / layout.strip_pages());
             let column = layout.strip_index_of_member(stripe, extent.first_member);

@@ -33,16 +33,16 @@ mod tests;
 
 use crate::TimeNs;
 use crate::counts::Maximum;
-use crate::events::TimeParts;
+use crate::events::OperationTimeParts;
 use crate::ids::MemberSet;
-use crate::placement::{Layout, RequestInPages};
+use crate::placement::{ArrayLayout, RequestInPages};
 use crate::request::OpKind;
 pub(crate) use commands::*;
 use common::{Common, Host};
 use independent::MemberCaches;
 use lawc::Route;
 use nvm::Nvm;
-pub use parts::{CachesUsed, MemberCacheSettings, WriteGroupCacheSettings};
+pub use parts::{DirtyStripeCacheSettings, MemberCacheSettings, WriteCacheParts};
 pub use policy::*;
 use sequential::Streams;
 pub use stats::*;
@@ -55,10 +55,10 @@ use wow::GroupCache;
 pub struct CacheParams {
     /// Caches that the cache policy uses: a cache of write groups, a cache for each member, or both. A write group is all dirty pages
     /// of one stripe.
-    pub caches_used: CachesUsed,
+    pub write_cache_parts: WriteCacheParts,
     /// Number of pages that fit into the cache of write groups; 0 if there is no such cache. A write group is all dirty pages of one
     /// stripe.
-    pub write_group_cache_capacity_pages: u32,
+    pub dirty_stripe_cache_capacity_pages: u32,
     /// Number of pages in the cache of each member, or 0 without member caches.
     pub member_cache_pages: u32,
     /// Unit in which the capacity of the caches is counted.
@@ -72,7 +72,7 @@ pub struct CacheParams {
     /// Maximum time that a member cache with something to destage waits for the other member caches, in nanoseconds. All destage
     /// together as soon as each has something to destage. After this time, the caches that are ready begin without the others. Only
     /// policies whose member caches destage together use it.
-    pub joint_destage_wait_max_ns: u64,
+    pub destage_wait_for_other_members_max_ns: u64,
     /// Time that the cache memory takes to read a page, in nanoseconds.
     pub nvm_page_read_ns: u64,
     /// Time that the cache memory takes to write a page, in nanoseconds.
@@ -95,7 +95,7 @@ pub enum CapacityUnit {
 impl CacheParams {
     /// Returns the number of pages in all caches of an array with `members` members.
     pub fn total_pages(&self, members: u32) -> u64 {
-        u64::from(self.write_group_cache_capacity_pages) + u64::from(self.member_cache_pages) * u64::from(members)
+        u64::from(self.dirty_stripe_cache_capacity_pages) + u64::from(self.member_cache_pages) * u64::from(members)
     }
 }
 
@@ -111,7 +111,7 @@ pub(crate) struct HostRequestDone {
     /// Time at which the request arrived, in nanoseconds.
     pub(crate) arrival_ns: TimeNs,
     /// Division into causes of the time that the request spent on its read from the array.
-    pub(crate) read_time: TimeParts,
+    pub(crate) read_time: OperationTimeParts,
 }
 
 /// The write cache of an array.
@@ -135,17 +135,17 @@ pub(crate) struct Cache {
 
 impl Cache {
     /// Returns an empty cache in front of an array of `members` members.
-    pub(crate) fn new(params: &CacheParams, layout: Layout, members: u32) -> Self {
+    pub(crate) fn new(params: &CacheParams, layout: ArrayLayout, members: u32) -> Self {
         let stripe_pages = layout.data_strips_per_stripe() * layout.strip_pages();
-        let group = params.caches_used.group_cache.map(|part| {
-            let store = Store::new(params.write_group_cache_capacity_pages, stripe_pages, params);
+        let group = params.write_cache_parts.dirty_stripe_cache.map(|part| {
+            let store = Store::new(params.dirty_stripe_cache_capacity_pages, stripe_pages, params);
             if part.has_separate_ring_for_sequential_writes { store.with_sequential_ring() } else { store }
         });
-        let members_caches = params.caches_used.member_caches.map(|part| {
+        let members_caches = params.write_cache_parts.member_caches.map(|part| {
             let stores = (0..members).map(|_| Store::new(params.member_cache_pages, layout.strip_pages(), params)).collect();
             MemberCaches::new(
                 stores,
-                part.member_caches_destage_together.then(|| SyncedDestaging::new(members, params.joint_destage_wait_max_ns)),
+                part.member_caches_destage_together.then(|| SyncedDestaging::new(members, params.destage_wait_for_other_members_max_ns)),
                 layout.stripes(),
             )
         });
@@ -284,9 +284,10 @@ impl Cache {
         }
     }
 
-    /// Records how long an operation took that a host request waits for, divided into causes. The array calls this before [`Cache::done`].
+    /// Records how long an operation took that a host request waits for, divided into causes. The array calls this before
+    /// [`Cache::done`].
     #[inline]
-    pub(crate) fn note_time(&mut self, token: Token, time: TimeParts) {
+    pub(crate) fn note_time(&mut self, token: Token, time: OperationTimeParts) {
         if let Token::Read(host) | Token::Trim(host) = token {
             self.common.hosts[host].read_time = time;
         }
@@ -456,7 +457,7 @@ impl Cache {
 
     /// Returns true if the cache has commands that the array has not taken yet.
     #[cfg(test)]
-    pub fn has_queued_commands(&self) -> bool {
+    pub fn has_commands_for_array(&self) -> bool {
         !self.common.commands.list.is_empty()
     }
 
@@ -510,7 +511,7 @@ impl Cache {
 }
 
 /// Returns the number of the array page that follows the last page of a request.
-fn end_page(layout: &Layout, request: &RequestInPages) -> u64 {
+fn end_page(layout: &ArrayLayout, request: &RequestInPages) -> u64 {
     if !request.contiguous_on_one_member {
         return request.first_page + u64::from(request.pages);
     }

@@ -50,7 +50,7 @@ impl Cycle {
             usual_work: params.forced_collection_amount,
             delay_ns: params.request_to_collection_order_delay_ns,
             notify: params.joint_collection_request_timing,
-            at_idle: params.begins_cycles_when_idle,
+            at_idle: params.begins_joint_collection_when_idle,
             ggc_aware: params.coordinated_members,
             collecting: MemberSet::NONE,
             work: params.forced_collection_amount,

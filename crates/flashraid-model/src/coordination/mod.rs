@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A *cycle* begins when the controller forces members to collect. It ends when all of them have reported that they are done. Schemes
-//! differ in the members that they force and in the moment. Each scheme is one file, and `SchemePolicy` lists them.
+//! differ in the members that they force and in the moment. Each scheme is one file, and `CoordinationPolicy` lists them.
 
 mod cycle;
 mod mailbox;
@@ -21,7 +21,7 @@ use crate::TimeNs;
 use crate::ids::MemberSet;
 use crate::policy::{ParameterProblem, policies};
 use crate::rng::RandomStream;
-use crate::units::{Duration, StopThreshold};
+use crate::units::{Duration, GcStopThreshold};
 pub(crate) use cycle::Cycle;
 pub use mailbox::message_counts_by_name;
 pub(crate) use mailbox::{Mail, Mailbox};
@@ -32,14 +32,14 @@ pub use windows::TurnEndMargin;
 policies! {
     /// Coordination of the members' garbage collection.
     #[derive(Clone, PartialEq)]
-    pub enum SchemePolicy: Scheme, tag "scheme" {
+    pub enum CoordinationPolicy: Scheme, tag "scheme" {
         local::Local = "local",
         reactive_inclusive::ReactiveInclusive = "reactive-inclusive",
         reactive_selective::ReactiveSelective = "reactive-selective",
         proactive_idle::ProactiveIdle = "proactive-idle",
         proactive_soft_limit::ProactiveSoftLimit = "proactive-soft-limit",
-        stagger::Stagger = "stagger",
-        windows::Windows = "windows",
+        stagger::StaggeredCollection = "stagger",
+        windows::CollectionTimeWindows = "windows",
         ideal::Ideal = "ideal",
     }
 
@@ -58,7 +58,7 @@ policies! {
     /// Returns the problems of the scheme's parameters: values that their types admit, but that are not allowed. Some limits depend on
     /// the sizes of the members' pools of blocks (of a plane or of a die).
     pub fn problems(&self, pools: &BlockPoolSizeAndThresholds) -> Vec<ParameterProblem>;
-    fn permission_request_settings(&self, pools: &BlockPoolSizeAndThresholds, work: ForcedCollectionAmount) -> Option<PermissionRequestSettings>;
+    fn permission_request_settings(&self, pools: &BlockPoolSizeAndThresholds, work: ForcedCollectionAmount) -> Option<GcPermissionRequestSettings>;
     /// Returns the settings with which members collect in turns; `None` if there are no turns. In a turn one member may collect, and
     /// the others only if they run short of free blocks. `pools` has the sizes of the members' pools of blocks (of a plane or of a
     /// die), on which the settings depend.
@@ -117,7 +117,7 @@ pub(crate) trait Scheme: Default {
         &self,
         _pools: &BlockPoolSizeAndThresholds,
         _work: ForcedCollectionAmount,
-    ) -> Option<PermissionRequestSettings> {
+    ) -> Option<GcPermissionRequestSettings> {
         None
     }
 
@@ -224,7 +224,7 @@ impl BlockPoolSizeAndThresholds {
     /// Returns a problem of the configuration key `key` if its value `limit`, a number of free blocks of a pool, is not allowed. The value
     /// must lie above `start_threshold_free_blocks`, and must not exceed `reserved_blocks`. [`DEFAULT_LOW_FREE_BLOCKS_THRESHOLD`] is
     /// always allowed, even if it exceeds `reserved_blocks`.
-    pub fn limit_problem(&self, key: &'static str, limit: StopThreshold) -> Option<ParameterProblem> {
+    pub fn stop_threshold_problem(&self, key: &'static str, limit: GcStopThreshold) -> Option<ParameterProblem> {
         let blocks = limit.threshold_free_blocks_for_pool(self.blocks_per_pool, self.start_threshold_free_blocks);
         let fits = blocks > self.start_threshold_free_blocks && blocks <= self.reserved_blocks;
         (limit != DEFAULT_LOW_FREE_BLOCKS_THRESHOLD && !fits).then(|| ParameterProblem {
@@ -240,7 +240,7 @@ impl BlockPoolSizeAndThresholds {
 
 /// Default for the number of free blocks at or below which a pool of blocks counts as low in free blocks. It is two more than the start
 /// threshold of collection.
-pub const DEFAULT_LOW_FREE_BLOCKS_THRESHOLD: StopThreshold = StopThreshold::AboveStart(2);
+pub const DEFAULT_LOW_FREE_BLOCKS_THRESHOLD: GcStopThreshold = GcStopThreshold::AboveStart(2);
 
 /// Returns a problem if a time does not lie between `min` and an hour.
 pub fn time_range_problem(key: &'static str, time: Duration, min: Duration) -> Option<ParameterProblem> {
@@ -258,14 +258,14 @@ const SHORTEST_CHECK: Duration = Duration { ns: 1_000 };
 #[derive(Debug, Clone, PartialEq)]
 pub struct CoordinationParams {
     /// Scheme that decides which members must or may collect, and when.
-    pub scheme: SchemePolicy,
+    pub scheme: CoordinationPolicy,
     /// Amount of garbage collection that a member does when the controller orders or permits it to collect. In idle time,
     /// [`ProactiveIdle`] always uses [`ForcedCollectionAmount::UntilFreeBlocksAfterFill`] instead.
     pub forced_collection_amount: ForcedCollectionAmount,
     /// Number of free blocks in a pool of blocks (of a plane or of a die) at which its member registers with the controller. A registered
     /// member takes part in the next common collection (cycle). Only some schemes have registration. With
     /// [`JointCollectionRequestTiming::AtSoftThreshold`], the member then also asks the controller to begin a cycle.
-    pub soft_threshold_free_blocks: u32,
+    pub registration_threshold_free_blocks: u32,
     /// Moment at which a member asks the controller to make members collect together. The member either has begun to collect by itself
     /// already, or asks before it has to begin.
     pub joint_collection_request_timing: JointCollectionRequestTiming,
@@ -277,7 +277,7 @@ pub struct CoordinationParams {
     /// if the controller waits even then, until `request_to_collection_order_delay_ns` has passed since the request, or a member is about
     /// to run short of free blocks. The setting has an effect only with [`JointCollectionRequestTiming::AtSoftThreshold`], with which
     /// members ask before they must collect (rule 120).
-    pub begins_cycles_when_idle: bool,
+    pub begins_joint_collection_when_idle: bool,
     /// True if all dies of a member collect when the controller forces the member to. False if only dies with a low pool of blocks do:
     /// one with `soft_threshold_free_blocks` (T_soft) free blocks or fewer (rule 122).
     pub all_dies_of_forced_member_collect: bool,
@@ -301,7 +301,7 @@ impl CoordinationParams {
     /// Returns the number of free blocks of a pool (of a plane or of a die) at which its member registers with the controller. A
     /// registered member takes part in the next common collection (cycle). `None` if the scheme has no registration.
     pub fn joint_collection_registration_free_blocks(&self) -> Option<u32> {
-        self.scheme.members_report_low_free_blocks().then_some(self.soft_threshold_free_blocks)
+        self.scheme.members_report_low_free_blocks().then_some(self.registration_threshold_free_blocks)
     }
 
     /// Returns the settings for the messages between members and controller. They say when a member asks the controller to order or
@@ -309,7 +309,7 @@ impl CoordinationParams {
     /// the members' pools of blocks (of a plane or of a die).
     pub fn member_coordination_settings(&self, pools: &BlockPoolSizeAndThresholds) -> MemberCoordinationSettings {
         let Self {
-            soft_threshold_free_blocks: t_soft_free_blocks,
+            registration_threshold_free_blocks: t_soft_free_blocks,
             joint_collection_request_timing: notify,
             all_dies_of_forced_member_collect: across_dies,
             forced_collection_amount: forced_work,
@@ -352,7 +352,7 @@ pub(crate) enum ControllerAction {
 /// The controller of an array: a scheme, and the state that all schemes share.
 #[derive(Debug, Clone)]
 pub(crate) struct Controller {
-    scheme: SchemePolicy,
+    scheme: CoordinationPolicy,
     cycle: Cycle,
     /// False if the controller never answers.
     answers: bool,

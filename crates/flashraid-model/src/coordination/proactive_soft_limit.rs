@@ -11,7 +11,7 @@ use crate::TimeNs;
 use crate::ids::MemberSet;
 use crate::policy::ParameterProblem;
 use crate::rng::{self, RandomStream};
-use crate::units::{Duration, StopThreshold};
+use crate::units::{Duration, GcStopThreshold};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +25,7 @@ pub struct ProactiveSoftLimit {
     /// Threshold at which a member counts as low in free blocks: one of its pools of blocks has this number of free blocks or fewer.
     /// The controller orders low members to collect when few requests are outstanding (see `shallow_depth`). It also does so just
     /// before the first member would have to collect without an order, because its free blocks run out.
-    pub soft_limit: StopThreshold,
+    pub soft_limit: GcStopThreshold,
     /// Largest number of outstanding host requests that counts as few. With so many or fewer, the controller orders members that are
     /// low in free blocks (see `soft_limit`) to collect. With more, it waits until just before the first member would have to collect
     /// without an order.
@@ -91,7 +91,7 @@ impl MemberFreeBlockPolls {
 impl Scheme for ProactiveSoftLimit {
     fn problems(&self, pools: &BlockPoolSizeAndThresholds) -> Vec<ParameterProblem> {
         let check = time_range_problem("check_interval", self.check_interval, SHORTEST_CHECK);
-        check.into_iter().chain(pools.limit_problem("soft_limit", self.soft_limit)).collect()
+        check.into_iter().chain(pools.stop_threshold_problem("soft_limit", self.soft_limit)).collect()
     }
 
     fn begin(&mut self, &CoordinatedArray { pools, .. }: &CoordinatedArray) {
@@ -140,7 +140,7 @@ impl Scheme for ProactiveSoftLimit {
         Self {
             // An odd time makes it unlikely that checks coincide with other events.
             check_interval: Duration { ns: 100_003 << rng::below(stream, 7) },
-            soft_limit: StopThreshold::AboveStart(1 + rng::below(stream, 4) as u32),
+            soft_limit: GcStopThreshold::AboveStart(1 + rng::below(stream, 4) as u32),
             shallow_depth: rng::below(stream, 5) as u32,
             polled_free_blocks: MemberFreeBlockPolls::default(),
         }

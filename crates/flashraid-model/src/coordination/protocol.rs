@@ -118,7 +118,7 @@ pub struct MemberCoordinationSettings {
     /// `t_soft_free_blocks` do.
     pub across_dies: bool,
     /// Settings of a member that asks the controller for permission before it collects; `None` if the member does not ask.
-    pub permission_request_settings: Option<PermissionRequestSettings>,
+    pub permission_request_settings: Option<GcPermissionRequestSettings>,
     /// Settings of a member that collects in its turn, a window of time in which the other members may not; `None` without turns.
     pub turn: Option<CollectionTurnSettings>,
 }
@@ -133,7 +133,7 @@ pub struct CollectionTurnSettings {
 
 /// Settings of a member that asks the controller for permission before it collects (rules 260 and 261).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PermissionRequestSettings {
+pub struct GcPermissionRequestSettings {
     /// Number of free blocks at which the member asks the controller for permission to collect. It asks as soon as one of its pools of
     /// blocks (of a plane or of a die) has so few free blocks, or fewer.
     pub ask_at_free_blocks: u32,

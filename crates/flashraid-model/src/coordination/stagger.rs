@@ -7,7 +7,7 @@
 //! artifact.
 
 use super::{
-    BlockPoolSizeAndThresholds, CoordinatedArray, Cycle, ForcedCollectionAmount, NEVER, PermissionRequestSettings, Scheme, ToController,
+    BlockPoolSizeAndThresholds, CoordinatedArray, Cycle, ForcedCollectionAmount, GcPermissionRequestSettings, NEVER, Scheme, ToController,
     ToMember, time_range_problem,
 };
 use crate::TimeNs;
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 /// Members ask the controller for permission before they collect. Only a few of them get it at a time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Stagger {
+pub struct StaggeredCollection {
     /// Number of members of a group (see `scope`) that may collect at a time. `"parity"` stands for as many as there are parity strips
     /// in a stripe, but at least one.
     pub together: CollectingMembersLimit,
@@ -50,7 +50,7 @@ pub struct Stagger {
     pub permissions: CollectionPermissions,
 }
 
-impl Default for Stagger {
+impl Default for StaggeredCollection {
     fn default() -> Self {
         Self {
             together: CollectingMembersLimit::ParityStripCount,
@@ -79,7 +79,7 @@ pub enum CollectingMembersLimit {
 quantity_impls!(CollectingMembersLimit);
 
 impl Quantity for CollectingMembersLimit {
-    const NAME: &'static str = "members-together";
+    const JSON_SCHEMA_FORMAT: &'static str = "members-together";
     const ALLOWED_VALUES: &'static str = "\"parity\", or a number of members from 1 to 128";
     const PATTERN: &'static str = r"^\s*(parity|[0-9]+)\s*$";
     const UNITLESS_RANGE: Option<AllowedUnitlessRange> = Some(AllowedUnitlessRange { min: 1.0, max: 128.0, only_whole_numbers: true });
@@ -89,10 +89,10 @@ impl Quantity for CollectingMembersLimit {
             return Ok(Self::ParityStripCount);
         }
         let number: f64 = text.trim().parse().map_err(|_| UnitError::new("it is neither \"parity\" nor a whole number"))?;
-        Self::from_number(number)
+        Self::from_unitless_number(number)
     }
 
-    fn from_number(number: f64) -> Result<Self, UnitError> {
+    fn from_unitless_number(number: f64) -> Result<Self, UnitError> {
         if number.fract() == 0.0 && (1.0..=128.0).contains(&number) {
             Ok(Self::Members(number as u32))
         } else {
@@ -215,7 +215,7 @@ impl CollectionPermissions {
     }
 }
 
-impl Scheme for Stagger {
+impl Scheme for StaggeredCollection {
     fn forces_members_together(&self) -> bool {
         false
     }
@@ -242,8 +242,8 @@ impl Scheme for Stagger {
         &self,
         pools: &BlockPoolSizeAndThresholds,
         work: ForcedCollectionAmount,
-    ) -> Option<PermissionRequestSettings> {
-        Some(PermissionRequestSettings {
+    ) -> Option<GcPermissionRequestSettings> {
+        Some(GcPermissionRequestSettings {
             ask_at_free_blocks: pools.times_start(self.ask_at),
             idle_free_blocks: pools.times_start(self.idle_at),
             idle_gap_ns: self.idle_gap.ns,

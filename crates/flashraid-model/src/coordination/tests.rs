@@ -9,10 +9,10 @@
 
 use super::tiny as schemes;
 use super::{
-    BlockPoolSizeAndThresholds, CollectingMembersLimit, CollectionUrgency, Controller, ControllerAction, CoordinatedArray,
-    CoordinationParams, Cycle, ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS, Mail, MemberState, MessageKind,
-    OutOfTurnCollectionCounters, Scheme, SchemePolicy, Stagger, ToController, ToMember, TurnEndMargin, UncoordinatedCleans, Windows,
-    message_counts_by_name,
+    BlockPoolSizeAndThresholds, CollectingMembersLimit, CollectionTimeWindows, CollectionUrgency, Controller, ControllerAction,
+    CoordinatedArray, CoordinationParams, CoordinationPolicy, Cycle, ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS,
+    Mail, MemberState, MessageKind, OutOfTurnCollectionCounters, Scheme, StaggeredCollection, ToController, ToMember, TurnEndMargin,
+    UncoordinatedCleans, message_counts_by_name,
 };
 use crate::TimeNs;
 use crate::array::{
@@ -22,8 +22,8 @@ use crate::array::{
 use crate::events::VictimBlockCollection;
 use crate::ids::MemberSet;
 use crate::request::OpKind;
-use crate::ssd::{HostOverlapWithMoves, MemberCounters, Preemption, tiny};
-use crate::units::{Duration, StopThreshold};
+use crate::ssd::{GcPreemption, HostOverlapWithMoves, MemberCounters, tiny};
+use crate::units::{Duration, GcStopThreshold};
 
 const T: TimeNs = 10_000;
 
@@ -49,14 +49,14 @@ fn params(members: u32, dies: u32, mut coordination: CoordinationParams) -> Arra
     }
 }
 
-fn scheme(scheme: SchemePolicy) -> CoordinationParams {
+fn scheme(scheme: CoordinationPolicy) -> CoordinationParams {
     CoordinationParams {
         scheme,
         forced_collection_amount: ForcedCollectionAmount::OneVictimPerDie,
-        soft_threshold_free_blocks: 2,
+        registration_threshold_free_blocks: 2,
         joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
         request_to_collection_order_delay_ns: 0,
-        begins_cycles_when_idle: false,
+        begins_joint_collection_when_idle: false,
         all_dies_of_forced_member_collect: true,
         controller_answers_member_requests: true,
         coordinated_members: MemberSet(u128::MAX),
@@ -109,7 +109,7 @@ fn run_told(params: &ArrayParams, operations: &[Op], told: &[(TimeNs, u32, ToMem
                     pages: 1,
                     kind: OpKind::from_is_write(write),
                     fua: false,
-                    high_priority: false,
+                    must_not_wait_for_gc: false,
                     stream: 0,
                     contiguous_on_one_member: false,
                 },
@@ -229,7 +229,7 @@ fn no_request_waits_for_a_controller_that_never_answers() {
     for kind in schemes::all() {
         let mut silent = scheme(kind.clone());
         silent.controller_answers_member_requests = false;
-        silent.soft_threshold_free_blocks = 0;
+        silent.registration_threshold_free_blocks = 0;
         let outcome = run(&params(3, 1, silent), &one_asks());
         assert_eq!(outcome.log, ["10000 GcRequest 0"], "{kind:?}");
         assert_eq!(outcome.done.last(), Some(&(T + 1468)));
@@ -334,7 +334,7 @@ fn selective_forces_those_that_have_registered() {
     ];
     assert_eq!(outcome.log, expected);
     // With T_soft one lower, only member 0 has come down to it.
-    let low = CoordinationParams { soft_threshold_free_blocks: 1, ..scheme(schemes::selective()) };
+    let low = CoordinationParams { registration_threshold_free_blocks: 1, ..scheme(schemes::selective()) };
     let outcome = run(&params(3, 1, low), &operations);
     assert_eq!(outcome.log, ["832 Participate 0", "10000 GcRequest 0", "10000 ForceGc 0", "11440 GcDone 0"]);
 }
@@ -358,7 +358,7 @@ fn idle_collection_stops_when_a_request_comes_to_the_array() {
     let roomy = |stop_at| {
         let mut params = params(2, 1, scheme(schemes::idle()));
         params.ssd.geometry.blocks_per_plane = 7;
-        params.ssd.geometry.reserved_blocks_per_plane = 4;
+        params.ssd.geometry.overprovisioned_blocks_per_plane = 4;
         let mut operations = operations.clone();
         operations.extend([(0, 0, 9, true), (0, 0, 2, true), (0, 0, 6, true), (0, 0, 10, true)]);
         operations.sort_by_key(|op| op.0);
@@ -388,9 +388,9 @@ fn a_soft_limit_is_polled_and_forces_when_little_waits() {
 #[test]
 fn a_forced_clean_may_be_preempted() {
     let mut params = params(2, 1, scheme(schemes::inclusive()));
-    params.ssd.gc.preemption = Some(Preemption {
+    params.ssd.gc.preemption = Some(GcPreemption {
         poll_duration_ns: 5,
-        write_blocking_limit_to_start_ratio: 0.0,
+        write_stall_to_gc_start_threshold_ratio: 0.0,
         host_overlap_with_moves: HostOverlapWithMoves::NoOverlap,
         serves_page_being_moved_from_register: false,
         moves_host_requested_pages_first: false,
@@ -433,9 +433,13 @@ fn on_its_own() -> ArrayParams {
     let mut params = params(
         1,
         1,
-        CoordinationParams { controller_answers_member_requests: false, soft_threshold_free_blocks: 0, ..scheme(schemes::inclusive()) },
+        CoordinationParams {
+            controller_answers_member_requests: false,
+            registration_threshold_free_blocks: 0,
+            ..scheme(schemes::inclusive())
+        },
     );
-    (params.ssd.geometry.blocks_per_plane, params.ssd.geometry.reserved_blocks_per_plane) = (8, 5);
+    (params.ssd.geometry.blocks_per_plane, params.ssd.geometry.overprovisioned_blocks_per_plane) = (8, 5);
     params.ssd.gc.stop_threshold_free_blocks = 3;
     params
 }
@@ -578,7 +582,7 @@ fn what_waits_in_the_member_counts() {
 fn a_soft_cycle_waits_no_longer_than_its_delay_or_until_the_array_is_idle() {
     let outcome = run(&params(2, 1, soft(500)), &touched(0));
     assert_eq!(outcome.log[..3], ["0 GcRequest 0", "500 ForceGc 0", "500 ForceGc 1"]);
-    let at_idle = CoordinationParams { begins_cycles_when_idle: true, ..soft(500) };
+    let at_idle = CoordinationParams { begins_joint_collection_when_idle: true, ..soft(500) };
     let outcome = run(&params(2, 1, at_idle.clone()), &touched(0));
     assert_eq!(outcome.log[..3], ["0 GcRequest 0", "208 ForceGc 0", "208 ForceGc 1"]);
     let outcome = run(&params(2, 1, at_idle), &[touched(0), vec![(200, 1, 3, false)]].concat());
@@ -656,11 +660,11 @@ fn dies_with_free_blocks_enough_take_no_part() {
             2,
             CoordinationParams {
                 all_dies_of_forced_member_collect: across_dies,
-                soft_threshold_free_blocks: t_soft_free_blocks,
+                registration_threshold_free_blocks: t_soft_free_blocks,
                 ..scheme(schemes::inclusive())
             },
         );
-        (params.ssd.geometry.blocks_per_plane, params.ssd.geometry.reserved_blocks_per_plane) = (7, 4);
+        (params.ssd.geometry.blocks_per_plane, params.ssd.geometry.overprovisioned_blocks_per_plane) = (7, 4);
         // Five writes to the first die leave it two free blocks, and one to the second leaves it three.
         let operations: Vec<Op> = [0, 2, 8, 10, 16, 1].iter().map(|&page| (0, 0, page, true)).collect();
         let outcome = run_told(&params, &operations, &[(T, 0, ToMember::ForceCollection(ForcedCollectionAmount::OneVictimPerDie))]);
@@ -734,13 +738,13 @@ fn a_limit_lies_above_the_start_and_within_the_reserve() {
         most_free_blocks: 15,
         longest_victim_collection_ns: 1660,
     };
-    let is_wrong = |above| pools.limit_problem("soft_limit", StopThreshold::AboveStart(above)).is_some();
+    let is_wrong = |above| pools.stop_threshold_problem("soft_limit", GcStopThreshold::AboveStart(above)).is_some();
     assert!(is_wrong(0) && !is_wrong(1) && !is_wrong(10) && is_wrong(11));
 }
 
 /// A mirror whose members come down to the number of free blocks at which they ask, both at the same time.
 fn staggered_pair(retry_ns: u64) -> (ArrayParams, Vec<Op>) {
-    let stagger = Stagger { ask_at: 2.0, idle_at: 0.0, retry: Duration { ns: retry_ns }, ..Stagger::default() };
+    let stagger = StaggeredCollection { ask_at: 2.0, idle_at: 0.0, retry: Duration { ns: retry_ns }, ..StaggeredCollection::default() };
     let mut params = params(2, 1, scheme(stagger.into()));
     params.level = RaidLevel::Raid1;
     (params, vec![(0, 0, 0, true)])
@@ -782,12 +786,12 @@ fn the_copy_without_leave_answers_reads_at_once() {
 #[test]
 fn a_member_at_its_limit_collects_unasked_and_delays_the_others() {
     // Asks of member 1 come while member 0 collects because it must. Both have a pool each.
-    let stagger = Stagger {
+    let stagger = StaggeredCollection {
         ask_at: 2.0,
         idle_at: 0.0,
         retry: Duration { ns: 1000 },
         together: CollectingMembersLimit::Members(1),
-        ..Stagger::default()
+        ..StaggeredCollection::default()
     };
     let mut slow = scheme(stagger.into());
     // The controller hears of asks so late that member 0 comes down to its limit.
@@ -800,7 +804,7 @@ fn a_member_at_its_limit_collects_unasked_and_delays_the_others() {
 
 #[test]
 fn a_member_with_few_operations_collects_before_it_must_ask() {
-    let stagger = Stagger { ask_at: 1.0, idle_at: 2.0, idle_gap: Duration { ns: 3000 }, ..Stagger::default() };
+    let stagger = StaggeredCollection { ask_at: 1.0, idle_at: 2.0, idle_gap: Duration { ns: 3000 }, ..StaggeredCollection::default() };
     // The gaps are 10000 and 2000, and their mean is 5000 and then 3500.
     let operations = [(0, 0, 0, true), (10_000, 0, 11, false), (12_000, 0, 11, false)];
     let outcome = run(&params(2, 1, scheme(stagger.into())), &operations);
@@ -811,7 +815,7 @@ fn a_member_with_few_operations_collects_before_it_must_ask() {
 #[test]
 fn a_failed_member_leaves_and_the_next_may_collect_with_one_fewer() {
     let array = CoordinatedArray { pools: POOLS, members: 4, copies: 1, parity_strips: 2, seed: 1 };
-    let mut controller = Controller::new(&scheme(Stagger::default().into()), &array);
+    let mut controller = Controller::new(&scheme(StaggeredCollection::default().into()), &array);
     let granted = |controller: &mut Controller, now: TimeNs, asking: &[u32]| {
         for &member in asking {
             controller.receive(now, member, ToController::AskGc { least_free_blocks: member });
@@ -840,15 +844,15 @@ fn a_failed_member_leaves_and_the_next_may_collect_with_one_fewer() {
 #[test]
 fn no_more_collect_together_than_may() {
     for (together, members) in [(1, 3), (2, 4)] {
-        let stagger = Stagger {
+        let stagger = StaggeredCollection {
             ask_at: 3.0,
             idle_at: 0.0,
             retry: Duration { ns: 150 },
             together: CollectingMembersLimit::Members(together),
-            ..Stagger::default()
+            ..StaggeredCollection::default()
         };
         let mut params = params(members, 2, scheme(stagger.into()));
-        (params.ssd.geometry.blocks_per_plane, params.ssd.geometry.reserved_blocks_per_plane) = (10, 5);
+        (params.ssd.geometry.blocks_per_plane, params.ssd.geometry.overprovisioned_blocks_per_plane) = (10, 5);
         (params.ssd.gc.start_threshold_free_blocks, params.ssd.gc.stop_threshold_free_blocks) = (1, 2);
         let mut draws = crate::rng::stream(u64::from(members), "test", 0);
         let mut operations: Vec<Op> = Vec::new();
@@ -873,7 +877,7 @@ const MS: TimeNs = 1_000_000;
 
 fn turns(window_ns: u64, buffer_ns: u64) -> CoordinationParams {
     let buffer = TurnEndMargin::Time(Duration { ns: buffer_ns });
-    scheme(Windows { window: Duration { ns: window_ns }, buffer, ..Windows::default() }.into())
+    scheme(CollectionTimeWindows { window: Duration { ns: window_ns }, buffer, ..CollectionTimeWindows::default() }.into())
 }
 
 /// The second of four members has its turns from 100 ms and from 500 ms on. It may begin to clean in the first 50 ms of them.
@@ -956,9 +960,9 @@ fn a_spare_has_the_turns_of_the_member_that_it_replaces() {
 #[test]
 fn members_that_keep_to_their_turns_never_collect_together() {
     let buffer = TurnEndMargin::Time(Duration { ns: 2000 });
-    let windows = Windows { window: Duration { ns: 20_000 }, buffer, clean_at: 5.0, ..Windows::default() };
+    let windows = CollectionTimeWindows { window: Duration { ns: 20_000 }, buffer, clean_at: 5.0, ..CollectionTimeWindows::default() };
     let mut params = params(3, 2, scheme(windows.into()));
-    (params.ssd.geometry.blocks_per_plane, params.ssd.geometry.reserved_blocks_per_plane) = (12, 6);
+    (params.ssd.geometry.blocks_per_plane, params.ssd.geometry.overprovisioned_blocks_per_plane) = (12, 6);
     let mut draws = crate::rng::stream(3, "test", 0);
     let mut operations: Vec<Op> = Vec::new();
     for nth in 0..600 {

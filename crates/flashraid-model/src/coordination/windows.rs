@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// Members take turns to collect, by the clock.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Windows {
+pub struct CollectionTimeWindows {
     /// Length of a member's turn: the window of time in which this member may collect. The others collect in this time only if they run
     /// short of free blocks.
     pub window: Duration,
@@ -32,16 +32,16 @@ pub struct Windows {
     pub clean_at: f64,
     /// State of the scheme `windows` in a run: which member's turn to collect comes next.
     #[serde(skip)]
-    pub turns: TurnProgress,
+    pub turns: CollectionTurnState,
 }
 
-impl Default for Windows {
+impl Default for CollectionTimeWindows {
     fn default() -> Self {
         Self {
             window: Duration { ns: 100_000_000 },
             buffer: TurnEndMargin::LongestVictimCollection,
             clean_at: 2.0,
-            turns: TurnProgress::default(),
+            turns: CollectionTurnState::default(),
         }
     }
 }
@@ -64,7 +64,7 @@ pub enum TurnEndMargin {
 quantity_impls!(TurnEndMargin);
 
 impl Quantity for TurnEndMargin {
-    const NAME: &'static str = "turn-buffer";
+    const JSON_SCHEMA_FORMAT: &'static str = "turn-buffer";
     const ALLOWED_VALUES: &'static str = "\"longest-clean\", or a duration with a unit, such as \"50ms\"";
     const PATTERN: &'static str = r"^\s*(longest-clean|[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d))\s*$";
     const UNITLESS_RANGE: Option<AllowedUnitlessRange> = None;
@@ -83,7 +83,7 @@ impl Quantity for TurnEndMargin {
 
 /// State of the members' turns to collect: the number of the next turn, and the spares that have taken over turns of failed members.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct TurnProgress {
+pub struct CollectionTurnState {
     members: u32,
     buffer_ns: u64,
     /// Number of the next turn.
@@ -92,7 +92,7 @@ pub struct TurnProgress {
     replaced: Vec<(u32, u32)>,
 }
 
-impl Windows {
+impl CollectionTimeWindows {
     /// Returns the length of the last part of each turn, in which the member does not begin to collect another block, in nanoseconds. A
     /// turn is the window of time in which this member may collect. The others collect in this time only if they run short of free
     /// blocks.
@@ -104,7 +104,7 @@ impl Windows {
     }
 }
 
-impl Scheme for Windows {
+impl Scheme for CollectionTimeWindows {
     fn forces_members_together(&self) -> bool {
         false
     }
@@ -128,7 +128,7 @@ impl Scheme for Windows {
 
     fn begin(&mut self, array: &CoordinatedArray) {
         self.turns =
-            TurnProgress { members: array.members, buffer_ns: self.turn_end_margin_ns(&array.pools), next: 0, replaced: Vec::new() };
+            CollectionTurnState { members: array.members, buffer_ns: self.turn_end_margin_ns(&array.pools), next: 0, replaced: Vec::new() };
     }
 
     fn next_tick(&self) -> TimeNs {
@@ -158,7 +158,7 @@ impl Scheme for Windows {
             window: Duration { ns: window_ns },
             buffer: TurnEndMargin::Time(Duration { ns: buffer_ns }),
             clean_at: 1.0 + rng::below(stream, 30) as f64 / 10.0,
-            turns: TurnProgress::default(),
+            turns: CollectionTurnState::default(),
         }
     }
 }

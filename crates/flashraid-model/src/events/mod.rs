@@ -18,7 +18,7 @@ pub const TIME_MAX_NS: TimeNs = 1 << 62;
 /// If two paths end at the same time, the one with more time in the first field is reported. If that is equal, the second field decides,
 /// and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub struct TimeParts {
+pub struct OperationTimeParts {
     /// Time for which the request or page operation waited for garbage collection of a die or plane.
     ///
     /// With parity, some of these waits are indirect. Collection may delay the reads before a parity write. It may also delay other
@@ -42,7 +42,7 @@ pub struct TimeParts {
     pub other_ns: u64,
 }
 
-impl TimeParts {
+impl OperationTimeParts {
     /// Returns the sum of the parts, in nanoseconds.
     pub fn total_ns(&self) -> u64 {
         let Self { collection_ns, queue_ns, parity_ns, cache_ns, transfer_ns, flash_ns, other_ns } = *self;
@@ -76,7 +76,7 @@ pub struct VictimBlockCollection {
     /// Number of free blocks in the victim block's pool (the blocks of its plane or of its die) just before the victim is erased. It is
     /// the least number during this collection, because moved pages take free blocks and the erase at the end adds one. For a drive
     /// with superblocks, it is the least number of free superblocks between `start_ns` and `end_ns`.
-    pub free_blocks_min: u32,
+    pub pool_free_blocks_min: u32,
     /// Time from which writes to the blocked die or plane had to wait until the collection ended. From this time to
     /// `all_requests_blocked_from_ns`, only reads could be served between two steps of the collection. (This is state 2 in section III.D
     /// of the paper on preemptive collection, PGC. Before, in state 1, any request could be served there.)
@@ -100,7 +100,7 @@ pub struct VictimBlockCollection {
 
 /// One member's part of a destage of the write cache: its pages, and the times at which they were sent and written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MemberDestage {
+pub struct WriteCacheDestageToMember {
     /// Number of the member SSD.
     pub member: u32,
     /// True if the destaged pages come from a cache that belongs to this member alone. False if they come from a cache of the whole

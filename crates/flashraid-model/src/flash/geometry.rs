@@ -15,7 +15,7 @@ pub struct Geometry {
     /// Number of bytes of user data in a page.
     pub page_bytes: u32,
     /// Number of spare blocks in each plane, by which the flash exceeds the capacity that is offered to the host (over-provisioning).
-    pub reserved_blocks_per_plane: u32,
+    pub overprovisioned_blocks_per_plane: u32,
     /// True if the last page of each block holds a summary of the block instead of data. The SSD extension of the simulator DiskSim
     /// (Agrawal et al., USENIX ATC 2008) has such pages.
     pub has_summary_page: bool,
@@ -41,7 +41,7 @@ impl Geometry {
     /// Returns the number of logical pages per die that the SSD offers to the host. They are the data pages of all blocks but the spare
     /// ones.
     pub fn exported_pages_per_die(&self) -> u32 {
-        self.planes * (self.blocks_per_plane - self.reserved_blocks_per_plane) * self.data_pages_per_block()
+        self.planes * (self.blocks_per_plane - self.overprovisioned_blocks_per_plane) * self.data_pages_per_block()
     }
 
     /// Returns the number of physical pages in the SSD. The summary pages (the last page of each block, if it describes the block) are

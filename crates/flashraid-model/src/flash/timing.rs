@@ -17,7 +17,7 @@ pub struct Timing {
     /// pages.
     pub summary_page_transfer_ns: u64,
     /// Time that the controller adds to every host read and every host program.
-    pub command_overhead_ns: u64,
+    pub host_command_overhead_ns: u64,
     /// True if the time to write a block's summary is spread over the programs of the block, instead of following the last one (rule 138).
     /// It has an effect only with a summary page.
     pub spreads_summary_page_over_programs: bool,

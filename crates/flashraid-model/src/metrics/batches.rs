@@ -34,7 +34,7 @@ pub struct Batch {
     /// Number of reads and writes that are done.
     pub requests: u64,
     /// Mean response time, in nanoseconds; `None` without requests.
-    pub mean_ns: Option<f64>,
+    pub mean_response_ns: Option<f64>,
     /// The 99th percentile of response times, in nanoseconds; `None` with fewer than ten requests beyond it.
     pub p99_ns: Option<u64>,
     /// The 99.9th percentile of response times, in nanoseconds; `None` with fewer than ten requests beyond it.
@@ -92,7 +92,7 @@ impl Recorder {
                 |rank: u64| (requests - rank >= super::trend::SAMPLES_BEYOND_QUANTILE_MIN).then(|| whole.counts.of_rank_ns(rank)).flatten();
             Batch {
                 requests,
-                mean_ns: (requests > 0).then(|| whole.response_ns as f64 / requests as f64),
+                mean_response_ns: (requests > 0).then(|| whole.response_ns as f64 / requests as f64),
                 p99_ns: supported((requests * 99).div_ceil(100)),
                 p99_9_ns: supported((requests * 999).div_ceil(1000)),
             }
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn batches_follow_the_order_of_arrival() {
         let batches = of(&(0..800).map(|position| 10 + position / 80).collect::<Vec<_>>());
-        let means: Vec<f64> = batches.iter().map(|batch| batch.mean_ns.unwrap()).collect();
+        let means: Vec<f64> = batches.iter().map(|batch| batch.mean_response_ns.unwrap()).collect();
         assert_eq!(means, (10..20).map(f64::from).collect::<Vec<_>>());
         assert!(batches.iter().all(|batch| batch.requests == 80 && batch.p99_ns.is_none()));
     }

@@ -4,7 +4,7 @@
 //! be computed for any share, in bounded memory and whatever the order of recording. Buckets that lie wholly among the slowest are exact.
 //! From the bucket at the edge, the missing requests count with the mean of that bucket.
 
-use crate::events::TimeParts;
+use crate::events::OperationTimeParts;
 
 /// Binary logarithm of the number of buckets for each doubling of the response time.
 const SUB_BITS: u32 = 6;
@@ -12,12 +12,12 @@ const SUBS: u64 = 1 << SUB_BITS;
 /// Number of buckets that cover all of `u64`.
 const BUCKETS: usize = ((64 - SUB_BITS as usize) + 1) << SUB_BITS;
 /// Names of the causes of response time, in the order of reports.
-pub const CAUSE_NAMES: [&str; 7] = ["queue", "collection", "parity", "cache", "transfer", "flash", "other"];
+pub const RESPONSE_TIME_CAUSE_NAMES: [&str; 7] = ["queue", "collection", "parity", "cache", "transfer", "flash", "other"];
 
-/// Returns the parts into which a response time is divided by cause, in nanoseconds and in the order of [`CAUSE_NAMES`].
+/// Returns the parts into which a response time is divided by cause, in nanoseconds and in the order of [`RESPONSE_TIME_CAUSE_NAMES`].
 #[must_use]
-pub fn times_ns_by_cause(time: &TimeParts) -> [u64; 7] {
-    let TimeParts { collection_ns, queue_ns, parity_ns, cache_ns, transfer_ns, flash_ns, other_ns } = *time;
+pub fn times_ns_by_cause(time: &OperationTimeParts) -> [u64; 7] {
+    let OperationTimeParts { collection_ns, queue_ns, parity_ns, cache_ns, transfer_ns, flash_ns, other_ns } = *time;
     [queue_ns, collection_ns, parity_ns, cache_ns, transfer_ns, flash_ns, other_ns]
 }
 
@@ -64,7 +64,7 @@ impl Default for Breakdown {
 impl Breakdown {
     /// Adds the parts of a request whose response time lies in bucket `index`.
     #[inline]
-    pub(super) fn record(&mut self, index: usize, time: &TimeParts) {
+    pub(super) fn record(&mut self, index: usize, time: &OperationTimeParts) {
         let bucket = &mut self.buckets[index];
         bucket.count += 1;
         let mut all_bits = 0;
@@ -87,7 +87,7 @@ impl Breakdown {
         }
     }
 
-    pub(super) fn finish(&self) -> ResponseHistogramByCause {
+    pub(super) fn finish(&self) -> ResponseHistogramWithCauses {
         let mut buckets = Vec::new();
         for (index, bucket) in self.buckets.iter().enumerate().filter(|(_, bucket)| bucket.count > 0) {
             let mut parts_ns = bucket.parts_ns.map(u128::from);
@@ -96,27 +96,28 @@ impl Breakdown {
             }
             buckets.push((bucket.count, parts_ns));
         }
-        ResponseHistogramByCause { buckets }
+        ResponseHistogramWithCauses { buckets }
     }
 }
 
 /// Histogram of response times, with their causes. Each bucket contains the number of its requests. It also contains, for each cause,
 /// the sum of the time that these requests spent on it. From these sums, means over the slowest requests can be computed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ResponseHistogramByCause {
-    /// Number of requests in each bucket and sums of their times by cause in nanoseconds, in the order of [`CAUSE_NAMES`].
+pub struct ResponseHistogramWithCauses {
+    /// Number of requests in each bucket and sums of their times by cause in nanoseconds, in the order of [`RESPONSE_TIME_CAUSE_NAMES`].
     buckets: Vec<(u64, [u128; 7])>,
 }
 
-impl ResponseHistogramByCause {
-    /// Returns the mean time of each cause over all requests, in nanoseconds and in the order of [`CAUSE_NAMES`]; `None` without requests.
+impl ResponseHistogramWithCauses {
+    /// Returns the mean time of each cause over all requests, in nanoseconds and in the order of [`RESPONSE_TIME_CAUSE_NAMES`]; `None`
+    /// without requests.
     #[must_use]
     pub fn mean_ns_by_cause(&self) -> Option<[f64; 7]> {
         self.mean_ns_by_cause_among_slowest(1, 1)
     }
 
     /// Returns the mean time of each cause over the slowest `⌈n · numerator / denominator⌉` of n requests, in nanoseconds and in the order
-    /// of [`CAUSE_NAMES`].
+    /// of [`RESPONSE_TIME_CAUSE_NAMES`].
     #[must_use]
     pub fn mean_ns_by_cause_among_slowest(&self, numerator: u64, denominator: u64) -> Option<[f64; 7]> {
         let all: u64 = self.buckets.iter().map(|(count, _)| count).sum();
@@ -146,10 +147,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn of(requests: &[[u64; 7]]) -> ResponseHistogramByCause {
+    fn of(requests: &[[u64; 7]]) -> ResponseHistogramWithCauses {
         let mut breakdown = Breakdown::default();
         for [queue_ns, collection_ns, parity_ns, cache_ns, transfer_ns, flash_ns, other_ns] in requests.iter().copied() {
-            let time = TimeParts { collection_ns, queue_ns, parity_ns, cache_ns, transfer_ns, flash_ns, other_ns };
+            let time = OperationTimeParts { collection_ns, queue_ns, parity_ns, cache_ns, transfer_ns, flash_ns, other_ns };
             breakdown.record(bucket_of(time.total_ns()), &time);
         }
         breakdown.finish()

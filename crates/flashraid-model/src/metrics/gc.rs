@@ -256,7 +256,7 @@ impl GcActivity {
     /// Returns the share of the measured time that a die spent collecting, as a mean over the dies of one member. It is 0 to 1, or
     /// `None` for a run of no length.
     #[must_use]
-    pub fn member_busy_fraction(&self, member: usize) -> Option<f64> {
+    pub fn mean_die_busy_fraction_of_member(&self, member: usize) -> Option<f64> {
         let whole = self.measured_ns as f64 * f64::from(self.dies_per_member);
         (whole > 0.0).then(|| self.members[member].collecting_die_ns as f64 / whole)
     }
@@ -342,7 +342,7 @@ mod tests {
         assert_eq!(activity.time_slices_by_number_of_collecting_members, [1, 2, 1]);
         assert_eq!(activity.mean_members_collecting_together(), Some(4.0 / 3.0));
         assert_eq!(activity.mean_die_busy_fraction(), Some(22.0 / 80.0));
-        assert_eq!(activity.member_busy_fraction(1), Some(2.0 / 40.0));
+        assert_eq!(activity.mean_die_busy_fraction_of_member(1), Some(2.0 / 40.0));
     }
 
     #[test]

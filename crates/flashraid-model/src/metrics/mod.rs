@@ -23,20 +23,20 @@ pub mod timeline;
 pub mod trend;
 
 use crate::TimeNs;
-use crate::events::{MemberDestage, TimeParts, VictimBlockCollection};
+use crate::events::{OperationTimeParts, VictimBlockCollection, WriteCacheDestageToMember};
 use crate::request::{OpKind, Request};
 
 pub use bandwidth::BandwidthSummary;
 pub use batches::Batch;
-pub use breakdown::ResponseHistogramByCause;
+pub use breakdown::ResponseHistogramWithCauses;
 pub use confidence_interval::Estimate;
-pub use free_blocks::FreeBlocksPeriod;
+pub use free_blocks::FreeBlocksPeriodStatistics;
 pub use gc::GcActivity;
 pub use latency::{CdfPoint, LatencyHistogram, ResponseTimes};
 pub use moments::Moments;
 pub use over_time::{ArrayStateSample, IntervalResults, ResultsOverTime};
-pub use timeline::Timeline;
-pub use trend::{TenthOfRun, TrendSummary};
+pub use timeline::EventTimeline;
+pub use trend::{ResponseAndGcTrend, TenthOfRun};
 
 /// A request that is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub struct CompletedRequest {
     /// Number of members on which at least one page of the request waited for garbage collection.
     pub gc_members_met: u32,
     /// Division of the response time of the request into causes.
-    pub time: TimeParts,
+    pub time: OperationTimeParts,
 }
 
 /// Settings that say what is measured, and with which resolution.
@@ -178,7 +178,7 @@ pub struct MetricsRecorder {
     /// Trends over the whole run from time 0, which [`MetricsRecorder::restart_measuring`] does not clear.
     whole_trend: trend::TrendRecorder,
     over_time: over_time::Recorder,
-    timeline: Option<Timeline>,
+    timeline: Option<EventTimeline>,
     free_blocks: Vec<free_blocks::FreeBlocksRecorder>,
 }
 
@@ -205,7 +205,7 @@ impl MetricsRecorder {
             trend: trend::TrendRecorder::new(0),
             whole_trend: trend::TrendRecorder::new(0),
             over_time: over_time::Recorder::new(0),
-            timeline: params.timeline_window.map(|(from_ns, to_ns)| Timeline::new(from_ns, to_ns)),
+            timeline: params.timeline_window.map(|(from_ns, to_ns)| EventTimeline::new(from_ns, to_ns)),
             free_blocks: vec![free_blocks::FreeBlocksRecorder::default(); members as usize],
         }
     }
@@ -284,7 +284,7 @@ impl MetricsRecorder {
     }
 
     /// Announces that the last request of an open loop arrived at `last_ns`. The trends count the requests that arrived before
-    /// `last_ns` and were not done at `last_ns` ([`TrendSummary::outstanding_at_last_arrival`]).
+    /// `last_ns` and were not done at `last_ns` ([`ResponseAndGcTrend::outstanding_at_last_arrival`]).
     ///
     /// [`MetricsRecorder::record_request`] counts those that it records after this call. The caller counts the others, and passes their
     /// number as `outstanding`. There are two kinds of these others:
@@ -350,14 +350,14 @@ impl MetricsRecorder {
     /// The caller does this twice for each victim block, with the free blocks of the pool that holds the block. `now` is first the
     /// time at which the collection of the block begins, then the time at which it ends.
     #[inline]
-    pub fn record_free_blocks(&mut self, member: u32, now: TimeNs, free: u32, start_threshold: u32) {
+    pub fn record_pool_free_blocks(&mut self, member: u32, now: TimeNs, free: u32, start_threshold: u32) {
         if now <= self.until_ns {
             self.free_blocks[member as usize].record(now, free, start_threshold);
         }
     }
 
     /// Records a destage of the write cache that is done.
-    pub fn record_destage(&mut self, destage: &MemberDestage) {
+    pub fn record_destage(&mut self, destage: &WriteCacheDestageToMember) {
         if let Some(timeline) = &mut self.timeline {
             timeline.record_destage(destage);
         }
@@ -413,7 +413,7 @@ impl MetricsRecorder {
             bandwidth: self.bandwidth.finish(end_ns, rate_divisor_ns),
             gc: self.gc.finish(end_ns),
             victim_collection_times_by_member: self.cleans,
-            trend_over_measured_time: self.trend.finish(),
+            response_and_gc_trend_of_measured_time: self.trend.finish(),
             response_and_gc_trend_of_whole_run: self.whole_trend.finish(),
             over_time: self.over_time.finish(end_ns),
             timeline: self.timeline,
@@ -451,7 +451,7 @@ pub struct MeasuredResults {
     /// Results of ten batches, into which the measured requests are divided in the order of arrival; empty if there are too few requests.
     pub batches: Vec<Batch>,
     /// Sums of the requests' response times by cause.
-    pub response_time_sums_by_cause: ResponseHistogramByCause,
+    pub response_time_sums_by_cause: ResponseHistogramWithCauses,
     /// Number of requests that waited for a collection on no member, on one member, on two, and so on, up to all members. Each entry
     /// stands for one number of members.
     pub requests_by_collecting_members_waited_for: Vec<u64>,
@@ -463,17 +463,17 @@ pub struct MeasuredResults {
     pub victim_collection_times_by_member: Vec<CollectionTimeSums>,
     /// Change of response times and pages moved during the measured time, as means over ten equal parts of the time in which requests
     /// arrived.
-    pub trend_over_measured_time: TrendSummary,
+    pub response_and_gc_trend_of_measured_time: ResponseAndGcTrend,
     /// Change of response times and pages moved during the whole run, as means over ten equal parts of the time in which requests
     /// arrived. It includes the start of the run that the other statistics leave out.
-    pub response_and_gc_trend_of_whole_run: TrendSummary,
+    pub response_and_gc_trend_of_whole_run: ResponseAndGcTrend,
     /// Series over time of the main results of the run.
     pub over_time: ResultsOverTime,
     /// Records of each request, collection and destage in a window of simulated time, one by one. It is `None` unless
     /// [`MetricsParams::timeline_window`] sets the window.
-    pub timeline: Option<Timeline>,
+    pub timeline: Option<EventTimeline>,
     /// Free blocks over time, by member.
-    pub free_blocks: Vec<Vec<FreeBlocksPeriod>>,
+    pub free_blocks: Vec<Vec<FreeBlocksPeriodStatistics>>,
 }
 
 #[cfg(test)]
@@ -492,7 +492,7 @@ mod tests {
             stream: 0,
             contiguous_on_one_member: false,
         };
-        CompletedRequest { arrival_index: index, request, arrival_ns, done_ns, gc_members_met, time: TimeParts::default() }
+        CompletedRequest { arrival_index: index, request, arrival_ns, done_ns, gc_members_met, time: OperationTimeParts::default() }
     }
 
     #[test]
@@ -507,7 +507,7 @@ mod tests {
             end_ns: 150,
             pages_moved: 0,
             free_blocks_before: 0,
-            free_blocks_min: 0,
+            pool_free_blocks_min: 0,
             writes_blocked_from_ns: 50,
             all_requests_blocked_from_ns: 50,
             is_caused_by_coordination: false,
@@ -520,7 +520,7 @@ mod tests {
         assert_eq!((measured.response_times.all.moments().count(), measured.response_times.all.moments().max()), (1, Some(40)));
         assert_eq!(measured.requests_by_collecting_members_waited_for, [0, 1, 0]);
         assert_eq!(measured.bandwidth.total_bytes, 2000);
-        assert_eq!(measured.gc.member_busy_fraction(0), Some(0.5));
+        assert_eq!(measured.gc.mean_die_busy_fraction_of_member(0), Some(0.5));
     }
 
     fn clean(start_ns: TimeNs, end_ns: TimeNs) -> VictimBlockCollection {
@@ -532,7 +532,7 @@ mod tests {
             end_ns,
             pages_moved: 3,
             free_blocks_before: 0,
-            free_blocks_min: 0,
+            pool_free_blocks_min: 0,
             writes_blocked_from_ns: start_ns,
             all_requests_blocked_from_ns: end_ns,
             is_caused_by_coordination: false,
@@ -548,10 +548,10 @@ mod tests {
         metrics.end_measuring(100);
         metrics.record_gc_interval(&clean(200, 300));
         metrics.record_moved_pages(101, 50);
-        metrics.record_free_blocks(0, 150, 1, 1);
+        metrics.record_pool_free_blocks(0, 150, 1, 1);
         assert!(!metrics.wants_sample(150));
         let measured = metrics.into_results(100, 100);
-        assert_eq!((measured.gc.member_busy_fraction(0), measured.gc.members[0].collecting_die_ns), (Some(0.4), 40));
+        assert_eq!((measured.gc.mean_die_busy_fraction_of_member(0), measured.gc.members[0].collecting_die_ns), (Some(0.4), 40));
         assert_eq!(
             measured.victim_collection_times_by_member,
             [CollectionTimeSums { total_ns: 100, preemptible_by_all_requests_ns: 0, preemptible_by_reads_only_ns: 100 }]

@@ -2,7 +2,7 @@
 
 use super::CompletedRequest;
 use crate::TimeNs;
-use crate::events::{MemberDestage, VictimBlockCollection};
+use crate::events::{VictimBlockCollection, WriteCacheDestageToMember};
 
 /// Maximum number of requests, of collections, and of destages that a timeline keeps.
 pub(crate) const TIMELINE_ENTRIES_MAX: usize = 200_000;
@@ -11,7 +11,7 @@ pub(crate) const TIMELINE_ENTRIES_MAX: usize = 200_000;
 ///
 /// A request lasts from its arrival until it is done, and a collection from its start to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Timeline {
+pub struct EventTimeline {
     /// Time at which the timeline (a window of simulated time) begins, in nanoseconds.
     pub from_ns: TimeNs,
     /// Time at which the timeline (a window of simulated time) ends, in nanoseconds. The timeline does not contain this time itself.
@@ -22,13 +22,13 @@ pub struct Timeline {
     pub cleans: Vec<VictimBlockCollection>,
     /// Destages of the write cache that ran at some time between the begin and the end of the timeline. A destage has one entry for
     /// each member that it writes to.
-    pub destages: Vec<MemberDestage>,
+    pub destages: Vec<WriteCacheDestageToMember>,
     /// Number of requests, collections and destages that were left out, because a timeline keeps at most `TIMELINE_ENTRIES_MAX` of each
     /// kind.
     pub omitted_entries: u64,
 }
 
-impl Timeline {
+impl EventTimeline {
     pub(super) fn new(from_ns: TimeNs, to_ns: TimeNs) -> Self {
         Self { from_ns, to_ns, requests: Vec::new(), cleans: Vec::new(), destages: Vec::new(), omitted_entries: 0 }
     }
@@ -47,7 +47,7 @@ impl Timeline {
         }
     }
 
-    pub(super) fn record_destage(&mut self, destage: &MemberDestage) {
+    pub(super) fn record_destage(&mut self, destage: &WriteCacheDestageToMember) {
         if destage.begun_ns < self.to_ns && destage.last_member_done_ns >= self.from_ns {
             self.omitted_entries += push_bounded(&mut self.destages, *destage);
         }
@@ -80,7 +80,14 @@ mod tests {
             stream: 0,
             contiguous_on_one_member: false,
         };
-        CompletedRequest { arrival_index: 0, request, arrival_ns, done_ns, gc_members_met: 0, time: crate::events::TimeParts::default() }
+        CompletedRequest {
+            arrival_index: 0,
+            request,
+            arrival_ns,
+            done_ns,
+            gc_members_met: 0,
+            time: crate::events::OperationTimeParts::default(),
+        }
     }
 
     fn gc(start_ns: u64, end_ns: u64) -> VictimBlockCollection {
@@ -92,7 +99,7 @@ mod tests {
             end_ns,
             pages_moved: 0,
             free_blocks_before: 0,
-            free_blocks_min: 0,
+            pool_free_blocks_min: 0,
             writes_blocked_from_ns: start_ns,
             all_requests_blocked_from_ns: start_ns,
             is_caused_by_coordination: false,
@@ -101,7 +108,7 @@ mod tests {
 
     #[test]
     fn keeps_what_overlaps_the_window() {
-        let mut timeline = Timeline::new(100, 200);
+        let mut timeline = EventTimeline::new(100, 200);
         for (start_ns, end_ns) in [(0, 99), (0, 100), (150, 160), (199, 300), (200, 300)] {
             timeline.record_request(&request(start_ns, end_ns));
             timeline.gc(&gc(start_ns, end_ns));
@@ -112,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_full_timeline_counts_what_it_leaves_out() {
-        let mut timeline = Timeline::new(0, 100);
+        let mut timeline = EventTimeline::new(0, 100);
         (0..TIMELINE_ENTRIES_MAX + 3).for_each(|_| timeline.gc(&gc(1, 2)));
         assert_eq!((timeline.cleans.len(), timeline.omitted_entries), (TIMELINE_ENTRIES_MAX, 3));
     }

@@ -63,7 +63,7 @@ pub struct TenthOfRun {
 
 /// Summary of how response times and moved pages changed during a run. It shows if the run was steady, and if requests piled up.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct TrendSummary {
+pub struct ResponseAndGcTrend {
     /// Results of ten equal parts of the time up to the last arrival of a request, in order of time. The list is empty if no request
     /// was recorded.
     pub tenths: Vec<TenthOfRun>,
@@ -135,7 +135,7 @@ impl TrendRecorder {
         }
     }
 
-    pub(super) fn finish(self) -> TrendSummary {
+    pub(super) fn finish(self) -> ResponseAndGcTrend {
         let used = self.stretches.iter().rposition(|stretch| stretch.requests > 0).map_or(0, |last| last + 1);
         let stretches = &self.stretches[..used];
         let tenth = |index: usize| {
@@ -156,7 +156,7 @@ impl TrendRecorder {
                 written_bytes: whole.written_bytes,
             }
         };
-        TrendSummary {
+        ResponseAndGcTrend {
             tenths: if used == 0 { Vec::new() } else { (0..TENTHS).map(tenth).collect() },
             mean_response_ns_by_half: halves(stretches),
             outstanding_at_last_arrival: self.last_arrival_ns.map(|_| self.outstanding),
@@ -189,8 +189,8 @@ fn halves(stretches: &[Stretch]) -> Option<(f64, f64)> {
     Some((mean(first)?, mean(second)?))
 }
 
-impl TrendSummary {
-    /// Returns the number of recorded requests. It is the sum of the requests that arrived in each of the [`TrendSummary::tenths`].
+impl ResponseAndGcTrend {
+    /// Returns the number of recorded requests. It is the sum of the requests that arrived in each of the [`ResponseAndGcTrend::tenths`].
     #[must_use]
     pub fn requests(&self) -> u64 {
         self.tenths.iter().map(|tenth| tenth.requests_arrived).sum()
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn without_requests_there_is_no_course() {
-        assert_eq!(TrendRecorder::new(0).finish(), TrendSummary::default());
+        assert_eq!(TrendRecorder::new(0).finish(), ResponseAndGcTrend::default());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Strips of failed members that have not been rebuilt, and which data of a stripe can still be read (rules 58 and 155).
 
-use super::{Layout, StripeShape};
+use super::{ArrayLayout, StripeShape};
 
 /// The set of lost strips, by member and stripe.
 #[derive(Debug, Clone)]
@@ -62,13 +62,13 @@ impl LostStrips {
 
     /// Returns the roles of `stripe` of which at least one copy is lost.
     #[inline]
-    pub(crate) fn partly_lost(&self, layout: &Layout, stripe: u64) -> StripRoles {
+    pub(crate) fn partly_lost(&self, layout: &ArrayLayout, stripe: u64) -> StripRoles {
         let lost = self.members.iter().filter(|lost| self.has(lost.member, stripe));
         StripRoles(lost.fold(0, |roles, lost| roles | 1 << layout.strip_index_of_member(stripe, lost.member)))
     }
 
     /// Returns the roles of `stripe` of which every copy is lost.
-    pub(crate) fn wholly_lost(&self, layout: &Layout, stripe: u64) -> StripRoles {
+    pub(crate) fn wholly_lost(&self, layout: &ArrayLayout, stripe: u64) -> StripRoles {
         let copies = layout.copies_of_each_page();
         let touched = self.partly_lost(layout, stripe);
         if copies == 1 {
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn stripes_die_when_more_columns_are_lost_than_parity_is_left() {
-        let layout = Layout::new(RaidLevel::Raid6, 5, 1, 10);
+        let layout = ArrayLayout::new(RaidLevel::Raid6, 5, 1, 10);
         // Stripe 0: Q 0 1 2 P.
         let of = |members: &[u32]| {
             let mut lost = LostStrips::none(10);
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn mirrors_lose_a_strip_with_its_last_copy() {
-        let layout = Layout::new(RaidLevel::Raid10, 4, 1, 10);
+        let layout = ArrayLayout::new(RaidLevel::Raid10, 4, 1, 10);
         let mut lost = LostStrips::none(10);
         lost.add_failed_member(2);
         assert_eq!((lost.partly_lost(&layout, 3), lost.wholly_lost(&layout, 3)), (StripRoles(0b10), StripRoles(0)));

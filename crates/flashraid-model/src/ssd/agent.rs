@@ -4,10 +4,10 @@
 //! they may collect.
 
 use super::job::NEVER;
-use super::outbox::Outbox;
+use super::outbox::SsdOutbox;
 use crate::coordination::{
-    CollectionTurnSettings, CollectionUrgency, ForcedCollectionAmount, JointCollectionRequestTiming, MemberCoordinationSettings,
-    MemberEvent, MemberState, OutOfTurnCollectionCounters, PermissionRequestSettings, ToController, ToMember,
+    CollectionTurnSettings, CollectionUrgency, ForcedCollectionAmount, GcPermissionRequestSettings, JointCollectionRequestTiming,
+    MemberCoordinationSettings, MemberEvent, MemberState, OutOfTurnCollectionCounters, ToController, ToMember,
 };
 use crate::events::TimeNs;
 use crate::ids::MemberId;
@@ -70,7 +70,7 @@ struct Turn {
 /// State of a member that asks for leave before it collects (rules 260 and 261).
 #[derive(Debug, Clone)]
 struct Leave {
-    role: PermissionRequestSettings,
+    role: GcPermissionRequestSettings,
     /// True from a request for leave until it is granted, or until the member has been denied and does not ask again.
     asks: bool,
     /// The nanosecond at whose end the member asks again, after it was denied.
@@ -187,7 +187,7 @@ impl Agent {
 
     /// Counts an operation that the member receives.
     #[inline]
-    pub(crate) fn count_operation(&mut self, now: TimeNs, kind: OpKind, out: &mut Outbox) {
+    pub(crate) fn count_operation(&mut self, now: TimeNs, kind: OpKind, out: &mut SsdOutbox) {
         self.pages_given += u64::from(kind == OpKind::Write);
         if self.leave.is_some() {
             self.note_gap(now, out);
@@ -195,7 +195,7 @@ impl Agent {
     }
 
     /// Records the time between operations. A member that gets few may collect at the end of this nanosecond.
-    fn note_gap(&mut self, now: TimeNs, out: &mut Outbox) {
+    fn note_gap(&mut self, now: TimeNs, out: &mut SsdOutbox) {
         let Some(leave) = &mut self.leave else { return };
         let last = leave.last_operation.replace(now);
         let Some(gap_ns) = last.map(|last| now - last).filter(|&gap_ns| gap_ns > 0) else { return };
@@ -208,7 +208,7 @@ impl Agent {
 
     /// Schedules a check at the end of this nanosecond, when the member asks for leave or tells that it collects without. A drive with
     /// superblocks may begin to collect in its turn.
-    fn schedule_check(&mut self, at: TimeNs, out: &mut Outbox) {
+    fn schedule_check(&mut self, at: TimeNs, out: &mut SsdOutbox) {
         if (self.leave.is_some() || self.turn.is_some()) && self.ask_scheduled_at != at {
             self.ask_scheduled_at = at;
             out.report(at, self.member, MemberEvent::AskTimerEnds);
@@ -240,7 +240,7 @@ impl Agent {
         now: TimeNs,
         least_free_blocks: u32,
         is_at_limit: bool,
-        out: &mut Outbox,
+        out: &mut SsdOutbox,
     ) -> Option<ForcedCollectionAmount> {
         self.ask_scheduled_at = NEVER;
         let has_leave = self.forced.is_some();
@@ -284,7 +284,7 @@ impl Agent {
     }
 
     /// Counts a superblock that has become free.
-    pub(crate) fn count_freed_superblock(&mut self, at: TimeNs, out: &mut Outbox) {
+    pub(crate) fn count_freed_superblock(&mut self, at: TimeNs, out: &mut SsdOutbox) {
         self.freed += 1;
         self.schedule_check(at, out);
     }
@@ -334,7 +334,13 @@ impl Agent {
     }
 
     /// Processes a message of the controller. `state` returns the member's state, if the controller asks for it.
-    pub(crate) fn receive(&mut self, now: TimeNs, message: ToMember, state: impl FnOnce() -> MemberState, out: &mut Outbox) -> Consequence {
+    pub(crate) fn receive(
+        &mut self,
+        now: TimeNs,
+        message: ToMember,
+        state: impl FnOnce() -> MemberState,
+        out: &mut SsdOutbox,
+    ) -> Consequence {
         match message {
             ToMember::ForceCollection(work) | ToMember::Grant(work) => {
                 assert_eq!(self.forced, None, "the controller waits for GcDone");
@@ -373,7 +379,7 @@ impl Agent {
     }
 
     /// Sends a message to the controller.
-    fn send(&self, at: TimeNs, message: ToController, out: &mut Outbox) {
+    fn send(&self, at: TimeNs, message: ToController, out: &mut SsdOutbox) {
         out.report(at, self.member, MemberEvent::Sends(message));
     }
 
@@ -391,7 +397,7 @@ impl Agent {
     }
 
     /// Ends the collection that the array's controller has ordered, and reports the end to the controller.
-    pub(crate) fn finish_forced_work(&mut self, at: TimeNs, out: &mut Outbox) {
+    pub(crate) fn finish_forced_work(&mut self, at: TimeNs, out: &mut SsdOutbox) {
         assert!(self.forced.is_some() && self.dies_left == 0, "only a forced member is done");
         self.forced = None;
         let has_worked_idly = self.leave.as_mut().is_some_and(|leave| std::mem::take(&mut leave.works_idly));
@@ -404,7 +410,7 @@ impl Agent {
     }
 
     /// Asks to collect again after forced work has ended, if a reason arose in the meantime (rules 43 and 119).
-    pub(crate) fn ask_again_if_due(&mut self, at: TimeNs, out: &mut Outbox) {
+    pub(crate) fn ask_again_if_due(&mut self, at: TimeNs, out: &mut SsdOutbox) {
         match self.role.joint_collection_request_timing {
             _ if self.leave.is_some() => {}
             JointCollectionRequestTiming::AtStartThreshold => self.ask(at, out),
@@ -416,7 +422,7 @@ impl Agent {
     }
 
     /// Records the end of a clean that a pool needed and that began at `began`.
-    pub(crate) fn needed_clean_ended(&mut self, at: TimeNs, began: TimeNs, out: &mut Outbox) {
+    pub(crate) fn needed_clean_ended(&mut self, at: TimeNs, began: TimeNs, out: &mut SsdOutbox) {
         if let Some(leave) = &mut self.leave {
             leave.needed_cleans -= 1;
             return self.schedule_check(at, out);
@@ -429,7 +435,7 @@ impl Agent {
     }
 
     /// Counts a collection that could not wait although the controller had not answered the member's request (rule 121).
-    pub(crate) fn needed_collection_began(&mut self, at: TimeNs, out: &mut Outbox) {
+    pub(crate) fn needed_collection_began(&mut self, at: TimeNs, out: &mut SsdOutbox) {
         if let Some(turn) = &mut self.turn {
             turn.counters.broken_contracts += u64::from(at >= turn.begins_cleans_until);
         }
@@ -443,7 +449,7 @@ impl Agent {
     }
 
     /// Records that a die begins a clean because a pool needs it (rules 43 and 119).
-    pub(crate) fn needed_clean_began(&mut self, at: TimeNs, out: &mut Outbox) {
+    pub(crate) fn needed_clean_began(&mut self, at: TimeNs, out: &mut SsdOutbox) {
         if let Some(leave) = &mut self.leave {
             leave.needed_cleans += 1;
             return self.schedule_check(at, out);
@@ -474,7 +480,7 @@ impl Agent {
     ///
     /// Dies may reach the same nanosecond in any order. Each event that may allow a request therefore calls this method. The result is the
     /// same as with one call at the end of the nanosecond (rule 43).
-    fn ask(&mut self, at: TimeNs, out: &mut Outbox) {
+    fn ask(&mut self, at: TimeNs, out: &mut SsdOutbox) {
         if self.forced.is_none() && self.request.1 == 0 && self.needed_began.0 == at {
             self.request = self.needed_began;
             self.send(at, ToController::GcRequest(CollectionUrgency::AT_LIMIT), out);
@@ -496,7 +502,7 @@ impl Agent {
 
     /// Processes the start of a host write that leaves `free_blocks` free blocks in its pool. `is_at_limit` is true if the pool is then at
     /// its hard limit.
-    pub(crate) fn host_write_began(&mut self, at: TimeNs, free_blocks: u32, is_at_limit: bool, out: &mut Outbox) {
+    pub(crate) fn host_write_began(&mut self, at: TimeNs, free_blocks: u32, is_at_limit: bool, out: &mut SsdOutbox) {
         if let Some(leave) = &self.leave {
             return self.note_low_pool(at, free_blocks <= leave.role.ask_at_free_blocks, out);
         }
@@ -520,7 +526,7 @@ impl Agent {
     }
 
     /// Records that a host write has left a pool so low that the member needs leave to collect it.
-    fn note_low_pool(&mut self, at: TimeNs, is_low: bool, out: &mut Outbox) {
+    fn note_low_pool(&mut self, at: TimeNs, is_low: bool, out: &mut SsdOutbox) {
         if is_low {
             self.low_pool_write_at = at;
             self.schedule_check(at, out);
@@ -528,7 +534,7 @@ impl Agent {
     }
 
     /// Schedules a check at the end of this nanosecond, when the member may ask to collect. A forced member schedules none.
-    fn schedule_ask(&mut self, at: TimeNs, out: &mut Outbox) {
+    fn schedule_ask(&mut self, at: TimeNs, out: &mut SsdOutbox) {
         if self.forced.is_none() && self.ask_scheduled_at != at {
             self.ask_scheduled_at = at;
             out.report(at, self.member, MemberEvent::AskTimerEnds);
@@ -543,7 +549,7 @@ impl Agent {
 
     /// Sends a soft request. `pages_left` is the number of pages that the member can still absorb. It is negative if more pages wait than
     /// fit.
-    pub(crate) fn ask_softly(&mut self, now: TimeNs, pages_left: i64, is_at_limit: bool, out: &mut Outbox) {
+    pub(crate) fn ask_softly(&mut self, now: TimeNs, pages_left: i64, is_at_limit: bool, out: &mut SsdOutbox) {
         let at_limit = self.limit_reached_at == now || pages_left < 0 || is_at_limit;
         (self.has_asked, self.has_said_limit) = (true, at_limit);
         self.send(now, ToController::GcRequest(self.need(pages_left.max(0) as u64, at_limit)), out);
@@ -568,7 +574,7 @@ impl Agent {
         asks: bool,
         pages_left: u64,
         at_limit: bool,
-        out: &mut Outbox,
+        out: &mut SsdOutbox,
     ) {
         if let Some(leave) = &self.leave {
             self.note_low_pool(at, free_blocks <= leave.role.ask_at_free_blocks, out);

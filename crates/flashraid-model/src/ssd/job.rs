@@ -1,6 +1,6 @@
 //! Plain types that the parts of an SSD pass to each other. They depend on none of these parts.
 
-use crate::events::{TimeNs, TimeParts};
+use crate::events::{OperationTimeParts, TimeNs};
 use crate::ids::{DieId, MemberId};
 use crate::request::OpKind;
 
@@ -18,7 +18,7 @@ pub struct LogicalPageOp {
     /// True for a write that must be safe from a loss of power before it counts as done.
     pub fua: bool,
     /// True for a write that must not wait for garbage collection.
-    pub high_priority: bool,
+    pub must_not_wait_for_gc: bool,
     /// Stream of its request in a mix of workloads. It is 0 without a mix, and for operations of the array itself.
     pub workload_stream: u8,
     /// Number by which the caller finds what waits for this operation. The end of the operation returns it in [`OpEnd::completion_tag`].
@@ -37,7 +37,7 @@ pub struct OpEnd {
     /// True if the operation waited while garbage collection occupied its die or plane.
     pub(crate) met_gc: bool,
     /// Division of the operation's response time by causes, such as waits for collection and transfers.
-    pub time_parts: TimeParts,
+    pub time_parts: OperationTimeParts,
 }
 
 /// Prospects of reads that would be sent to their dies now (rule 241). They ignore what stands before the dies.
@@ -105,7 +105,7 @@ pub(crate) enum SsdWake {
         die: DieId,
         /// Worker of the die that has waited until now for the end of an operation, or of a step of it. A worker is the part of a die
         /// that does one thing at a time, such as serving host commands or collecting a block.
-        worker: DieWorkerId,
+        worker: DieExecutionUnitId,
         /// Number of the wait that ends. A die numbers the waits of all its workers in one sequence. If the worker has left this wait
         /// before its end, the event has no effect. A worker is the part of a die that does one thing at a time, such as serving host
         /// commands or collecting a block.
@@ -189,9 +189,9 @@ pub(crate) enum SuperpageWake {
 /// workers collect blocks, one for the whole die or one for each plane. Further workers perform host commands at the same time as a
 /// step of collection, so that each needs a worker of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DieWorkerId(u32);
+pub struct DieExecutionUnitId(u32);
 
-impl DieWorkerId {
+impl DieExecutionUnitId {
     /// Worker that serves host operations.
     pub(crate) const SLOT: Self = Self(0);
     /// Number of the first overlapping operation. Lower numbers belong to scopes (dies or planes that a collection blocks), of which

@@ -40,24 +40,24 @@ mod wire;
 mod work_times;
 
 use crate::coordination::{MemberCoordinationSettings, OutOfTurnCollectionCounters, ToMember};
-use crate::events::{TimeNs, TimeParts, VictimBlockCollection};
+use crate::events::{OperationTimeParts, TimeNs, VictimBlockCollection};
 use crate::ids::{DieId, Lpn, MemberId};
 use crate::request::OpKind;
 use crate::space::Mapping;
-use crate::space::pools::Pools;
+use crate::space::pools::BlockPools;
 use crate::space::superblocks::Superblocks;
 use agent::Agent;
 pub use counters::{FrontEndCounters, MemberCounters, PlacementHandleCounters, SuperblockCounters};
 pub(crate) use die::Served;
 use die::{DieContext, Dies, ImmediateContext};
 use front::Front;
-pub use job::{DieWorkerId, LogicalPageOp, OpEnd, PendingFlashWork};
+pub use job::{DieExecutionUnitId, LogicalPageOp, OpEnd, PendingFlashWork};
 pub(crate) use job::{ReadForecast, SsdWake};
-pub use mechanism::{MechanismCounterTable, MechanismCounters, Mechanisms, ReportedMechanismCounter};
-pub use outbox::{MappingUnitsProgrammed, Outbox};
+pub use mechanism::{DieDelayCounterTable, DieDelayMechanismCounters, Mechanisms, ReportedDieDelayCounter};
+pub use outbox::{MappingUnitsProgrammed, SsdOutbox};
 pub use params::*;
 use parts::SsdParts;
-pub use usage::MemberUtilisationInterval;
+pub use usage::MemberBusyTimeInterval;
 use usage::Usage;
 
 /// Table of the simulator that [`Ssd::prefetch`] loads into the cache of the computer's processor, before a simulated operation needs
@@ -87,7 +87,7 @@ pub struct Ssd {
 
 impl Ssd {
     /// Returns a filled SSD. `forced_by_controller` is true if the array's controller may force it to collect.
-    pub fn new(params: &SsdParams, seed: u64, member: MemberId, forced_by_controller: bool, shortcuts: SimulationShortcuts) -> Self {
+    pub fn new_filled(params: &SsdParams, seed: u64, member: MemberId, forced_by_controller: bool, shortcuts: ExactFastPaths) -> Self {
         let mut params = params.clone();
         params.timing = params.timing.with_summary_page_spread_over_programs(&params.geometry);
         if params.gc.collection_takes_no_time {
@@ -101,12 +101,12 @@ impl Ssd {
     }
 
     /// Lends the parts to the dies for one call.
-    fn context<'a>(&'a mut self, out: &'a mut Outbox) -> DieContext<'a> {
+    fn context<'a>(&'a mut self, out: &'a mut SsdOutbox) -> DieContext<'a> {
         DieContext::new(&mut self.dies, &mut self.space, &mut self.front, &mut self.parts, out)
     }
 
     /// Calls `act` with the dies and their parts. Then records the operations that ended in the front; the dies record all others.
-    fn act(&mut self, out: &mut Outbox, act: impl FnOnce(&mut DieContext)) {
+    fn act(&mut self, out: &mut SsdOutbox, act: impl FnOnce(&mut DieContext)) {
         let told = out.ends.len();
         act(&mut self.context(out));
         if self.front.is_on() {
@@ -140,7 +140,7 @@ impl Ssd {
     /// it first, as it would if the read were sent (rule 240).
     ///
     /// All else that happens at this nanosecond has happened, and no shortcut is taken.
-    pub(crate) fn busy(&mut self, now: TimeNs, page: u32, out: &mut Outbox) -> ReadForecast {
+    pub(crate) fn busy(&mut self, now: TimeNs, page: u32, out: &mut SsdOutbox) -> ReadForecast {
         let mut busy = ReadForecast::default();
         self.act(out, |context| busy = context.forecast_read(now, page));
         busy
@@ -154,7 +154,7 @@ impl Ssd {
     /// Ends all reads of this completion that wait for their die, unread. Returns their number.
     ///
     /// All else that happens at this nanosecond has happened, and no shortcut is taken.
-    pub(crate) fn abandon_reads(&mut self, now: TimeNs, completion: u32, out: &mut Outbox) -> u32 {
+    pub(crate) fn abandon_reads(&mut self, now: TimeNs, completion: u32, out: &mut SsdOutbox) -> u32 {
         let mut pages = 0;
         self.act(out, |context| pages = context.abandon_reads(now, completion));
         pages
@@ -177,23 +177,23 @@ impl Ssd {
 
     /// Returns the counters of the mechanisms. Mechanisms are optional effects that take time of the dies: read retries and background
     /// work.
-    pub fn mechanism_counters(&self) -> MechanismCounters {
+    pub fn die_delay_counters(&self) -> DieDelayMechanismCounters {
         self.dies.mechanism_counters()
     }
 
     /// Returns the mapping by reference.
-    pub fn mapping(&self) -> Mapping<&Pools, &Superblocks> {
+    pub fn mapping(&self) -> Mapping<&BlockPools, &Superblocks> {
         self.space.as_ref()
     }
 
     /// Returns the mapping, for loading or copying a warm state.
-    pub fn mapping_mut(&mut self) -> Mapping<&mut Pools, &mut Superblocks> {
+    pub fn mapping_mut(&mut self) -> Mapping<&mut BlockPools, &mut Superblocks> {
         self.space.as_mut()
     }
 
     /// Starts to record the utilisation of the member over time: its page operations, their response times, and the working time of
     /// its dies. It must be called before the first operation.
-    pub fn start_recording_utilisation(&mut self) {
+    pub fn start_recording_busy_time(&mut self) {
         self.parts.usage = Some(Box::new(Usage::new()));
     }
 
@@ -214,17 +214,17 @@ impl Ssd {
     /// Returns the length of the intervals in the record of the member's utilisation (its page operations and the working time of its
     /// dies), in nanoseconds. It starts at one microsecond, and doubles until at most 400 intervals cover the measured time. The
     /// result is 0 if nothing is recorded.
-    pub fn utilisation_interval_ns(&self) -> u64 {
+    pub fn busy_time_interval_ns(&self) -> u64 {
         self.parts.usage.as_ref().map_or(0, |usage| usage.interval_ns())
     }
 
     /// Returns the utilisation of the member (its page operations and the working time of its dies) over time. There is one entry for
     /// each of the first `count` intervals of the measured time. The run ended at `end_ns`. The list is empty if nothing is recorded.
     ///
-    /// The intervals of the result are `interval_ns` long: [`Ssd::utilisation_interval_ns`] times a power of two (1, 2, 4 and so on).
+    /// The intervals of the result are `interval_ns` long: [`Ssd::busy_time_interval_ns`] times a power of two (1, 2, 4 and so on).
     /// To this end, neighbouring recorded intervals are merged. Members may have recorded with different lengths, but their results
     /// can thus have the same intervals.
-    pub fn utilisation_over_time(&self, interval_ns: u64, count: usize, end_ns: TimeNs) -> Vec<MemberUtilisationInterval> {
+    pub fn busy_time_by_interval(&self, interval_ns: u64, count: usize, end_ns: TimeNs) -> Vec<MemberBusyTimeInterval> {
         let Some(usage) = &self.parts.usage else { return Vec::new() };
         usage.points(interval_ns, count, end_ns, self.dies(), self.dies.busy_periods(end_ns).into_iter())
     }
@@ -276,13 +276,14 @@ impl Ssd {
 
     /// Returns the time of an operation of an immediate member that arrived at `now`, divided into causes.
     #[inline]
-    pub(crate) fn time_of(&self, now: TimeNs, kind: OpKind, served: Served) -> TimeParts {
+    pub(crate) fn time_of(&self, now: TimeNs, kind: OpKind, served: Served) -> OperationTimeParts {
         self.dies.of_pages(&self.space).0.time_of(now, kind, served)
     }
 
     /// Compares two operations of a request that arrived at `now`, and keeps the one that ends later in `last`.
     ///
-    /// If both end at the same time, their times by cause decide, as in [`TimeParts`]. The order of the calls therefore never matters.
+    /// If both end at the same time, their times by cause decide, as in [`OperationTimeParts`]. The order of the calls therefore never
+    /// matters.
     #[inline]
     pub(crate) fn keep_later(&self, now: TimeNs, kind: OpKind, last: &mut Served, served: Served) {
         let time = |served| self.time_of(now, kind, served);
@@ -315,7 +316,7 @@ impl Ssd {
     /// Starts to measure idle time at the beginning of the run, at 0. A die that has had nothing to do for `idle_collection_after_ns`
     /// begins to collect (rule 38). A drive with superblocks begins when the whole drive has been idle for so long (rule 216). If
     /// `idle_collection_after_ns` is not set, this method has no effect.
-    pub fn start_idle_timers(&mut self, out: &mut Outbox) {
+    pub fn start_idle_timers(&mut self, out: &mut SsdOutbox) {
         self.act(out, |context| context.begin());
     }
 
@@ -324,7 +325,7 @@ impl Ssd {
     /// `after_events_of_now` is true if all scheduled events of this nanosecond have run already, as when the host sends a request in
     /// reply to a completion. The operation then comes after these events, and otherwise before them.
     #[inline]
-    pub fn submit(&mut self, now: TimeNs, op: LogicalPageOp, after_events_of_now: bool, out: &mut Outbox) {
+    pub fn submit(&mut self, now: TimeNs, op: LogicalPageOp, after_events_of_now: bool, out: &mut SsdOutbox) {
         if self.is_immediate() {
             let (die, lpn) = self.die_and_lpn(op.logical_page);
             let served = self.serve_now(now, die, lpn, op.kind, &mut out.collections);
@@ -349,7 +350,7 @@ impl Ssd {
     }
 
     /// Continues at a wake-up.
-    pub(crate) fn wake(&mut self, now: TimeNs, wake: SsdWake, out: &mut Outbox) {
+    pub(crate) fn wake(&mut self, now: TimeNs, wake: SsdWake, out: &mut SsdOutbox) {
         self.act(out, |context| context.wake(now, wake));
     }
 
@@ -359,30 +360,30 @@ impl Ssd {
     }
 
     /// Brings every die up to date: everything that ended before `now` is counted and reported.
-    pub(crate) fn catch_up_all(&mut self, now: TimeNs, out: &mut Outbox) {
+    pub(crate) fn catch_up_all(&mut self, now: TimeNs, out: &mut SsdOutbox) {
         self.act(out, |context| context.catch_up(now, 0));
     }
 
     /// Brings every die up to date, including everything that ends at `now`.
-    pub(crate) fn catch_up_through(&mut self, now: TimeNs, out: &mut Outbox) {
+    pub(crate) fn catch_up_through(&mut self, now: TimeNs, out: &mut SsdOutbox) {
         self.act(out, |context| context.catch_up(now, job::NEVER));
     }
 
     /// Lets no collection begin in idle time after `now`, because the last request has been served (rule 38). A collection that runs
     /// already goes on to its end.
-    pub fn forbid_new_idle_collection(&mut self, now: TimeNs, out: &mut Outbox) {
+    pub fn forbid_new_idle_collection(&mut self, now: TimeNs, out: &mut SsdOutbox) {
         self.act(out, |context| context.forbid_new_idle_collection(now));
     }
 
     /// Gives the member an agent, which follows the protocol of the array's controller. The member must not be immediate.
-    pub(crate) fn become_ggc_aware(&mut self, now: TimeNs, role: MemberCoordinationSettings, out: &mut Outbox) {
+    pub(crate) fn become_ggc_aware(&mut self, now: TimeNs, role: MemberCoordinationSettings, out: &mut SsdOutbox) {
         self.act(out, |context| context.catch_up(now, job::NEVER));
         self.parts.agent = Some(Agent::new(self.parts.member, role));
         self.act(out, |context| context.agent_begins(now));
     }
 
     /// Processes a message of the controller. The caller must first process all other events of this nanosecond.
-    pub(crate) fn receive(&mut self, now: TimeNs, message: ToMember, out: &mut Outbox) {
+    pub(crate) fn receive(&mut self, now: TimeNs, message: ToMember, out: &mut SsdOutbox) {
         self.act(out, |context| {
             context.catch_up(now, job::NEVER);
             context.receive(now, message);
@@ -391,7 +392,7 @@ impl Ssd {
 
     /// Begins the member's turn to collect: the time from `now` to `end` in which this member may collect and the others may not. The
     /// collection of a block may begin only before `until`. The caller must first process all other events of this nanosecond.
-    pub(crate) fn turn_begins(&mut self, now: TimeNs, until: TimeNs, end: TimeNs, out: &mut Outbox) {
+    pub(crate) fn turn_begins(&mut self, now: TimeNs, until: TimeNs, end: TimeNs, out: &mut SsdOutbox) {
         self.act(out, |context| {
             context.catch_up(now, job::NEVER);
             context.turn_begins(now, until, end);
@@ -399,12 +400,12 @@ impl Ssd {
     }
 
     /// Lets the collection of no further block begin in the member's turn to collect.
-    pub(crate) fn turn_closes(&mut self, now: TimeNs, out: &mut Outbox) {
+    pub(crate) fn turn_closes(&mut self, now: TimeNs, out: &mut SsdOutbox) {
         self.act(out, |context| context.turn_closes(now));
     }
 
     /// Ends the member's turn to collect. The caller must first process all other events of this nanosecond.
-    pub(crate) fn turn_ends(&mut self, now: TimeNs, out: &mut Outbox) {
+    pub(crate) fn turn_ends(&mut self, now: TimeNs, out: &mut SsdOutbox) {
         self.act(out, |context| {
             context.catch_up(now, job::NEVER);
             context.turn_ends();
@@ -427,7 +428,7 @@ impl Ssd {
     ///
     /// With the scheme `windows`, a drive with superblocks never asks. Instead, it begins to collect if it has its turn (the time in
     /// which this member may collect and the others may not).
-    pub fn ask_controller_to_collect_if_due(&mut self, now: TimeNs, out: &mut Outbox) {
+    pub fn ask_controller_to_collect_if_due(&mut self, now: TimeNs, out: &mut SsdOutbox) {
         self.act(out, |context| {
             context.catch_up(now, job::NEVER);
             context.may_ask(now);
@@ -436,7 +437,7 @@ impl Ssd {
 }
 
 #[inline]
-fn prefetch_in(pools: &Pools, hint: SimulatorPrefetchTarget, lpn: Lpn) {
+fn prefetch_in(pools: &BlockPools, hint: SimulatorPrefetchTarget, lpn: Lpn) {
     match hint {
         SimulatorPrefetchTarget::MappingTableEntry => pools.prefetch_map(lpn),
         SimulatorPrefetchTarget::BlockRecord => pools.prefetch_block(lpn),

@@ -23,7 +23,7 @@ pub struct MappingUnitsProgrammed {
 /// Lists of events to schedule, ends of operations, collections and reports, which an SSD hands to its caller. Each call of a method
 /// of the SSD adds to these lists. The caller empties them after each call, and reuses them.
 #[derive(Debug, Clone, Default)]
-pub struct Outbox {
+pub struct SsdOutbox {
     /// Times at which the SSD must be called again, each with the reason, in the order in which they were scheduled.
     pub(crate) wakes: Vec<(TimeNs, SsdWake)>,
     /// Reports that page operations of the SSD have ended or will end, each with the time of the end.
@@ -37,7 +37,7 @@ pub struct Outbox {
     pub programmed: Vec<MappingUnitsProgrammed>,
 }
 
-impl Outbox {
+impl SsdOutbox {
     /// Schedules a call of the SSD at the time `at`. The reason for the call is `wake`.
     #[inline]
     pub(super) fn wake(&mut self, at: TimeNs, wake: impl Into<SsdWake>) {

@@ -2,7 +2,7 @@
 
 use super::agent::Agent;
 use super::counters::{MemberCounters, SuperblockCounters};
-use super::outbox::Outbox;
+use super::outbox::SsdOutbox;
 use super::params::SsdParams;
 use super::usage::Usage;
 use super::work_times::WorkTimes;
@@ -47,7 +47,7 @@ impl SsdParts {
     }
 
     /// Adds operations to the usage record: those whose ends were added to the outbox after the first `reported_before` ends.
-    pub(crate) fn record_operations(&mut self, reported_before: usize, out: &Outbox) {
+    pub(crate) fn record_operations(&mut self, reported_before: usize, out: &SsdOutbox) {
         if let Some(usage) = &mut self.usage {
             out.ends[reported_before..].iter().for_each(|end| usage.record_operation(end.at - end.time_parts.total_ns(), end.at));
         }

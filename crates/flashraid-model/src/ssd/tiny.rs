@@ -1,7 +1,7 @@
 //! A small SSD for tests that check every nanosecond. Blocks have four pages; a read takes 28 ns, a write 208 and an erase 1000.
 
 use super::{
-    CollectionBlockingScope, CollectionProcedure, DieChoiceForWrites, GcParams, GcTriggerRequestKinds, PlaneChoice, PoolScope, SsdParams,
+    BlockPoolScope, CollectionBlockingScope, DieChoiceForWrites, GcAlgorithm, GcParams, GcTriggerRequestKinds, PlaneChoice, SsdParams,
     VictimPolicy,
 };
 use crate::TimeNs;
@@ -20,7 +20,7 @@ pub(crate) fn ssd(dies: u32, blocks: u32, reserved: u32) -> SsdParams {
             blocks_per_plane: blocks,
             pages_per_block: 4,
             page_bytes: 4096,
-            reserved_blocks_per_plane: reserved,
+            overprovisioned_blocks_per_plane: reserved,
             has_summary_page: false,
         },
         timing: Timing {
@@ -29,15 +29,15 @@ pub(crate) fn ssd(dies: u32, blocks: u32, reserved: u32) -> SsdParams {
             block_erase_ns: 1000,
             page_transfer_ns: 7,
             summary_page_transfer_ns: 0,
-            command_overhead_ns: 1,
+            host_command_overhead_ns: 1,
             spreads_summary_page_over_programs: false,
         },
         consecutive_pages_per_die: 1,
         die_choice_for_writes: DieChoiceForWrites::Static,
         plane_choice: PlaneChoice::Rotate,
         gc: GcParams {
-            collection_procedure: CollectionProcedure::VictimByPolicy,
-            pool_scope: PoolScope::Plane,
+            gc_algorithm: GcAlgorithm::VictimByPolicy,
+            block_pool_scope: BlockPoolScope::Plane,
             blocking_scope: CollectionBlockingScope::Die,
             start_threshold_free_blocks: 1,
             stop_threshold_free_blocks: 2,
@@ -53,7 +53,7 @@ pub(crate) fn ssd(dies: u32, blocks: u32, reserved: u32) -> SsdParams {
         channel: None,
         link: None,
         front_end: None,
-        mechanisms: Default::default(),
+        die_delay_mechanisms: Default::default(),
         superblock: None,
     }
 }

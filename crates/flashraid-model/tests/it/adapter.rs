@@ -5,24 +5,24 @@ use flashraid_model::array::{
     Array, ArrayEvent, ArrayExecutionOptions, InjectedSlownessCounters, RequestInPages, RunMilestone, WarmUpPattern, page_request_of,
 };
 use flashraid_model::counts::Maximum;
-use flashraid_model::events::{TimeParts, VictimBlockCollection};
+use flashraid_model::events::{OperationTimeParts, VictimBlockCollection};
 use flashraid_model::ids::Lpn;
 use flashraid_model::request::{HostLoop, OpKind, Request};
-use flashraid_model::ssd::{MechanismCounters, MemberCounters, MemberUtilisationInterval, SimulationShortcuts, Ssd};
+use flashraid_model::ssd::{DieDelayMechanismCounters, ExactFastPaths, MemberBusyTimeInterval, MemberCounters, Ssd};
 
 /// The outcome of a case by the model.
 pub(crate) fn fast(case: &Case) -> Outcome {
-    fast_with(case, SimulationShortcuts::default()).0
+    fast_with(case, ExactFastPaths::default()).0
 }
 
 /// The same with or without the shortcuts, and how the members were used until the last request was done.
-pub(crate) fn fast_with(case: &Case, shortcuts: SimulationShortcuts) -> (Outcome, Vec<Vec<MemberUtilisationInterval>>) {
+pub(crate) fn fast_with(case: &Case, shortcuts: ExactFastPaths) -> (Outcome, Vec<Vec<MemberBusyTimeInterval>>) {
     // Some cases hand requests over many at a time, as many as their seed says, and some of these are served by several threads.
     let threads = case.seed as usize / 7 % 4;
     let setup = ArrayExecutionOptions {
         worker_threads_max: threads,
         operations_per_worker_thread_min: Some(1),
-        records_utilisation: true,
+        records_member_busy_time: true,
         record_destages: false,
         shortcuts,
     };
@@ -55,7 +55,7 @@ pub(crate) fn fast_with(case: &Case, shortcuts: SimulationShortcuts) -> (Outcome
             array.untimed_access().members().iter_mut().for_each(Ssd::end_warm_up_and_close_superpages);
         }
     }
-    let nothing = RequestOutcome { arrival_ns: 0, done_ns: 0, gc_members_met: 0, pages_lost: 0, parts: TimeParts::default() };
+    let nothing = RequestOutcome { arrival_ns: 0, done_ns: 0, gc_members_met: 0, pages_lost: 0, parts: OperationTimeParts::default() };
     let mut outcomes = vec![nothing; case.requests.len()];
     let mut events: Vec<ArrayEvent> = Vec::new();
     let mut cleans = Vec::new();
@@ -147,18 +147,18 @@ pub(crate) fn fast_with(case: &Case, shortcuts: SimulationShortcuts) -> (Outcome
     }));
     let measured_ns = outcomes.iter().map(|request| request.done_ns).max().unwrap_or(0).saturating_sub(measured_from.unwrap_or(0));
     // Whole intervals, so that what comes behind the last request doesn't matter.
-    let longest_ns = array.members().iter().map(Ssd::utilisation_interval_ns).max().unwrap_or(0);
+    let longest_ns = array.members().iter().map(Ssd::busy_time_interval_ns).max().unwrap_or(0);
     let interval_ns =
         (0..).map(|doublings| 1000 << doublings).find(|&ns| ns >= longest_ns && ns >= measured_ns / 50).expect("there is one");
     let usage =
-        array.members().iter().map(|ssd| ssd.utilisation_over_time(interval_ns, (measured_ns / interval_ns) as usize, now)).collect();
+        array.members().iter().map(|ssd| ssd.busy_time_by_interval(interval_ns, (measured_ns / interval_ns) as usize, now)).collect();
     let planes = case.params.ssd.geometry.planes;
     let exported = case.params.ssd.geometry.exported_pages_per_die();
     let nowhere = PhysicalPage { die: u32::MAX, plane: u32::MAX, block: u32::MAX, page: u32::MAX };
     let place = |(die, pool, block, page)| {
-        let (plane, block) = match case.params.ssd.gc.pool_scope {
-            flashraid_model::ssd::PoolScope::Plane => (pool, block),
-            flashraid_model::ssd::PoolScope::Die => (block % planes, block / planes),
+        let (plane, block) = match case.params.ssd.gc.block_pool_scope {
+            flashraid_model::ssd::BlockPoolScope::Plane => (pool, block),
+            flashraid_model::ssd::BlockPoolScope::Die => (block % planes, block / planes),
         };
         PhysicalPage { die, plane, block, page }
     };
@@ -176,16 +176,16 @@ pub(crate) fn fast_with(case: &Case, shortcuts: SimulationShortcuts) -> (Outcome
         let mut block_erases = vec![0; counts.len()];
         for (index, &count) in counts.iter().enumerate() {
             let (die, within) = (index as u32 / (planes * blocks), index as u32 % (planes * blocks));
-            let (plane, block) = match case.params.ssd.gc.pool_scope {
-                flashraid_model::ssd::PoolScope::Plane => (within / blocks, within % blocks),
-                flashraid_model::ssd::PoolScope::Die => (within % planes, within / planes),
+            let (plane, block) = match case.params.ssd.gc.block_pool_scope {
+                flashraid_model::ssd::BlockPoolScope::Plane => (within / blocks, within % blocks),
+                flashraid_model::ssd::BlockPoolScope::Die => (within % planes, within / planes),
             };
             block_erases[((die * planes + plane) * blocks + block) as usize] = count;
         }
         MemberOutcome {
             counters: *ssd.counters(),
             front: ssd.front_end_counters().copied(),
-            mechanisms: ssd.mechanism_counters(),
+            mechanisms: ssd.die_delay_counters(),
             slow,
             drive: None,
             block_erases,
@@ -218,7 +218,7 @@ fn outcome_of_drive(case: &Case, ssd: &Ssd, slow: InjectedSlownessCounters) -> O
     let (media, of_drive, of_member) = (space.superblocks()?, ssd.superblock_counters()?, ssd.counters());
     let own = case.params.ssd.superblock.as_ref()?;
     let units = case.params.ssd.exported_pages() / u64::from(own.pages_per_mapping_unit);
-    let (stalls, retries) = (ssd.mechanism_counters().background, ssd.mechanism_counters().read_retry);
+    let (stalls, retries) = (ssd.die_delay_counters().background, ssd.die_delay_counters().read_retry);
     let counts = [
         ("pages_read", of_member.host_pages_read),
         ("pages_trimmed", of_member.host_pages_trimmed),
@@ -251,7 +251,7 @@ fn outcome_of_drive(case: &Case, ssd: &Ssd, slow: InjectedSlownessCounters) -> O
         [of.pages_received[at], of.host_units_programmed[at], of.collection_units_programmed[at]]
     });
     let drive = DriveOutcome {
-        places: (0..units as u32).map(|unit| media.physical_unit(unit)).collect(),
+        places: (0..units as u32).map(|unit| media.physical_slot_of_mapping_unit(unit)).collect(),
         erases: media.erase_counts().collect(),
         handles: handles.collect(),
         counts: counts.into_iter().filter(|&(_, count)| count > 0).collect(),
@@ -259,7 +259,7 @@ fn outcome_of_drive(case: &Case, ssd: &Ssd, slow: InjectedSlownessCounters) -> O
     Some(MemberOutcome {
         counters: MemberCounters { host_pages_written: of_member.host_pages_written, ..drive.counters() },
         front: ssd.front_end_counters().copied(),
-        mechanisms: MechanismCounters::default(),
+        mechanisms: DieDelayMechanismCounters::default(),
         slow,
         drive: Some(drive),
         block_erases: Vec::new(),

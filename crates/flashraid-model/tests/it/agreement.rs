@@ -5,7 +5,7 @@
 //! `FLASHRAID_AGREEMENT_CASES=n` so many from seed 0.
 
 use flashraid_model::request::Request;
-use flashraid_model::ssd::SimulationShortcuts;
+use flashraid_model::ssd::ExactFastPaths;
 
 use crate::adapter;
 use crate::cases::PAGE_BYTES;
@@ -64,13 +64,13 @@ fn the_model_agrees_with_the_reference_on_drives_by_themselves() {
 #[test]
 fn the_shortcuts_change_nothing() {
     let without = [
-        SimulationShortcuts { computes_ends_on_arrival: false, skips_operation_end_events: true },
-        SimulationShortcuts { computes_ends_on_arrival: false, skips_operation_end_events: false },
+        ExactFastPaths { computes_ends_on_arrival: false, skips_operation_end_events: true },
+        ExactFastPaths { computes_ends_on_arrival: false, skips_operation_end_events: false },
     ];
     let draws = [draw_case, draw_interruptible_case, draw_coordinated_case, draw_case_of_stripes, draw_cached_case, draw_mixed_case];
     for seed in seeds() {
         let case = draws[seed as usize % draws.len()](seed);
-        let (expected, expected_usage) = adapter::fast_with(&case, SimulationShortcuts::default());
+        let (expected, expected_usage) = adapter::fast_with(&case, ExactFastPaths::default());
         for shortcuts in without {
             let (found, usage) = adapter::fast_with(&case, shortcuts);
             let differs = || (usage != expected_usage).then(|| format!("usage over time:\n{expected_usage:?}\n{usage:?}"));

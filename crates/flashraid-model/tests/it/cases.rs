@@ -4,7 +4,7 @@ use flashraid_model::array::{ArrayParams, RaidLevel, ReadPlan, WarmUp, WarmUpPat
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::ssd::{
-    CollectionBlockingScope, CollectionProcedure, DieChoiceForWrites, GcParams, GcTriggerRequestKinds, PlaneChoice, PoolScope, SsdParams,
+    BlockPoolScope, CollectionBlockingScope, DieChoiceForWrites, GcAlgorithm, GcParams, GcTriggerRequestKinds, PlaneChoice, SsdParams,
     VictimPolicy,
 };
 
@@ -24,7 +24,7 @@ pub(crate) fn one_plane() -> Case {
         blocks_per_plane: 6,
         pages_per_block: 4,
         page_bytes: PAGE_BYTES as u32,
-        reserved_blocks_per_plane: 3,
+        overprovisioned_blocks_per_plane: 3,
         has_summary_page: true,
     };
     let timing = Timing {
@@ -33,12 +33,12 @@ pub(crate) fn one_plane() -> Case {
         block_erase_ns: 1000,
         page_transfer_ns: 7,
         summary_page_transfer_ns: 3,
-        command_overhead_ns: 1,
+        host_command_overhead_ns: 1,
         spreads_summary_page_over_programs: false,
     };
     let gc = GcParams {
-        collection_procedure: CollectionProcedure::VictimByPolicy,
-        pool_scope: PoolScope::Plane,
+        gc_algorithm: GcAlgorithm::VictimByPolicy,
+        block_pool_scope: BlockPoolScope::Plane,
         blocking_scope: CollectionBlockingScope::Die,
         start_threshold_free_blocks: 1,
         stop_threshold_free_blocks: 2,
@@ -61,7 +61,7 @@ pub(crate) fn one_plane() -> Case {
         channel: None,
         link: None,
         front_end: None,
-        mechanisms: Default::default(),
+        die_delay_mechanisms: Default::default(),
         superblock: None,
     };
     Case {

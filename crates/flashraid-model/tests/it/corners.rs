@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use flashraid_model::array::{HedgeAfter, HostKnowledgeOfCollection, RaidLevel, ReadPlan, ReadPlanParams, SlowMemberParams, WarmUpPattern};
 use flashraid_model::cache::CachePolicy;
-use flashraid_model::coordination::{ForcedCollectionAmount, JointCollectionRequestTiming, MessageKind, SchemePolicy};
-use flashraid_model::policy::PolicyList;
+use flashraid_model::coordination::{CoordinationPolicy, ForcedCollectionAmount, JointCollectionRequestTiming, MessageKind};
+use flashraid_model::policy::PolicyEnum;
 use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::ssd::{
-    CollectionBlockingScope, CollectionProcedure, DieChoiceForWrites, FrontEndCounters, HostOverlapWithMoves, MemberCounters, PoolScope,
+    BlockPoolScope, CollectionBlockingScope, DieChoiceForWrites, FrontEndCounters, GcAlgorithm, HostOverlapWithMoves, MemberCounters,
     VictimPolicy,
 };
 
@@ -40,8 +40,8 @@ fn the_cases_reach_every_corner() {
         count("collections of several victims", outcome.gc_intervals.iter().any(|gc| gc.victims > 1));
         count("one plane blocked", ssd.gc.blocking_scope == CollectionBlockingScope::Plane && met);
         count("instantaneous", ssd.gc.collection_takes_no_time && collected);
-        count("die-wide pool", ssd.gc.pool_scope == PoolScope::Die && collected);
-        let reference = ssd.gc.collection_procedure == CollectionProcedure::LikeDiskSimWithoutCopyBack && collected;
+        count("die-wide pool", ssd.gc.block_pool_scope == BlockPoolScope::Die && collected);
+        let reference = ssd.gc.gc_algorithm == GcAlgorithm::LikeDiskSimWithoutCopyBack && collected;
         count("procedure of the reference", reference);
         count("procedure of the reference, several planes", reference && ssd.geometry.planes > 1);
         count("procedure of the reference, channel", reference && ssd.channel.is_some() && ssd.geometry.planes > 1);
@@ -135,8 +135,9 @@ fn the_cases_of_coordination_reach_every_corner() {
         let several = outcome.gc_intervals.iter().filter(|gc| gc.forced).any(|gc| gc.victims > 1);
         let scheme = &coordination.scheme;
         let name = scheme.name();
-        for policy in
-            SchemePolicy::all_with_default_parameters().iter().filter(|policy| policy.has_coordinating_controller() && has_rule(policy))
+        for policy in CoordinationPolicy::all_with_default_parameters()
+            .iter()
+            .filter(|policy| policy.has_coordinating_controller() && has_rule(policy))
         {
             count(policy.name(), policy.name() == name && (forced || collects_in_turns(&outcome)));
         }
@@ -173,7 +174,10 @@ fn the_cases_of_coordination_reach_every_corner() {
         count("closed loop", case.host != HostLoop::Open && forced);
         let soft = coordination.joint_collection_request_timing == JointCollectionRequestTiming::AtSoftThreshold && forced;
         count("soft", soft);
-        count("soft and at idle", soft && coordination.begins_cycles_when_idle && coordination.request_to_collection_order_delay_ns > 0);
+        count(
+            "soft and at idle",
+            soft && coordination.begins_joint_collection_when_idle && coordination.request_to_collection_order_delay_ns > 0,
+        );
         count("soft and slow messages", soft && coordination.message_latency_ns.iter().any(|&ns| ns > 0));
         count("soft with a link", soft && case.params.ssd.link.is_some());
         let (during_cycles, unanswered) = outcome.uncoordinated_cleans.unwrap_or_default();
@@ -261,8 +265,8 @@ fn the_cases_of_caches_reach_every_corner() {
         let stripes = outcome.stripe_counters.unwrap_or_default();
         let met = outcome.requests.iter().any(|request| request.gc_members_met > 0);
         let hits = counters.host_admissions.replaced_pages + counters.host_admissions.pages_admitted_to_existing_entries > 0;
-        for policy in CachePolicy::all_with_default_parameters().iter().filter(|policy| !policy.caches_used().has_no_cache()) {
-            count(policy.name(), cache.caches_used == policy.caches_used() && hits);
+        for policy in CachePolicy::all_with_default_parameters().iter().filter(|policy| !policy.write_cache_parts().has_no_cache()) {
+            count(policy.name(), cache.write_cache_parts == policy.write_cache_parts() && hits);
         }
         count("reads that hit", counters.reads_fully_hit > 0);
         count("reads that hit in part", counters.reads_partly_hit > 0);
@@ -305,8 +309,8 @@ fn the_mixed_cases_reach_every_corner() {
             ("a scheme", params.coordination.is_some()),
             ("idle collection", params.ssd.gc.idle_collection_after_ns.is_some()),
             ("a closed loop", case.host != HostLoop::Open),
-            ("background work", params.ssd.mechanisms.background.is_some()),
-            ("read retries", params.ssd.mechanisms.read_retry.is_some()),
+            ("background work", params.ssd.die_delay_mechanisms.background.is_some()),
+            ("read retries", params.ssd.die_delay_mechanisms.read_retry.is_some()),
         ];
         let (mapping, happened, with_own) = match params.ssd.superblock {
             None => ("pools", pools_meet(&case, &outcome), with_pools(&case)),
@@ -321,14 +325,15 @@ fn the_mixed_cases_reach_every_corner() {
         let collected = happened.iter().any(|&(what, yes)| what == "collection" && yes);
         let victim = params.ssd.gc.victim.name();
         for name in VictimPolicy::NAMES {
-            for scheme in
-                SchemePolicy::all_with_default_parameters().iter().filter(|scheme| scheme.has_coordinating_controller() && has_rule(scheme))
+            for scheme in CoordinationPolicy::all_with_default_parameters()
+                .iter()
+                .filter(|scheme| scheme.has_coordinating_controller() && has_rule(scheme))
             {
                 let meet = params.coordination.as_ref().is_some_and(|coordination| coordination.scheme.name() == scheme.name());
                 count(format!("victims of {name} under {}", scheme.name()), collected && victim == *name && meet);
             }
-            for policy in CachePolicy::all_with_default_parameters().iter().filter(|policy| !policy.caches_used().has_no_cache()) {
-                let meet = params.cache.is_some_and(|cache| cache.caches_used == policy.caches_used());
+            for policy in CachePolicy::all_with_default_parameters().iter().filter(|policy| !policy.write_cache_parts().has_no_cache()) {
+                let meet = params.cache.is_some_and(|cache| cache.write_cache_parts == policy.write_cache_parts());
                 count(format!("victims of {name} behind {}", policy.name()), collected && victim == *name && meet);
             }
         }
@@ -705,7 +710,7 @@ fn the_cases_of_predicted_reads_reach_every_corner() {
             count("a front", elsewhere && ssd.front_end.is_some());
             count("lost members", elsewhere && !case.params.failures.is_empty());
             count("a controller", elsewhere && case.params.coordination.is_some());
-            count("a cost", elsewhere && prediction.delay_per_read_ns > 0);
+            count("a cost", elsewhere && prediction.prediction_time_per_read_ns > 0);
             count("true calls only", elsewhere && (prediction.false_accept, prediction.false_reject) == (0.0, 0.0));
             count(
                 "each kind of call",

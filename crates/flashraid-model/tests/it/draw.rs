@@ -4,10 +4,10 @@ use flashraid_model::array::{
     HedgeAfter, HostKnowledgeOfCollection, RaidLevel, ReadPlan, ReadPlanParams, SlowMemberParams, SlowReadPredictionParams, StallParams,
     WarmUp, WarmUpPattern,
 };
-use flashraid_model::coordination::{JointCollectionRequestTiming, SchemePolicy};
+use flashraid_model::coordination::{CoordinationPolicy, JointCollectionRequestTiming};
 use flashraid_model::request::HostLoop;
 use flashraid_model::rng;
-use flashraid_model::ssd::{CollectionProcedure, HostOverlapWithMoves, Mechanisms, PoolScope, VictimPolicy};
+use flashraid_model::ssd::{BlockPoolScope, GcAlgorithm, HostOverlapWithMoves, Mechanisms, VictimPolicy};
 
 use crate::draw_drives::{SLOWEST, draw_drive};
 use crate::draw_parts::Draw;
@@ -150,7 +150,7 @@ fn draw_mixed(seed: u64, superblocks: bool) -> Case {
     set_rules_by_seed(&mut case);
     let mut of_mechanisms = Draw(rng::stream(seed, "agreement", 9));
     if !superblocks && of_mechanisms.chance(25) {
-        case.params.ssd.mechanisms = Mechanisms::random_for_tests(&mut of_mechanisms.0, case.params.ssd.timing.page_program_ns);
+        case.params.ssd.die_delay_mechanisms = Mechanisms::random_for_tests(&mut of_mechanisms.0, case.params.ssd.timing.page_program_ns);
     }
     case
 }
@@ -163,7 +163,7 @@ pub(crate) fn draw_fronted_case(seed: u64) -> Case {
 }
 
 /// Returns true if the rules describe a scheme, and the reference implements it.
-pub(crate) fn has_rule(scheme: &SchemePolicy) -> bool {
+pub(crate) fn has_rule(scheme: &CoordinationPolicy) -> bool {
     include_str!("../../../../docs/rules.md").contains(&format!("`{}`", scheme.name()))
 }
 
@@ -171,7 +171,7 @@ pub(crate) fn has_rule(scheme: &SchemePolicy) -> bool {
 fn plan_reads(case: &mut Case, draw: &mut Draw) {
     let params = &mut case.params;
     let has_choice = !matches!(params.level, RaidLevel::Single | RaidLevel::Raid0);
-    let has_member_caches = params.cache.is_some_and(|cache| cache.caches_used.member_caches.is_some());
+    let has_member_caches = params.cache.is_some_and(|cache| cache.write_cache_parts.member_caches.is_some());
     let plans = draw.chance(85) && has_choice && !has_member_caches;
     params.read_plan = if plans { ReadPlan::Avoid } else { ReadPlan::Home };
     params.read_plan_params = ReadPlanParams {
@@ -195,14 +195,17 @@ fn plan_reads(case: &mut Case, draw: &mut Draw) {
         slow_wait_threshold_ns: [0, draw.between(1, shortest), draw.between(1, 2 * clean_ns)][draw.between(0, 2) as usize],
         false_accept: if draw.chance(50) { 0.0 } else { draw.between(1, 100) as f64 / 100.0 },
         false_reject: if draw.chance(50) { 0.0 } else { draw.between(1, 60) as f64 / 100.0 },
-        delay_per_read_ns: [0, draw.between(1, 8_000)][draw.between(0, 1) as usize],
+        prediction_time_per_read_ns: [0, draw.between(1, 8_000)][draw.between(0, 1) as usize],
         also_hedges: draw.chance(40),
     };
     params.read_plan_params.abandons_waiting_reads = draw.chance(40);
     if plans && draw.chance(35) {
         params.read_plan = ReadPlan::Predict;
     }
-    let has_turns = params.coordination.as_ref().is_some_and(|coordination| matches!(coordination.scheme, SchemePolicy::Windows(_)));
+    let has_turns = params
+        .coordination
+        .as_ref()
+        .is_some_and(|coordination| matches!(coordination.scheme, CoordinationPolicy::CollectionTimeWindows(_)));
     if has_turns && draw.chance(60) {
         params.read_plan_params.collection_knowledge = HostKnowledgeOfCollection::Turns;
     }
@@ -247,8 +250,8 @@ fn set_rules_by_seed(case: &mut Case) {
     let mut draw = Draw(rng::stream(case.seed, "agreement", 6));
     let gc = &mut case.params.ssd.gc;
     case.params.ssd.timing.spreads_summary_page_over_programs = draw.chance(30) && case.params.ssd.superblock.is_none();
-    if gc.pool_scope == PoolScope::Die && draw.chance(40) {
-        gc.collection_procedure = CollectionProcedure::LikeDiskSimWithoutCopyBack;
+    if gc.block_pool_scope == BlockPoolScope::Die && draw.chance(40) {
+        gc.gc_algorithm = GcAlgorithm::LikeDiskSimWithoutCopyBack;
         (gc.victim, gc.separate_open_block, gc.copy_back) = (VictimPolicy::default(), false, false);
         if let Some(preemption) = &mut gc.preemption {
             preemption.host_overlap_with_moves = HostOverlapWithMoves::NoOverlap;
@@ -266,7 +269,7 @@ fn set_rules_by_seed(case: &mut Case) {
     if let Some(coordination) = &mut case.params.coordination {
         coordination.joint_collection_request_timing =
             if draw.chance(50) { JointCollectionRequestTiming::AtSoftThreshold } else { JointCollectionRequestTiming::AtStartThreshold };
-        coordination.begins_cycles_when_idle = draw.chance(30);
+        coordination.begins_joint_collection_when_idle = draw.chance(30);
         coordination.all_dies_of_forced_member_collect = draw.chance(75);
         // Without a delay a soft request begins a cycle at once.
         let delay_ns = draw.between(1_013, 5_000_000);

@@ -7,10 +7,10 @@ use flashraid_model::ids::MemberSet;
 use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::rng::{self, RandomStream};
 use flashraid_model::ssd::{
-    BufferParams, CollectionBlockingScope, CollectionProcedure, ControllerCoresParams, DieChoiceForWrites, GcParams, GcTriggerRequestKinds,
-    HostLinkParams, HostOverlapWithMoves, Mechanisms, OperationSuspensionParams, PlacementHandles, PlaneChoice, PlaneReadMode, PoolScope,
-    Preemption, QueueParams, RefreshAndWearLevellingParams, SlcParams, SlcSuperblockCountLimit, SsdParams, SuperblockCollectionParams,
-    SuperblockParams, SuperblockSuspensionParams, VictimPolicy,
+    BlockPoolScope, BufferParams, CollectionBlockingScope, ControllerCoresParams, DieChoiceForWrites, GcAlgorithm, GcParams, GcPreemption,
+    GcTriggerRequestKinds, HostLinkParams, HostOverlapWithMoves, Mechanisms, OperationSuspensionParams, PlacementHandles, PlaneChoice,
+    PlaneReadMode, ProgramEraseSuspensionParams, RefreshAndWearLevellingParams, SlcSuperblockCountLimit, SlcSuperblockParams, SsdParams,
+    SubmissionQueueParams, SuperblockCollectionParams, SuperblockParams, VictimPolicy,
 };
 
 use crate::cases::PAGE_BYTES;
@@ -35,8 +35,8 @@ pub(crate) fn draw_drive_case(seed: u64) -> Case {
         extra.add_to(&mut ssd);
         let superblock = ssd.superblock.as_ref().unwrap();
         let shape = superblock.shape(&ssd.geometry);
-        if shape.exported_units >= 4
-            && shape.physical_mapping_units() <= 3000
+        if shape.exported_mapping_units >= 4
+            && shape.physical_mapping_units_per_drive() <= 3000
             && shape.always_has_victim_at_free_superblocks(superblock.collection.host_stall_threshold_free_superblocks)
         {
             let overwrites = if draw.chance(40) { 0.0 } else { draw.between(0, 1500) as f64 / 1000.0 };
@@ -110,7 +110,7 @@ impl ExtraDraws {
             ssd.gc.victim = VictimPolicy::random_for_tests(&mut self.of_victims.0);
             self.of_preemption.preemption(ssd);
             if self.of_mechanisms.chance(40) {
-                ssd.mechanisms = Mechanisms::random_for_tests(&mut self.of_mechanisms.0, ssd.timing.page_program_ns);
+                ssd.die_delay_mechanisms = Mechanisms::random_for_tests(&mut self.of_mechanisms.0, ssd.timing.page_program_ns);
             }
             if let Some(channel) = ssd.channel.as_mut().filter(|_| self.of_channels.chance(50)) {
                 channel.die_numbering = DieNumbering::InterleavedDies;
@@ -131,8 +131,8 @@ pub(crate) fn draw_drive(seed: u64) -> (SsdParams, u64) {
         extra.add_to(&mut ssd);
         let superblock = ssd.superblock.as_ref().unwrap();
         let shape = superblock.shape(&ssd.geometry);
-        if shape.exported_units >= 16
-            && shape.physical_mapping_units() <= 1500
+        if shape.exported_mapping_units >= 16
+            && shape.physical_mapping_units_per_drive() <= 1500
             && shape.always_has_victim_at_free_superblocks(superblock.collection.host_stall_threshold_free_superblocks)
         {
             let ssd = draw.queues(ssd, Vec::new()).0;
@@ -204,10 +204,11 @@ impl DriveDraw {
         let more = shape.open_superblocks_max() - 4 + own.collection.host_stall_threshold_free_superblocks
             - before.host_stall_threshold_free_superblocks;
         ssd.geometry.blocks_per_plane += more;
-        ssd.geometry.reserved_blocks_per_plane += more;
+        ssd.geometry.overprovisioned_blocks_per_plane += more;
         (ssd.gc.start_threshold_free_blocks, ssd.gc.stop_threshold_free_blocks) =
             (own.collection.target_free_superblocks, own.collection.target_free_superblocks + 1);
-        own.buffer.capacity_units = own.buffer.capacity_units.max(shape.write_buffer_mapping_units_min() + self.small(0, 3));
+        own.buffer.capacity_mapping_units =
+            own.buffer.capacity_mapping_units.max(shape.write_buffer_mapping_units_min() + self.small(0, 3));
     }
 
     /// Lets some drives move data that are read often or that lie in superblocks which are seldom erased.
@@ -242,10 +243,10 @@ impl DriveDraw {
         } else {
             SlcSuperblockCountLimit::ShareOfAvailable { millionths_of_available: self.small(1, 1_000_000) }
         };
-        own.slc = Some(SlcParams { superblock_limit: room, program_ns: self.between(1, 3_000), read_ns: self.between(1, 300) });
+        own.slc = Some(SlcSuperblockParams { superblock_limit: room, program_ns: self.between(1, 3_000), read_ns: self.between(1, 300) });
         let more = 2 + if let SlcSuperblockCountLimit::Superblocks(superblocks) = room { superblocks } else { 0 };
         ssd.geometry.blocks_per_plane += more;
-        ssd.geometry.reserved_blocks_per_plane += more;
+        ssd.geometry.overprovisioned_blocks_per_plane += more;
         // Frequent idle time lets more superblocks be folded.
         if self.chance(40) {
             ssd.gc.idle_collection_after_ns = Some(self.between(1, 2_000));
@@ -264,7 +265,7 @@ impl DriveDraw {
             blocks_per_plane: superblocks,
             pages_per_block: rows * pages_per_cell * units_per_flash_page * unit_pages,
             page_bytes: PAGE_BYTES as u32,
-            reserved_blocks_per_plane: self.small(u64::from(target) + 4, u64::from(superblocks) - 1),
+            overprovisioned_blocks_per_plane: self.small(u64::from(target) + 4, u64::from(superblocks) - 1),
             has_summary_page: false,
         };
         let superpage_units = planes * pages_per_cell * units_per_flash_page;
@@ -274,7 +275,7 @@ impl DriveDraw {
             block_erase_ns: self.between(1, 20_000),
             page_transfer_ns: 0,
             summary_page_transfer_ns: 0,
-            command_overhead_ns: 0,
+            host_command_overhead_ns: 0,
             spreads_summary_page_over_programs: false,
         };
         let superblock = SuperblockParams {
@@ -291,7 +292,7 @@ impl DriveDraw {
             placement_handles: PlacementHandles::SINGLE_HANDLE,
             slc: None,
             buffer: BufferParams {
-                capacity_units: superpage_units * self.small(2, 6) + self.small(0, 3),
+                capacity_mapping_units: superpage_units * self.small(2, 6) + self.small(0, 3),
                 acknowledge_ns: self.between(0, 50),
                 survives_power_loss: self.chance(50),
                 superpage_open_max_ns: self.chance(40).then(|| self.between(1, 20_000)),
@@ -310,23 +311,23 @@ impl DriveDraw {
                 target_free_superblocks: target,
                 double_pace_at_deficit_superblocks: self.small(1, 3),
                 host_stall_threshold_free_superblocks: floor,
-                due_moves_not_begun_units_max: u64::from(superpage_units) * self.between(0, 2 * u64::from(dies)),
+                move_backlog_max_mapping_units: u64::from(superpage_units) * self.between(0, 2 * u64::from(dies)),
             },
             upkeep: RefreshAndWearLevellingParams::default(),
-            suspension: self.chance(50).then(|| SuperblockSuspensionParams { program: self.suspension(), erase: self.suspension() }),
+            suspension: self.chance(50).then(|| ProgramEraseSuspensionParams { program: self.suspension(), erase: self.suspension() }),
             starts_empty: self.chance(20),
         };
-        let preemption = Preemption {
+        let preemption = GcPreemption {
             poll_duration_ns: 0,
-            write_blocking_limit_to_start_ratio: 0.0,
+            write_stall_to_gc_start_threshold_ratio: 0.0,
             host_overlap_with_moves: HostOverlapWithMoves::NoOverlap,
             serves_page_being_moved_from_register: false,
             moves_host_requested_pages_first: false,
             suspension: None,
         };
         let gc = GcParams {
-            collection_procedure: CollectionProcedure::VictimByPolicy,
-            pool_scope: PoolScope::Plane,
+            gc_algorithm: GcAlgorithm::VictimByPolicy,
+            block_pool_scope: BlockPoolScope::Plane,
             blocking_scope: CollectionBlockingScope::Die,
             start_threshold_free_blocks: target,
             stop_threshold_free_blocks: target + 1,
@@ -349,7 +350,7 @@ impl DriveDraw {
             channel: self.chance(50).then(|| DieToChannelAssignment::consecutive(self.small(1, u64::from(dies)))),
             link: self.chance(60).then(|| HostLinkParams { page_transfer_ns: self.between(1, 300), full_duplex: self.chance(70) }),
             front_end: None,
-            mechanisms: Mechanisms::default(),
+            die_delay_mechanisms: Mechanisms::default(),
             superblock: Some(superblock),
         }
     }
@@ -371,10 +372,10 @@ impl DriveDraw {
             scheme: ReactiveInclusive {}.into(),
             // The work follows from the latency, so that the other cases stay what they were.
             forced_collection_amount: FORCED_WORK[(latency_ns[0] % FORCED_WORK.len() as u64) as usize],
-            soft_threshold_free_blocks: ssd.gc.start_threshold_free_blocks + 1,
+            registration_threshold_free_blocks: ssd.gc.start_threshold_free_blocks + 1,
             joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
             request_to_collection_order_delay_ns: if self.chance(50) { 0 } else { self.between(1, 20_000) },
-            begins_cycles_when_idle: false,
+            begins_joint_collection_when_idle: false,
             all_dies_of_forced_member_collect: true,
             controller_answers_member_requests: self.chance(85),
             coordinated_members: MemberSet::single(0),
@@ -386,8 +387,11 @@ impl DriveDraw {
     fn queues(&mut self, mut ssd: SsdParams, mut requests: Vec<Request>) -> (SsdParams, Vec<Request>) {
         if self.chance(40) {
             let most = if self.chance(70) { 6 } else { 100 };
-            let queues =
-                QueueParams { queues: self.small(1, 5), commands_per_fetch: self.small(1, 4), fetched_commands_max: self.small(1, most) };
+            let queues = SubmissionQueueParams {
+                queues: self.small(1, 5),
+                commands_per_fetch: self.small(1, 4),
+                fetched_commands_max: self.small(1, most),
+            };
             ssd.superblock.as_mut().unwrap().submission_queues = Some(queues);
             let sources = self.between(1, 6);
             requests.iter_mut().for_each(|request| request.stream = self.between(0, sources - 1) as u8);

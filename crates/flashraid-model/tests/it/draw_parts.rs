@@ -1,19 +1,19 @@
 //! Random parts of arrays and loads, of which cases are put together.
 
 use flashraid_model::array::{ArrayParams, FailureParams, HostPortParams, InitialSpareState, RaidLevel, ReadPlan, RebuildParams};
-use flashraid_model::cache::{CacheParams, CachePolicy, CachesUsed, CapacityUnit};
+use flashraid_model::cache::{CacheParams, CachePolicy, CapacityUnit, WriteCacheParts};
 use flashraid_model::coordination::{
-    CoordinationParams, ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS, MessageKind, SchemePolicy,
+    CoordinationParams, CoordinationPolicy, ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS, MessageKind,
 };
 use flashraid_model::flash::{DieNumbering, DieToChannelAssignment, Geometry, Timing};
 use flashraid_model::ids::MemberSet;
-use flashraid_model::policy::PolicyList;
+use flashraid_model::policy::PolicyEnum;
 use flashraid_model::request::{OpKind, Request};
 use flashraid_model::rng::{self, RandomStream};
 use flashraid_model::ssd::{
-    BufferParams, CollectionBlockingScope, CollectionProcedure, ControllerCoresParams, DieChoiceForWrites, FrontEndParams, GcParams,
-    GcTriggerRequestKinds, HostLinkParams, HostOverlapWithMoves, PlaneChoice, PoolScope, Preemption, QueueParams, SsdParams, Suspension,
-    VictimPolicy,
+    BlockPoolScope, BufferParams, CollectionBlockingScope, ControllerCoresParams, DieChoiceForWrites, FrontEndParams, GcAlgorithm,
+    GcParams, GcPreemption, GcTriggerRequestKinds, HostLinkParams, HostOverlapWithMoves, PlaneChoice, SsdParams, SubmissionQueueParams,
+    Suspension, VictimPolicy,
 };
 
 use crate::cases::PAGE_BYTES;
@@ -71,11 +71,11 @@ impl Draw {
     pub(crate) fn ssd(&mut self) -> SsdParams {
         let planes = self.between(1, 4);
         let dynamic = self.chance(35);
-        let pool = if self.chance(60) { PoolScope::Plane } else { PoolScope::Die };
+        let pool = if self.chance(60) { BlockPoolScope::Plane } else { BlockPoolScope::Die };
         let blocking =
-            if pool == PoolScope::Plane && self.chance(40) { CollectionBlockingScope::Plane } else { CollectionBlockingScope::Die };
+            if pool == BlockPoolScope::Plane && self.chance(40) { CollectionBlockingScope::Plane } else { CollectionBlockingScope::Die };
         let separate_open_block = self.chance(30);
-        let planes_per_pool = if pool == PoolScope::Plane { 1 } else { planes };
+        let planes_per_pool = if pool == BlockPoolScope::Plane { 1 } else { planes };
         let start = self.between(1, 3 * planes_per_pool);
         // The least that never runs dry (rules.md), and up to two blocks more.
         let fill_seals_last_block = self.chance(70);
@@ -84,8 +84,8 @@ impl Draw {
         let reserved = least_reserved + self.between(0, 2);
         let blocks = self.between(6.max(reserved + 1), 24);
         let gc = GcParams {
-            collection_procedure: CollectionProcedure::VictimByPolicy,
-            pool_scope: pool,
+            gc_algorithm: GcAlgorithm::VictimByPolicy,
+            block_pool_scope: pool,
             blocking_scope: blocking,
             start_threshold_free_blocks: start as u32,
             stop_threshold_free_blocks: (start + self.between(1, 3)) as u32,
@@ -103,7 +103,7 @@ impl Draw {
             blocks_per_plane: blocks as u32,
             pages_per_block: self.between(4, 16) as u32,
             page_bytes: PAGE_BYTES as u32,
-            reserved_blocks_per_plane: reserved as u32,
+            overprovisioned_blocks_per_plane: reserved as u32,
             has_summary_page: self.chance(50),
         };
         let channel = self.chance(30).then(|| DieToChannelAssignment {
@@ -128,7 +128,7 @@ impl Draw {
             channel,
             link,
             front_end: None,
-            mechanisms: Default::default(),
+            die_delay_mechanisms: Default::default(),
             superblock: None,
         }
     }
@@ -148,7 +148,7 @@ impl Draw {
             self.make_blocks_large(&mut params);
         }
         let ssd = &mut params.ssd;
-        let by_plane = ssd.gc.pool_scope == PoolScope::Plane && self.chance(60);
+        let by_plane = ssd.gc.block_pool_scope == BlockPoolScope::Plane && self.chance(60);
         ssd.gc.blocking_scope = if by_plane { CollectionBlockingScope::Plane } else { CollectionBlockingScope::Die };
         if self.chance(70) {
             ssd.gc.preemption = self.preemption();
@@ -173,12 +173,12 @@ impl Draw {
         geometry.planes = geometry.planes.min(2);
         let most_pages = if self.chance(30) { 512 } else { 160 };
         geometry.pages_per_block = self.between(65, most_pages) as u32;
-        let planes_per_pool = if gc.pool_scope == PoolScope::Plane { 1 } else { geometry.planes };
+        let planes_per_pool = if gc.block_pool_scope == BlockPoolScope::Plane { 1 } else { geometry.planes };
         gc.start_threshold_free_blocks = self.between(1, 2) as u32;
         gc.stop_threshold_free_blocks = gc.start_threshold_free_blocks + 1;
         // What the least that never runs dry needs at most (rule 16).
-        geometry.reserved_blocks_per_plane = (gc.start_threshold_free_blocks + 5).div_ceil(planes_per_pool);
-        geometry.blocks_per_plane = geometry.reserved_blocks_per_plane + self.between(2, 4) as u32;
+        geometry.overprovisioned_blocks_per_plane = (gc.start_threshold_free_blocks + 5).div_ceil(planes_per_pool);
+        geometry.blocks_per_plane = geometry.overprovisioned_blocks_per_plane + self.between(2, 4) as u32;
     }
 
     /// Requests come from up to four streams.
@@ -225,12 +225,12 @@ impl Draw {
         let most_commands = if self.chance(60) { 4 } else { 60 };
         case.params.ssd.front_end = Some(FrontEndParams {
             write_buffer: (kinds & 1 > 0).then(|| BufferParams {
-                capacity_units: self.between(1, most_units) as u32,
+                capacity_mapping_units: self.between(1, most_units) as u32,
                 acknowledge_ns: self.time_of_front(),
                 survives_power_loss: self.chance(50),
                 superpage_open_max_ns: None,
             }),
-            queues: (kinds & 2 > 0).then(|| QueueParams {
+            queues: (kinds & 2 > 0).then(|| SubmissionQueueParams {
                 queues: self.between(1, 4) as u32,
                 commands_per_fetch: self.between(1, 3) as u32,
                 fetched_commands_max: self.between(1, most_commands) as u32,
@@ -281,16 +281,16 @@ impl Draw {
         self.set_priorities(case);
     }
 
-    pub(crate) fn preemption(&mut self) -> Option<Preemption> {
+    pub(crate) fn preemption(&mut self) -> Option<GcPreemption> {
         let merge = self.chance(40);
         let suspension = self.chance(30).then(|| Suspension {
             suspend_ns: if self.chance(80) { self.between(1_003, 30_000) } else { 0 },
             resume_ns: if self.chance(80) { self.between(1_003, 30_000) } else { 0 },
             suspensions_max: self.between(1, 4) as u32,
         });
-        self.chance(90).then(|| Preemption {
+        self.chance(90).then(|| GcPreemption {
             poll_duration_ns: if self.chance(80) { self.between(401, 900) } else { 0 },
-            write_blocking_limit_to_start_ratio: if self.chance(30) { 0.0 } else { self.between(1, 100) as f64 / 100.0 },
+            write_stall_to_gc_start_threshold_ratio: if self.chance(30) { 0.0 } else { self.between(1, 100) as f64 / 100.0 },
             host_overlap_with_moves: if self.chance(50) {
                 HostOverlapWithMoves::RequestsWaitingAtStepStart
             } else {
@@ -334,7 +334,7 @@ impl Draw {
 
     pub(crate) fn coordination(&mut self, members: u64, start: u64) -> CoordinationParams {
         let scheme = loop {
-            let scheme = SchemePolicy::random_for_tests(&mut self.0);
+            let scheme = CoordinationPolicy::random_for_tests(&mut self.0);
             if scheme.has_coordinating_controller() && has_rule(&scheme) {
                 break scheme;
             }
@@ -351,10 +351,10 @@ impl Draw {
         CoordinationParams {
             scheme,
             forced_collection_amount: FORCED_WORK[self.between(0, FORCED_WORK.len() as u64 - 1) as usize],
-            soft_threshold_free_blocks: (start + self.between(1, 4)) as u32,
+            registration_threshold_free_blocks: (start + self.between(1, 4)) as u32,
             joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
             request_to_collection_order_delay_ns: if self.chance(30) { self.between(1_009, 3_000_000) } else { 0 },
-            begins_cycles_when_idle: false,
+            begins_joint_collection_when_idle: false,
             all_dies_of_forced_member_collect: true,
             controller_answers_member_requests: self.chance(90),
             coordinated_members: MemberSet(if self.chance(70) { all } else { u128::from(self.between(0, all as u64)) }),
@@ -424,27 +424,30 @@ impl Draw {
 
     /// Section 13 of the rules.
     pub(crate) fn put_cache(&mut self, case: &mut Case) {
-        let all: Vec<CachesUsed> =
-            CachePolicy::all_with_default_parameters().iter().map(CachePolicy::caches_used).filter(|parts| !parts.has_no_cache()).collect();
+        let all: Vec<WriteCacheParts> = CachePolicy::all_with_default_parameters()
+            .iter()
+            .map(CachePolicy::write_cache_parts)
+            .filter(|parts| !parts.has_no_cache())
+            .collect();
         let parts = all[self.between(0, all.len() as u64 - 1) as usize];
         let size = self.between(1, 6);
         let (mut group_pages, mut member_pages) = (self.between(1, 1 << size) as u32, self.between(1, 1 << size) as u32);
         if parts.member_caches.is_none() {
             member_pages = 0;
         }
-        if parts.group_cache.is_none() {
+        if parts.dirty_stripe_cache.is_none() {
             group_pages = 0;
         }
         let high = if self.chance(50) { 0.0 } else { self.between(0, 1000) as f64 / 1000.0 };
         let memory = self.between(0, 2);
         case.params.cache = Some(CacheParams {
-            caches_used: parts,
-            write_group_cache_capacity_pages: group_pages,
+            write_cache_parts: parts,
+            dirty_stripe_cache_capacity_pages: group_pages,
             member_cache_pages: member_pages,
             destage_start_fill: if self.chance(20) { high } else { high * self.between(0, 1000) as f64 / 1000.0 },
             full_speed_destage_fill_fraction: high,
             destages_in_flight_max: if self.chance(60) { 1 } else { self.between(2, 6) as u32 },
-            joint_destage_wait_max_ns: 10_007 << self.between(0, 12),
+            destage_wait_for_other_members_max_ns: 10_007 << self.between(0, 12),
             nvm_page_read_ns: if memory > 0 { self.between(1, 5_000) } else { 0 },
             nvm_page_write_ns: if memory > 1 { self.between(1, 60_000) } else { 0 },
             // The room follows from the sizes, so that the other cases stay what they were.
@@ -479,7 +482,7 @@ impl Draw {
             block_erase_ns: self.between(1_000_001, 4_000_000),
             page_transfer_ns: if channels || self.chance(70) { self.between(5_003, 120_000) } else { 0 },
             summary_page_transfer_ns: if channels || self.chance(70) { self.between(1_009, 20_000) } else { 0 },
-            command_overhead_ns: if self.chance(50) { self.between(501, 9_000) } else { 0 },
+            host_command_overhead_ns: if self.chance(50) { self.between(501, 9_000) } else { 0 },
             spreads_summary_page_over_programs: false,
         }
     }

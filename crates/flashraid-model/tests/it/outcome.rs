@@ -9,9 +9,9 @@ use flashraid_model::array::{
 };
 use flashraid_model::cache::CacheCounters;
 use flashraid_model::coordination::MESSAGE_KINDS;
-use flashraid_model::events::TimeParts;
+use flashraid_model::events::OperationTimeParts;
 use flashraid_model::request::{HostLoop, Request};
-use flashraid_model::ssd::{FrontEndCounters, MechanismCounters, MemberCounters};
+use flashraid_model::ssd::{DieDelayMechanismCounters, FrontEndCounters, MemberCounters};
 
 /// One simulation: everything that decides its outcome.
 #[derive(Debug, Clone)]
@@ -74,7 +74,7 @@ pub(crate) struct RequestOutcome {
     /// Pages of it that too many failures have taken.
     pub pages_lost: u32,
     /// Parts of the request's response time.
-    pub parts: TimeParts,
+    pub parts: OperationTimeParts,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -82,7 +82,7 @@ pub(crate) struct MemberOutcome {
     pub counters: MemberCounters,
     /// Counters of queues, cores, and buffer before the dies.
     pub front: Option<FrontEndCounters>,
-    pub mechanisms: MechanismCounters,
+    pub mechanisms: DieDelayMechanismCounters,
     /// Counts of its late answers.
     pub slow: InjectedSlownessCounters,
     /// State of a drive with superblocks. Such a drive has neither blocks nor pages of pools.

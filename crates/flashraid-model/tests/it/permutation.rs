@@ -1,6 +1,6 @@
 //! Nothing depends on how members are numbered (rule 42): a case and the same case with its members renumbered have the same outcome.
 
-use flashraid_model::coordination::{ReactiveInclusive, SchemePolicy};
+use flashraid_model::coordination::{CoordinationPolicy, ReactiveInclusive};
 use flashraid_model::placement::RaidLevel;
 use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::rng;
@@ -31,7 +31,7 @@ fn draw(seed: u64) -> Case {
         round(time);
     }
     timing.summary_page_transfer_ns = 0;
-    timing.command_overhead_ns = 0;
+    timing.host_command_overhead_ns = 0;
     if let Some(link) = &mut params.ssd.link {
         round(&mut link.page_transfer_ns);
     }
@@ -45,13 +45,15 @@ fn draw(seed: u64) -> Case {
     coordination.coordinated_members.0 &= (1 << params.members) - 1;
     coordination.message_latency_ns.iter_mut().for_each(round);
     match &mut coordination.scheme {
-        SchemePolicy::ProactiveIdle(scheme) => {
+        CoordinationPolicy::ProactiveIdle(scheme) => {
             round(&mut scheme.check_interval.ns);
             round(&mut scheme.idle_threshold.ns);
         }
-        SchemePolicy::ProactiveSoftLimit(scheme) => round(&mut scheme.check_interval.ns),
+        CoordinationPolicy::ProactiveSoftLimit(scheme) => round(&mut scheme.check_interval.ns),
         // Leave is drawn among members that have the same right to it, and turns come in the order of their numbers.
-        SchemePolicy::Stagger(_) | SchemePolicy::Windows(_) => coordination.scheme = ReactiveInclusive {}.into(),
+        CoordinationPolicy::StaggeredCollection(_) | CoordinationPolicy::CollectionTimeWindows(_) => {
+            coordination.scheme = ReactiveInclusive {}.into()
+        }
         _ => {}
     }
     round(&mut coordination.request_to_collection_order_delay_ns);

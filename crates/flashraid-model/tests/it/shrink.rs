@@ -8,8 +8,8 @@ use flashraid_model::coordination::{
 use flashraid_model::placement::RaidLevel;
 use flashraid_model::request::HostLoop;
 use flashraid_model::ssd::{
-    CollectionBlockingScope, CollectionProcedure, ControllerCoresParams, DieChoiceForWrites, FrontEndParams, GcTriggerRequestKinds,
-    HostOverlapWithMoves, Mechanisms, PlacementHandles, PlaneChoice, PoolScope, Preemption, RefreshAndWearLevellingParams, SsdParams,
+    BlockPoolScope, CollectionBlockingScope, ControllerCoresParams, DieChoiceForWrites, FrontEndParams, GcAlgorithm, GcPreemption,
+    GcTriggerRequestKinds, HostOverlapWithMoves, Mechanisms, PlacementHandles, PlaneChoice, RefreshAndWearLevellingParams, SsdParams,
     SuperblockParams, VictimPolicy,
 };
 
@@ -48,7 +48,7 @@ pub(crate) fn shrink(mut case: Case, fails: impl Fn(&Case) -> bool) -> Case {
     }
 }
 
-fn preemption(case: &mut Case, simplify: fn(&mut Preemption)) {
+fn preemption(case: &mut Case, simplify: fn(&mut GcPreemption)) {
     if let Some(preemption) = &mut case.params.ssd.gc.preemption {
         simplify(preemption);
     }
@@ -80,10 +80,10 @@ fn rebuild(case: &mut Case, simplify: fn(&mut RebuildParams)) {
 
 /// Returns true if each pool always has room for a write (rule 16).
 fn has_room(ssd: &SsdParams) -> bool {
-    let planes_per_pool = if ssd.gc.pool_scope == PoolScope::Plane { 1 } else { ssd.geometry.planes };
+    let planes_per_pool = if ssd.gc.block_pool_scope == BlockPoolScope::Plane { 1 } else { ssd.geometry.planes };
     let more = [ssd.gc.separate_open_block, ssd.die_choice_for_writes == DieChoiceForWrites::Dynamic, !ssd.fill_seals_last_block];
     let more = more.into_iter().filter(|&needs_one| needs_one).count() as u32;
-    planes_per_pool * ssd.geometry.reserved_blocks_per_plane >= ssd.gc.start_threshold_free_blocks + 2 + more
+    planes_per_pool * ssd.geometry.overprovisioned_blocks_per_plane >= ssd.gc.start_threshold_free_blocks + 2 + more
 }
 
 /// Returns true if the level suits the members and survives the failure, and if writes find room.
@@ -99,7 +99,7 @@ fn is_possible(case: &Case) -> bool {
     if let Some(own) = &case.params.ssd.superblock {
         let shape = own.shape(&case.params.ssd.geometry);
         if !shape.always_has_victim_at_free_superblocks(own.collection.host_stall_threshold_free_superblocks)
-            || own.buffer.capacity_units < shape.write_buffer_mapping_units_min()
+            || own.buffer.capacity_mapping_units < shape.write_buffer_mapping_units_min()
         {
             return false;
         }
@@ -147,7 +147,7 @@ const SIMPLER: [fn(&mut Case); 104] = [
     |case| case.params.read_plan_params.hedge_delay = HedgeAfter::Time(1000),
     |case| case.params.read_plan_params.abandons_waiting_reads = false,
     |case| case.params.read_plan_params.prediction.also_hedges = false,
-    |case| case.params.read_plan_params.prediction.delay_per_read_ns = 0,
+    |case| case.params.read_plan_params.prediction.prediction_time_per_read_ns = 0,
     |case| case.params.read_plan_params.prediction.slow_wait_threshold_ns = 0,
     |case| case.params.read_plan_params.prediction.false_accept = 0.0,
     |case| case.params.read_plan_params.prediction.false_reject = 0.0,
@@ -165,7 +165,7 @@ const SIMPLER: [fn(&mut Case); 104] = [
     |case| superblock(case, |own| own.buffer.survives_power_loss = true),
     |case| superblock(case, |own| own.planes_read_during_transfer = false),
     |case| superblock(case, |own| own.dies_programming_max = 64),
-    |case| case.params.ssd.mechanisms = Mechanisms::default(),
+    |case| case.params.ssd.die_delay_mechanisms = Mechanisms::default(),
     |case| case.params.ssd.front_end = None,
     |case| front(case, |front| front.write_buffer = None),
     |case| front(case, |front| front.queues = None),
@@ -181,10 +181,10 @@ const SIMPLER: [fn(&mut Case); 104] = [
     |case| cache(case, |cache| cache.destages_in_flight_max = 1),
     |case| cache(case, |cache| cache.nvm_page_read_ns = 0),
     |case| cache(case, |cache| cache.nvm_page_write_ns = 0),
-    |case| cache(case, |cache| cache.write_group_cache_capacity_pages = cache.write_group_cache_capacity_pages.min(1)),
+    |case| cache(case, |cache| cache.dirty_stripe_cache_capacity_pages = cache.dirty_stripe_cache_capacity_pages.min(1)),
     |case| cache(case, |cache| cache.member_cache_pages = cache.member_cache_pages.min(1)),
     |case| cache(case, |cache| cache.member_cache_pages = cache.member_cache_pages.min(4)),
-    |case| cache(case, |cache| cache.joint_destage_wait_max_ns = 10_000_000),
+    |case| cache(case, |cache| cache.destage_wait_for_other_members_max_ns = 10_000_000),
     |case| case.params.slow.clear(),
     |case| case.params.slow.truncate(1),
     |case| case.params.slow.iter_mut().for_each(|slow| slow.share_of_operations = 1.0),
@@ -201,7 +201,7 @@ const SIMPLER: [fn(&mut Case); 104] = [
     |case| coordination(case, |coordination| coordination.message_latency_ns = [0; MESSAGE_KINDS]),
     |case| coordination(case, |coordination| coordination.request_to_collection_order_delay_ns = 0),
     |case| coordination(case, |coordination| coordination.joint_collection_request_timing = JointCollectionRequestTiming::AtStartThreshold),
-    |case| coordination(case, |coordination| coordination.begins_cycles_when_idle = false),
+    |case| coordination(case, |coordination| coordination.begins_joint_collection_when_idle = false),
     |case| coordination(case, |coordination| coordination.all_dies_of_forced_member_collect = true),
     |case| coordination(case, |coordination| coordination.coordinated_members.0 = u128::MAX),
     |case| coordination(case, |coordination| coordination.forced_collection_amount = ForcedCollectionAmount::OneVictimPerDie),
@@ -219,7 +219,7 @@ const SIMPLER: [fn(&mut Case); 104] = [
     |case| case.params.ssd.plane_choice = PlaneChoice::Rotate,
     |case| case.params.ssd.fill_seals_last_block = true,
     |case| case.params.ssd.gc.blocking_scope = CollectionBlockingScope::Die,
-    |case| case.params.ssd.gc.collection_procedure = CollectionProcedure::VictimByPolicy,
+    |case| case.params.ssd.gc.gc_algorithm = GcAlgorithm::VictimByPolicy,
     |case| case.params.ssd.gc.gc_trigger_request_kinds = GcTriggerRequestKinds::EveryRequest,
     |case| case.params.ssd.gc.victim = VictimPolicy::default(),
     |case| case.params.ssd.gc.separate_open_block = false,
@@ -232,7 +232,7 @@ const SIMPLER: [fn(&mut Case); 104] = [
     |case| preemption(case, |preemption| preemption.host_overlap_with_moves = HostOverlapWithMoves::NoOverlap),
     |case| preemption(case, |preemption| preemption.moves_host_requested_pages_first = false),
     |case| preemption(case, |preemption| preemption.serves_page_being_moved_from_register = preemption.moves_host_requested_pages_first),
-    |case| preemption(case, |preemption| preemption.write_blocking_limit_to_start_ratio = 0.0),
+    |case| preemption(case, |preemption| preemption.write_stall_to_gc_start_threshold_ratio = 0.0),
     |case| preemption(case, |preemption| preemption.poll_duration_ns = 0),
     |case| preemption(case, |preemption| preemption.poll_duration_ns = 600),
     |case| case.requests.iter_mut().for_each(|request| request.high_priority = false),
@@ -248,7 +248,7 @@ const SIMPLER: [fn(&mut Case); 104] = [
     },
     |case| case.params.ssd.timing.spreads_summary_page_over_programs = false,
     |case| case.params.ssd.geometry.has_summary_page = false,
-    |case| case.params.ssd.timing.command_overhead_ns = 0,
+    |case| case.params.ssd.timing.host_command_overhead_ns = 0,
     |case| case.params.ssd.geometry.dies = 1,
     |case| case.params.ssd.geometry.planes = 1,
     |case| case.requests.iter_mut().for_each(|request| request.length_bytes = request.length_bytes.min(PAGE_BYTES)),

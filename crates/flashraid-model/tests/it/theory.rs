@@ -6,7 +6,7 @@ use flashraid_model::placement::RaidLevel;
 use flashraid_model::request::{OpKind, Request};
 use flashraid_model::rng;
 use flashraid_model::space::victim::{Fifo, Greedy};
-use flashraid_model::ssd::{PoolScope, VictimPolicy};
+use flashraid_model::ssd::{BlockPoolScope, VictimPolicy};
 
 use crate::adapter;
 use crate::cases::{PAGE_BYTES, one_plane};
@@ -75,7 +75,7 @@ fn idle_latencies(simulate: Simulate) {
         block_erase_ns: 1_500_000,
         page_transfer_ns: 105_600,
         summary_page_transfer_ns: 13_200,
-        command_overhead_ns: 0,
+        host_command_overhead_ns: 0,
         spreads_summary_page_over_programs: false,
     };
     let ms = |number: u64| number * 1_000_000;
@@ -160,11 +160,11 @@ fn uniform_writes(victim: VictimPolicy, blocks: u32, reserved_percent: u32) -> C
     ssd.geometry = Geometry {
         blocks_per_plane: blocks,
         pages_per_block: 64,
-        reserved_blocks_per_plane: blocks * reserved_percent / 100,
+        overprovisioned_blocks_per_plane: blocks * reserved_percent / 100,
         has_summary_page: false,
         ..ssd.geometry
     };
-    ssd.gc.pool_scope = PoolScope::Die;
+    ssd.gc.block_pool_scope = BlockPoolScope::Die;
     ssd.gc.victim = victim;
     case.warm_up.overwrites_per_page = 4.0;
     let pages = case.params.ssd.exported_pages();

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use flashraid_model::metrics::breakdown::CAUSE_NAMES;
+use flashraid_model::metrics::breakdown::RESPONSE_TIME_CAUSE_NAMES;
 
 use super::{Axis, BarSeries, Bars, Chart, Content, unit_of};
 
@@ -18,9 +18,9 @@ const SHARES: [(&str, &str); 4] = [
 pub fn where_it_went(report: &Value) -> Option<Chart> {
     let part = |share: &str, part: &str| report["time_us"][share][part].as_f64();
     let groups: Vec<(&str, &str)> = SHARES.into_iter().filter(|(share, _)| report["time_us"][*share].is_object()).collect();
-    let total = |share: &str| CAUSE_NAMES.iter().filter_map(|name| part(share, name)).sum::<f64>();
+    let total = |share: &str| RESPONSE_TIME_CAUSE_NAMES.iter().filter_map(|name| part(share, name)).sum::<f64>();
     let (unit, scale) = unit_of(groups.iter().map(|(share, _)| total(share)).fold(0.0, f64::max));
-    let series = CAUSE_NAMES.iter().map(|name| {
+    let series = RESPONSE_TIME_CAUSE_NAMES.iter().map(|name| {
         let values = groups.iter().map(|(share, _)| part(share, name).map(|us| us / scale));
         BarSeries::plain(*name, values.collect())
     });
@@ -43,9 +43,9 @@ pub fn of_points<'a>(reports: impl IntoIterator<Item = (String, &'a Value)>) -> 
         .into_iter()
         .flat_map(|(name, report)| SHARES_OF_POINTS.map(|share| (format!("{name}: {share}"), &report["time_us"][key(share)])))
         .collect();
-    let total = |spent: &Value| CAUSE_NAMES.iter().filter_map(|part| spent[*part].as_f64()).sum::<f64>();
+    let total = |spent: &Value| RESPONSE_TIME_CAUSE_NAMES.iter().filter_map(|part| spent[*part].as_f64()).sum::<f64>();
     let (unit, scale) = unit_of(groups.iter().map(|(_, spent)| total(spent)).fold(0.0, f64::max));
-    let series = CAUSE_NAMES
+    let series = RESPONSE_TIME_CAUSE_NAMES
         .iter()
         .map(|part| BarSeries::plain(*part, groups.iter().map(|(_, spent)| spent[*part].as_f64().map(|us| us / scale)).collect()));
     let series: Vec<BarSeries> = series.filter(|part| part.values.iter().flatten().any(|value| *value > 0.0)).collect();

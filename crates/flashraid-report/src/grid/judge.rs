@@ -6,7 +6,7 @@ use super::{Axis, Estimate, Grid, Point, Setting};
 use crate::figures::{Better, Figure};
 use crate::results::RESULT_KEY;
 use flashraid::report::WarningMark;
-use flashraid::study::is_experimental_condition;
+use flashraid::study::must_match_for_comparison;
 
 /// JSON pointer to the figure that points are judged by first.
 pub(super) const MEAN: &str = "/response_us/all/mean";
@@ -72,7 +72,7 @@ impl Grid {
         let names = self.key_names();
         let mut workloads: Vec<(Vec<String>, Workload)> = Vec::new();
         for (index, point) in self.points.iter().enumerate() {
-            let given = point.settings.iter().enumerate().filter(|(_, setting)| is_experimental_condition(&setting.key));
+            let given = point.settings.iter().enumerate().filter(|(_, setting)| must_match_for_comparison(&setting.key));
             let given: Vec<(usize, &Setting)> = given.collect();
             let mut key: Vec<String> = given.iter().map(|(_, setting)| setting.value.clone()).collect();
             key.extend(point.work());
@@ -91,13 +91,13 @@ impl Grid {
     /// Splits the grid into one for each workload, without the keys that make the workload.
     pub fn by_workload(self) -> Vec<Grid> {
         let workloads = self.workloads();
-        let axes: Vec<Axis> = self.axes.iter().filter(|axis| !is_experimental_condition(&axis.key)).cloned().collect();
+        let axes: Vec<Axis> = self.axes.iter().filter(|axis| !must_match_for_comparison(&axis.key)).cloned().collect();
         let mut points: Vec<Option<Point>> = self.points.into_iter().map(Some).collect();
         let grid = |workload: Workload| {
             let place = |point: usize| workload.points.iter().position(|other| *other == point).expect("a baseline does the same work");
             let baselines = workload.points.iter().map(|point| place(self.baselines[*point])).collect();
             let without_given = |point: Point| Point {
-                settings: point.settings.into_iter().filter(|setting| !is_experimental_condition(&setting.key)).collect(),
+                settings: point.settings.into_iter().filter(|setting| !must_match_for_comparison(&setting.key)).collect(),
                 ..point
             };
             let points = workload.points.iter().filter_map(|point| points[*point].take()).map(without_given).collect();
@@ -135,7 +135,7 @@ impl Point {
     /// Returns the values of the keys that are remedies. They name the point within its workload.
     pub fn remedy(&self) -> String {
         let remedies: Vec<&str> =
-            self.settings.iter().filter(|setting| !is_experimental_condition(&setting.key)).map(|setting| setting.value.as_str()).collect();
+            self.settings.iter().filter(|setting| !must_match_for_comparison(&setting.key)).map(|setting| setting.value.as_str()).collect();
         if remedies.is_empty() { self.label() } else { remedies.join(" · ") }
     }
 

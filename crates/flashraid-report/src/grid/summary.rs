@@ -11,7 +11,7 @@ use crate::sheet::{Cell, Sheet, Tone};
 use crate::text;
 use flashraid::load_rise::LoadRiseUntilGcMatters;
 use flashraid::report::{FEW_SAMPLES_MARK, WarningMark};
-use flashraid::study::is_experimental_condition;
+use flashraid::study::must_match_for_comparison;
 
 /// Marks a figure that is worse than the baseline's.
 pub const WORSE: &str = " ▲";
@@ -151,7 +151,7 @@ impl Grid {
         let mut labels: Vec<String> = match point.settings.as_slice() {
             [] => vec![brackets("as given".to_owned())],
             settings => {
-                let label = |setting: &super::Setting| match is_experimental_condition(&setting.key) {
+                let label = |setting: &super::Setting| match must_match_for_comparison(&setting.key) {
                     true => setting.value.clone(),
                     false => brackets(setting.value.clone()),
                 };
@@ -281,7 +281,7 @@ impl Grid {
     /// The settings of the baselines that are remedies, as `KEY = VALUE`; `None` where points have baselines of other settings.
     pub(super) fn baseline_name(&self) -> Option<String> {
         let remedies = |point: usize| -> Vec<String> {
-            let remedies = self.points[point].settings.iter().filter(|setting| !is_experimental_condition(&setting.key));
+            let remedies = self.points[point].settings.iter().filter(|setting| !must_match_for_comparison(&setting.key));
             remedies.map(|setting| format!("{} = {}", setting.key, setting.value)).collect()
         };
         let first = remedies(*self.baselines.first()?);

@@ -1,6 +1,6 @@
 //! A grid as tables and as the document of `compare --json`.
 
-use flashraid_model::metrics::breakdown::CAUSE_NAMES;
+use flashraid_model::metrics::breakdown::RESPONSE_TIME_CAUSE_NAMES;
 use serde_json::{Map, Value, json};
 
 use super::{AxisUnit, Estimate, Grid, Point};
@@ -156,7 +156,7 @@ impl Grid {
             number(format!("/iops/{kind}"));
             PERCENTILES.iter().for_each(|percentile| number(format!("/response_us/{kind}/{percentile}")));
         }
-        CAUSE_NAMES.iter().for_each(|part| number(format!("/time_us/all/{part}")));
+        RESPONSE_TIME_CAUSE_NAMES.iter().for_each(|part| number(format!("/time_us/all/{part}")));
         let text = |pointer: &'static str| rows.iter().map(move |(_, report)| Some(report.pointer(pointer)?.as_str()?.to_owned()));
         let marks = |report: &Value| {
             let marks = report.pointer("/verdict/marks").and_then(Value::as_array)?;

@@ -11,7 +11,7 @@ mod pgc;
 pub mod trace_excerpts;
 
 use super::synthetic::{AddressSpec, ArrivalSpec, Footprint, SizeSpec, SyntheticSpec};
-use super::{SourceSpec, TransformSpec, WorkloadSpec};
+use super::{RequestTransformSpec, SourceSpec, WorkloadSpec};
 use crate::units::Size;
 
 /// A workload of the catalogue, with the source of its statistics: one of the papers GGC, PGC and LAWC, or common practice.
@@ -195,7 +195,7 @@ const GENERATOR_FOOTPRINT: Footprint = Footprint::AtMostBytes(Size { bytes: 3427
 
 /// Returns streams merged by time.
 fn mix(streams: Vec<WorkloadSpec>) -> WorkloadSpec {
-    WorkloadSpec { source: SourceSpec::Mix(streams), transform: TransformSpec::default() }
+    WorkloadSpec { source: SourceSpec::Mix(streams), transform: RequestTransformSpec::default() }
 }
 
 #[cfg(test)]

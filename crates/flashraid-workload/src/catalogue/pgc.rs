@@ -13,7 +13,7 @@ pub(super) fn find(stem: &str, numbers: &[u64]) -> Found {
     }
     let size = Exponential {
         mean: MeanSize { bytes: 32.0 * KIB as f64 },
-        grain: AddressGranularity::Page,
+        grain: AddressGranularity::LogicalPage,
         mean_is: MeanBeforeOrAfterRounding::BeforeRounding,
     };
     let address = AddressSpec {

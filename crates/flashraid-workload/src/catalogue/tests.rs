@@ -1,19 +1,19 @@
 //! The named workloads compared with their published statistics.
 
 use super::*;
-use crate::{AddressSpace, HostLoop, OpKind, Request, open_workload};
+use crate::{ArrayProperties, HostLoop, OpKind, Request, open_workload};
 use flashraid_model::placement::StripeShape;
 
 /// The address space of 8 × `ggc2014` as RAID-0.
-const SPACE: AddressSpace = AddressSpace {
+const SPACE: ArrayProperties = ArrayProperties {
     capacity_bytes: 8 * 7_025_760 * 4096,
     page_bytes: 4096,
     stripe_unit_bytes: 4096,
     stripe_shape: StripeShape::without_parity(8),
 };
 /// A small array, which must be large enough for every workload.
-const SMALL: AddressSpace =
-    AddressSpace { capacity_bytes: 64 << 20, page_bytes: 4096, stripe_unit_bytes: 4096, stripe_shape: StripeShape::without_parity(2) };
+const SMALL: ArrayProperties =
+    ArrayProperties { capacity_bytes: 64 << 20, page_bytes: 4096, stripe_unit_bytes: 4096, stripe_shape: StripeShape::without_parity(2) };
 
 /// Returns every workload, with numbers where they are needed.
 fn all() -> Vec<NamedWorkload> {

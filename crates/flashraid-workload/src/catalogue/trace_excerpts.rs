@@ -97,24 +97,24 @@ pub(super) fn tpc_c_addresses() -> AddressSpec {
 
 /// Addresses of the developer tools release: a tenth gets 20 % of reads, 20 % are sequential, and all lie on a page boundary.
 pub(super) fn dtrs_addresses() -> AddressSpec {
-    AddressSpec { footprint: Some(DTRS_FOOTPRINT), ..popular(0.31, 0.2, AddressGranularity::Page) }
+    AddressSpec { footprint: Some(DTRS_FOOTPRINT), ..popular(0.31, 0.2, AddressGranularity::LogicalPage) }
 }
 
 /// Addresses of linux-webserver-2: a tenth gets 61 % of writes, 7 % are sequential, 87 % lie on a page boundary, and 1999 MiB are touched.
 pub(super) fn webserver_addresses() -> AddressSpec {
-    popular_within(1999, 0.83, 0.066, AddressGranularity::Page)
+    popular_within(1999, 0.83, 0.066, AddressGranularity::LogicalPage)
 }
 
 /// Addresses of hm_0: a tenth gets 80 % of the volume's first two million writes, which go to 167 301 places (654 MiB). In the window
 /// above, 3 % are sequential, and 82 % lie on a page boundary.
 pub(super) fn hm_0_addresses() -> AddressSpec {
-    popular_within(654, 0.99, 0.028, AddressGranularity::Page)
+    popular_within(654, 0.99, 0.028, AddressGranularity::LogicalPage)
 }
 
 /// Addresses of FIU homes: a tenth gets 32 % of writes, 22 % are sequential, and all lie on a page boundary. A thousand requests are too
 /// few for a footprint.
 pub(super) fn fiu_homes_addresses() -> AddressSpec {
-    popular(0.55, 0.22, AddressGranularity::Page)
+    popular(0.55, 0.22, AddressGranularity::LogicalPage)
 }
 
 /// Returns a distribution of sizes, given in KiB, with their weights.

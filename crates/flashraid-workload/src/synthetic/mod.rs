@@ -11,7 +11,7 @@ pub mod sizes;
 use self::addresses::AddressGenerator;
 use self::arrivals::{ArrivalGenerator, NEVER};
 use self::sizes::SizeGenerator;
-use super::{AddressSpace, HostLoop, OpKind, Request, Source, SourceError, SpecProblem};
+use super::{ArrayProperties, HostLoop, OpKind, Request, Source, SourceError, SpecProblem};
 use crate::quantities::MeanRequestInterval;
 use flashraid_model::rng::{self, RandomStream};
 
@@ -69,7 +69,7 @@ impl SyntheticSpec {
 
     /// Returns all problems of these settings for a workload on the address space `space`. The list is empty if the workload can be
     /// generated.
-    pub fn problems(&self, space: &AddressSpace) -> Vec<SpecProblem> {
+    pub fn problems(&self, space: &ArrayProperties) -> Vec<SpecProblem> {
         let mut problems = Vec::new();
         for (key, share) in [("read_fraction", self.read_fraction), ("high_priority_fraction", self.high_priority_fraction)] {
             check_share(&mut problems, key, share);
@@ -119,7 +119,7 @@ const BATCH: usize = 256;
 impl SyntheticSource {
     /// Returns a generator of the requests that `spec` describes. `spec` must have no problems on the address space `space` (see
     /// [`SyntheticSpec::problems`]).
-    pub fn new(spec: &SyntheticSpec, seed: u64, space: &AddressSpace) -> Self {
+    pub fn new(spec: &SyntheticSpec, seed: u64, space: &ArrayProperties) -> Self {
         debug_assert!(spec.problems(space).is_empty());
         Self {
             arrivals: ArrivalGenerator::new(&spec.arrivals, spec.sequential_gap, seed),

@@ -12,8 +12,8 @@ use crate::units::{Duration, Fraction, Size};
 use flashraid_model::placement::StripeShape;
 
 /// An array of 8 members of 1 GiB with 4 KiB strips.
-const SPACE: AddressSpace =
-    AddressSpace { capacity_bytes: 8 << 30, page_bytes: 4096, stripe_unit_bytes: 4096, stripe_shape: StripeShape::without_parity(8) };
+const SPACE: ArrayProperties =
+    ArrayProperties { capacity_bytes: 8 << 30, page_bytes: 4096, stripe_unit_bytes: 4096, stripe_shape: StripeShape::without_parity(8) };
 const KIB: u64 = 1024;
 
 fn base() -> SyntheticSpec {
@@ -85,7 +85,7 @@ fn each_property_has_its_own_stream() {
     // A size changes an address only if the request would not fit there, which never happens in this draw.
     let size = SizeSpec::from(Exponential {
         mean: MeanSize { bytes: 32768.0 },
-        grain: AddressGranularity::Page,
+        grain: AddressGranularity::LogicalPage,
         mean_is: MeanBeforeOrAfterRounding::BeforeRounding,
     });
     unchanged(base().with_sizes(size.clone(), size), |r| r.length_bytes = 0);
@@ -157,20 +157,21 @@ mod sizes {
     #[test]
     fn neighbours_have_the_exact_mean() {
         let (mean, min, max) =
-            sizes(SizeSpec::from(Neighbours { mean: MeanSize { bytes: 510.53 * 1024.0 }, grain: AddressGranularity::Page }));
+            sizes(SizeSpec::from(Neighbours { mean: MeanSize { bytes: 510.53 * 1024.0 }, grain: AddressGranularity::LogicalPage }));
         // The standard deviation of one draw is 4·√(0.37·0.63) = 1.93 KiB.
         assert_near("mean", mean, 510.53, 0.02);
         assert_eq!((min, max), (508.0, 512.0));
         assert_eq!(
-            sizes(SizeSpec::from(Neighbours { mean: MeanSize { bytes: 8192.0 }, grain: AddressGranularity::Page })),
+            sizes(SizeSpec::from(Neighbours { mean: MeanSize { bytes: 8192.0 }, grain: AddressGranularity::LogicalPage })),
             (8.0, 8.0, 8.0)
         );
     }
 
     #[test]
     fn exponential_before_and_after_rounding() {
-        let of =
-            |mean_is| sizes(SizeSpec::from(Exponential { mean: MeanSize { bytes: 32768.0 }, grain: AddressGranularity::Page, mean_is }));
+        let of = |mean_is| {
+            sizes(SizeSpec::from(Exponential { mean: MeanSize { bytes: 32768.0 }, grain: AddressGranularity::LogicalPage, mean_is }))
+        };
         // The expected mean is g / (1 − e^(−g/m)) for g = 4, m = 32.
         let (mean, min, _) = of(MeanBeforeOrAfterRounding::BeforeRounding);
         assert_near("mean", mean, 34.0416, 0.3);
@@ -178,7 +179,7 @@ mod sizes {
         assert_near("mean", of(MeanBeforeOrAfterRounding::AfterRounding).0, 32.0, 0.3);
         let smallest = SizeSpec::from(Exponential {
             mean: MeanSize { bytes: 4096.0 },
-            grain: AddressGranularity::Page,
+            grain: AddressGranularity::LogicalPage,
             mean_is: MeanBeforeOrAfterRounding::AfterRounding,
         });
         assert_eq!(sizes(smallest), (4.0, 4.0, 4.0));
@@ -186,8 +187,11 @@ mod sizes {
 
     #[test]
     fn the_other_distributions() {
-        let (mean, min, max) =
-            sizes(SizeSpec::from(Uniform { min: Size { bytes: 5000 }, max: Size { bytes: 33_000 }, grain: AddressGranularity::Page }));
+        let (mean, min, max) = sizes(SizeSpec::from(Uniform {
+            min: Size { bytes: 5000 },
+            max: Size { bytes: 33_000 },
+            grain: AddressGranularity::LogicalPage,
+        }));
         assert_near("uniform", mean, 20.0, 0.1);
         assert_eq!((min, max), (8.0, 32.0));
         let (mean, ..) =
@@ -364,7 +368,7 @@ mod addresses {
         let address = AddressSpec { sequential_fraction: 0.4, sequential_repeats_size_and_kind: true, ..AddressSpec::default() };
         let size = SizeSpec::from(Exponential {
             mean: MeanSize { bytes: 65_536.0 },
-            grain: AddressGranularity::Page,
+            grain: AddressGranularity::LogicalPage,
             mean_is: MeanBeforeOrAfterRounding::BeforeRounding,
         });
         let spec = SyntheticSpec { addresses: address, high_priority_fraction: 0.0, ..base() }.with_sizes(size.clone(), size);
@@ -447,7 +451,7 @@ mod addresses {
     fn skew_follows_a_member_through_rotating_parity() {
         for parity in [1, 2] {
             let shape = StripeShape { data_strips: 8, parity_strips: parity, rotates_over_members: true };
-            let space = AddressSpace { stripe_shape: shape, ..SPACE };
+            let space = ArrayProperties { stripe_shape: shape, ..SPACE };
             let member_skew = Some(HotMember { member: shape.strips_per_stripe() - 1, request_share: Fraction(0.5) });
             let spec = SyntheticSpec { addresses: AddressSpec { member_skew, ..AddressSpec::default() }, ..base() };
             let mut source = SyntheticSource::new(&spec, 1, &space);
@@ -514,7 +518,11 @@ fn problems_name_their_keys() {
 }
 
 fn any_grain() -> impl Strategy<Value = AddressGranularity> {
-    prop_oneof![Just(AddressGranularity::Sector), Just(AddressGranularity::Page), (1_u64..20_000).prop_map(AddressGranularity::Bytes)]
+    prop_oneof![
+        Just(AddressGranularity::Sector),
+        Just(AddressGranularity::LogicalPage),
+        (1_u64..20_000).prop_map(AddressGranularity::Bytes)
+    ]
 }
 
 fn any_size() -> impl Strategy<Value = SizeSpec> {
@@ -615,7 +623,7 @@ proptest! {
         let stripe_unit_bytes = unit_pages * 4096;
         let shape = StripeShape { data_strips: columns, parity_strips: parity, rotates_over_members: rotates && parity > 0 };
         let capacity_bytes = stripe_unit_bytes * u64::from(columns) * stripes;
-        let space = AddressSpace { capacity_bytes, page_bytes: 4096, stripe_unit_bytes, stripe_shape: shape };
+        let space = ArrayProperties { capacity_bytes, page_bytes: 4096, stripe_unit_bytes, stripe_shape: shape };
         let spec = SyntheticSpec { arrivals, read_fraction: 0.5, read_size, write_size, addresses: address, high_priority_fraction: 0.5, sequential_gap: sequential_gap_ns.map(|ns| MeanRequestInterval { ns }) };
         prop_assume!(spec.problems(&space).is_empty());
         let footprint_bytes = spec.addresses.footprint_bytes(&space);

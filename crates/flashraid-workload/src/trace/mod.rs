@@ -49,7 +49,7 @@ pub use reader::{SkippedRecords, TraceProperties};
 pub use record::{MAX_OFFSET_BYTES, MAX_REQUEST_BYTES, TraceRecord};
 pub use spec::{DevicePlacement, DiscardPolicy, TraceSortMethod, TraceSpec};
 pub(crate) use survey::survey_trace;
-pub use survey::{DeviceAddressRange, TraceSurvey};
+pub use survey::{TraceDeviceSizeAndOffset, TraceSurvey};
 pub use time_unit::TimeUnit;
 
 use super::{HostLoop, Request, Source, SourceError, Stop};
@@ -116,7 +116,7 @@ impl TraceReader {
 
     /// Returns facts about the trace: its name, compression, format and unit of time, as given or detected, and notes on every guess.
     #[must_use]
-    pub fn properties(&self) -> &TraceProperties {
+    pub fn format_properties(&self) -> &TraceProperties {
         self.records.filter().facts()
     }
 
@@ -138,7 +138,7 @@ impl TraceReader {
         SourceError::Input(format!(
             "{}: {}: a request comes {} years after the first one, but simulated time ends after 146 years (2^62 ns); is the unit right? \
              time_unit overrules it",
-            self.properties().name,
+            self.format_properties().name,
             self.records.filter().place(),
             arrival_ns / 31_557_600_000_000_000
         ))
@@ -200,21 +200,21 @@ impl Source for TraceReader {
     }
 
     fn notes(&self) -> Vec<String> {
-        let mut notes = self.properties().notes.clone();
+        let mut notes = self.format_properties().notes.clone();
         if self.bad_lines_skipped() > 0 {
             notes.push(format!("bad lines: {} were left out", self.bad_lines_skipped()));
         }
-        notes.extend(burst_note(self.requests, self.properties().has_times && self.at_first == self.requests));
+        notes.extend(burst_note(self.requests, self.format_properties().has_times && self.at_first == self.requests));
         notes
     }
 
     /// Returns an open loop. A trace without times is replayed one request after another instead.
     fn host_loop(&self) -> HostLoop {
-        if self.properties().has_times { HostLoop::Open } else { HostLoop::Closed { depth: 1, think_ns: 0 } }
+        if self.format_properties().has_times { HostLoop::Open } else { HostLoop::Closed { depth: 1, think_ns: 0 } }
     }
 
     /// Returns the line or record that was read last. With a window of [`TraceSortMethod`], requests before it may follow.
     fn position_in_input(&self) -> Option<String> {
-        Some(format!("{}: {}", self.properties().name, self.records.filter().place()))
+        Some(format!("{}: {}", self.format_properties().name, self.records.filter().place()))
     }
 }

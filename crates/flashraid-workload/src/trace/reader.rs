@@ -84,7 +84,7 @@ impl Records {
                 None => notes.push("directions: there is no op column, so all requests are reads; direction overrules it".to_owned()),
             }
         }
-        notes.extend(parser.note_at_start());
+        notes.extend(parser.interpretation_note());
         let time_ns = match times {
             Times::In(unit) => unit.ns(),
             Times::None => 0,

@@ -40,7 +40,7 @@ fn refusal(bytes: impl AsRef<[u8]>, spec: &TraceSpec) -> String {
 fn check(bytes: impl AsRef<[u8]>, format: Format, expected: &[TraceRecord]) {
     let bytes = bytes.as_ref();
     assert_eq!(records(bytes, &spec()).unwrap(), expected);
-    assert_eq!(open_trace_bytes(bytes, &spec()).unwrap().properties().format, format);
+    assert_eq!(open_trace_bytes(bytes, &spec()).unwrap().format_properties().format, format);
     let given = TraceSpec { format: Some(format), ..spec() };
     assert_eq!(records(bytes, &given).unwrap(), expected);
 }
@@ -170,7 +170,7 @@ fn fio_2_adds_up_waits() {
     );
     let without: String = text.lines().filter(|line| !line.contains("wait")).map(|line| format!("{line}\n")).collect();
     let reader = open_trace_bytes(without.into_bytes(), &spec()).unwrap();
-    assert_eq!((reader.properties().has_times, reader.host_loop()), (false, HostLoop::Closed { depth: 1, think_ns: 0 }));
+    assert_eq!((reader.format_properties().has_times, reader.host_loop()), (false, HostLoop::Closed { depth: 1, think_ns: 0 }));
 }
 
 #[test]
@@ -313,7 +313,7 @@ fn compression_is_found_and_may_come_in_parts() {
     for compression in [Compression::Gzip, Compression::Zstd, Compression::Bzip2] {
         let bytes = compressed(compression, &[first, second]);
         check(&bytes, Format::Spc, &records(SPC.as_bytes(), &spec()).unwrap());
-        assert_eq!(open_trace_bytes(bytes, &spec()).unwrap().properties().compression, compression);
+        assert_eq!(open_trace_bytes(bytes, &spec()).unwrap().format_properties().compression, compression);
     }
 }
 
@@ -448,7 +448,7 @@ fn devices_are_laid_end_to_end_folded_or_chosen() {
     }
     let reader = open_trace_bytes(SPC.as_bytes(), &spec()).unwrap();
     assert_eq!(reader.address_space_bytes(), Some(2 << 20));
-    assert!(reader.properties().notes.iter().any(|note| note.contains("2 laid end to end, 2 MiB")));
+    assert!(reader.format_properties().notes.iter().any(|note| note.contains("2 laid end to end, 2 MiB")));
 }
 
 #[test]
@@ -481,8 +481,8 @@ fn repeats_can_be_dropped() {
 fn units_are_overruled_and_options_without_effect_are_refused() {
     let text = "979 0 2 8 1\n3976 0 8 8 1\n9836 0 9 8 0\n11225 0 9 8 0\n";
     let reader = open_trace_bytes(text.as_bytes(), &spec()).unwrap();
-    assert_eq!(reader.properties().time_unit, Some(TimeUnit::Microseconds));
-    assert!(reader.properties().notes.iter().any(|note| note.contains("time_unit overrules it")));
+    assert_eq!(reader.format_properties().time_unit, Some(TimeUnit::Microseconds));
+    assert!(reader.format_properties().notes.iter().any(|note| note.contains("time_unit overrules it")));
     let in_ns = TraceSpec { time_unit: Some(TimeUnit::Nanoseconds), sector_bytes: Some(4096), ..spec() };
     assert_eq!(records(text.as_bytes(), &in_ns).unwrap()[0], record(979, 0, 8192, 32_768, Read));
     let message = refusal("7,W,8192,4096,15\n", &TraceSpec { sector_bytes: Some(512), ..spec() });
@@ -495,7 +495,7 @@ fn units_are_overruled_and_options_without_effect_are_refused() {
 fn a_column_of_record_numbers_is_no_time() {
     let text: String = [0, 10, 50, 60, 70, 110].map(|number| format!("{number} 0 {} 8 0\n", number * 3)).concat();
     let mut reader = open_trace_bytes(text.clone().into_bytes(), &spec()).unwrap();
-    assert_eq!((reader.properties().has_times, reader.host_loop()), (false, HostLoop::Closed { depth: 1, think_ns: 0 }));
+    assert_eq!((reader.format_properties().has_times, reader.host_loop()), (false, HostLoop::Closed { depth: 1, think_ns: 0 }));
     while let Some(request) = reader.next_request().unwrap() {
         assert_eq!(request.arrival_ns, 0);
     }

@@ -9,8 +9,8 @@ use super::formats::Format;
 use super::time_unit::TimeUnit;
 use crate::OpKind;
 
-/// A trace and the settings for reading it. The defaults of [`TraceSpec::new`] leave it to the program to find everything out from the
-/// content.
+/// A trace and the settings for reading it. The defaults of [`TraceSpec::new`] leave it to the program to find everything out from
+/// the content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceSpec {
     /// Path of the file, plain or compressed.

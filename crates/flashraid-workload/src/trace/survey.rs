@@ -12,7 +12,7 @@ use crate::{SourceError, Stop};
 
 /// Size of one device of a trace, and its place in the address space.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct DeviceAddressRange {
+pub struct TraceDeviceSizeAndOffset {
     /// Number of the device.
     pub device: u32,
     /// Name of the device in the trace.
@@ -35,7 +35,7 @@ pub struct TraceSurvey {
     /// End of the address space: a multiple of 1 MiB beyond which no request reaches.
     pub address_space_bytes: u64,
     /// Devices in order of their numbers.
-    pub devices: Vec<DeviceAddressRange>,
+    pub devices: Vec<TraceDeviceSizeAndOffset>,
 }
 
 /// Reads a whole trace and returns its extent. Requests may be in any order.
@@ -64,7 +64,7 @@ pub(crate) fn survey_trace(spec: &TraceSpec) -> Result<TraceSurvey, SourceError>
         address_space_bytes: layout.address_space_bytes().unwrap_or_else(|| folded_bytes(&lengths)),
         devices: extents
             .iter()
-            .map(|(device, (requests, extent))| DeviceAddressRange {
+            .map(|(device, (requests, extent))| TraceDeviceSizeAndOffset {
                 device: *device,
                 label: records.device_label(*device),
                 requests: *requests,

@@ -155,7 +155,7 @@ pub fn convert_trace(spec: &TraceSpec, path: &Path, format: Format, rate_per_s: 
         false => Vec::new(),
     };
     let mut reader = open_trace(&TraceSpec { devices: without_layout(spec), ..spec.clone() })?;
-    let (name, has_times) = (reader.properties().name.clone(), reader.properties().has_times);
+    let (name, has_times) = (reader.format_properties().name.clone(), reader.format_properties().has_times);
     match rate_per_s {
         None if !has_times && !writing.can_do_without_times => {
             return Err(SourceError::Input(format!(
@@ -362,7 +362,7 @@ mod tests {
             assert_eq!(written, TraceWriteSummary { requests: 2, ..TraceWriteSummary::default() });
             let back = TraceSpec { time_unit: Some(TimeUnit::Nanoseconds), ..TraceSpec::new(&output) };
             let mut reader = open_trace(&back).unwrap();
-            assert_eq!(reader.properties().compression, Compression::detect_from_name(&output));
+            assert_eq!(reader.format_properties().compression, Compression::detect_from_name(&output));
             let second = std::iter::from_fn(|| reader.next_record().unwrap()).nth(1).unwrap();
             assert_eq!(
                 second,
@@ -400,7 +400,7 @@ mod tests {
         assert!(error.contains("no times") && error.contains("--rate") && !at("out").exists(), "{error}");
 
         assert_eq!(convert_trace(&spec, &at("out"), Format::Fio2, None).unwrap().without_times, 3);
-        assert!(!open_trace(&TraceSpec::new(at("out"))).unwrap().properties().has_times);
+        assert!(!open_trace(&TraceSpec::new(at("out"))).unwrap().format_properties().has_times);
 
         let written = convert_trace(&spec, &at("out"), Format::Spc, Some(4.0)).unwrap();
         assert_eq!((written.requests, written.without_times), (3, 0));

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::{PoolGcEstimate, theory};
-use crate::config::{HandleIsolation, ScaledDimension, Scenario, SlcShareBase};
+use crate::config::{HandleIsolation, ScaledDriveDimension, Scenario, SlcShareBase};
 use flashraid_model::array::ArrayParams;
-use flashraid_model::ssd::{PlaneReadMode, QueueParams, SlcSuperblockCountLimit, SsdParams, SuperblockParams, SuperblockShape};
+use flashraid_model::ssd::{PlaneReadMode, SlcSuperblockCountLimit, SsdParams, SubmissionQueueParams, SuperblockParams, SuperblockShape};
 use flashraid_workload::SourceSpec;
 
 /// Number of superpages per die in a superblock from which throughput hardly depends on how many dies may program at a time.
@@ -25,7 +25,7 @@ pub struct SuperblockDriveCheck {
     /// link. It is left out if the drive is made smaller by smaller superblocks instead (`ssd.scale_by = "space"`). The same holds for
     /// a drive that is simulated at full size.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub scale_by: Option<ScaledDimension>,
+    pub scale_by: Option<ScaledDriveDimension>,
     /// Number of superblocks in the drive.
     pub superblocks: u32,
     /// Size of a superblock in bytes, including parity.
@@ -121,7 +121,7 @@ pub struct SlcSuperblocksCheck {
 /// Results of the check about the front of a drive without superblocks (the parts in front of its dies): queues, cores and write
 /// buffer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct FrontEndCheck {
+pub struct DriveFrontEndCheck {
     /// Capacity of the drive's write buffer, in bytes; left out if the drive has no write buffer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer_bytes: Option<u64>,
@@ -134,19 +134,19 @@ pub struct FrontEndCheck {
     pub cores: u32,
 }
 
-pub(super) fn front_check(scenario: &Scenario) -> Option<FrontEndCheck> {
+pub(super) fn front_check(scenario: &Scenario) -> Option<DriveFrontEndCheck> {
     let ssd = &scenario.array.ssd;
     let front = ssd.front_end.as_ref()?;
-    Some(FrontEndCheck {
-        buffer_bytes: front.write_buffer.map(|buffer| u64::from(buffer.capacity_units) * u64::from(ssd.geometry.page_bytes)),
+    Some(DriveFrontEndCheck {
+        buffer_bytes: front.write_buffer.map(|buffer| u64::from(buffer.capacity_mapping_units) * u64::from(ssd.geometry.page_bytes)),
         is_protected: front.write_buffer.is_none_or(|buffer| buffer.survives_power_loss),
         queues: front.queues.map(|queues| queues_check(scenario, queues)),
         cores: front.firmware.cores,
     })
 }
 
-fn queues_check(scenario: &Scenario, params: QueueParams) -> QueuesCheck {
-    let QueueParams { queues, commands_per_fetch: burst, fetched_commands_max: commands } = params;
+fn queues_check(scenario: &Scenario, params: SubmissionQueueParams) -> QueuesCheck {
+    let SubmissionQueueParams { queues, commands_per_fetch: burst, fetched_commands_max: commands } = params;
     QueuesCheck { queues, used: scenario.metrics.streams.clamp(1, queues), burst, commands }
 }
 
@@ -162,8 +162,8 @@ pub(super) fn drive_check(scenario: &Scenario) -> Option<SuperblockDriveCheck> {
     // Rows are whole numbers, so that the drive may be scaled by a little more or less.
     let written = &scenario.config.ssd;
     let (pages, unscaled) = match written.scale_by {
-        ScaledDimension::Space => (u64::from(ssd.geometry.pages_per_block), u64::from(written.geometry.pages)),
-        ScaledDimension::Width => (1, u64::from(written.scale)),
+        ScaledDriveDimension::Space => (u64::from(ssd.geometry.pages_per_block), u64::from(written.geometry.pages)),
+        ScaledDriveDimension::Width => (1, u64::from(written.scale)),
     };
     let slc_bytes = |superblocks: u32| u64::from(superblocks) * data_bytes / u64::from(superblock.bits_per_cell);
     let slc = written.slc.as_ref().zip(superblock.slc).map(|(written, slc)| {
@@ -180,14 +180,14 @@ pub(super) fn drive_check(scenario: &Scenario) -> Option<SuperblockDriveCheck> {
     let burst_bytes = u64::from(burst_superblocks - in_slc) * data_bytes + slc_bytes(in_slc);
     Some(SuperblockDriveCheck {
         scale: (unscaled / pages) as u32,
-        scale_by: (written.scale_by == ScaledDimension::Width && written.scale > 1).then_some(written.scale_by),
+        scale_by: (written.scale_by == ScaledDriveDimension::Width && written.scale > 1).then_some(written.scale_by),
         superblocks: shape.superblocks,
         superblock_bytes,
         parity_bytes: shape.has_parity_superpages.then(|| u64::from(shape.superblocks) * (superblock_bytes - data_bytes)),
         placement: placement_check(scenario, &shape),
         rows: shape.superpages_of_superblock_per_die,
         superpage_bytes: u64::from(shape.mapping_units_per_superpage()) * unit_bytes,
-        buffer_bytes: u64::from(superblock.buffer.capacity_units) * unit_bytes,
+        buffer_bytes: u64::from(superblock.buffer.capacity_mapping_units) * unit_bytes,
         queues: superblock.submission_queues.map(|queues| queues_check(scenario, queues)),
         slc,
         burst_bytes,
@@ -200,7 +200,7 @@ pub(super) fn drive_check(scenario: &Scenario) -> Option<SuperblockDriveCheck> {
 pub(super) fn warnings(drive: &SuperblockDriveCheck, array: &ArrayParams) -> Vec<String> {
     let exported_bytes = array.ssd.exported_pages() * u64::from(array.ssd.geometry.page_bytes);
     let mut warnings = Vec::new();
-    if drive.scale_by == Some(ScaledDimension::Width) && array.host_port.is_some() {
+    if drive.scale_by == Some(ScaledDriveDimension::Width) && array.host_port.is_some() {
         let scale = drive.scale;
         warnings.push(format!("members are scaled by width (1 : {scale}), but the limits of the array's controller are not; divide array.controller by {scale}, too"));
     }
@@ -242,7 +242,9 @@ pub(super) fn warnings(drive: &SuperblockDriveCheck, array: &ArrayParams) -> Vec
 
 /// Returns the number of bytes for the map, the units by place, and the valid bits.
 pub(super) fn memory_bytes(shape: &SuperblockShape) -> u64 {
-    4 * u64::from(shape.exported_units) + 4 * shape.physical_mapping_units() + shape.physical_mapping_units().div_ceil(8)
+    4 * u64::from(shape.exported_mapping_units)
+        + 4 * shape.physical_mapping_units_per_drive()
+        + shape.physical_mapping_units_per_drive().div_ceil(8)
 }
 
 /// Returns alpha: the number of all units in superblocks that hold data, divided by the number of exported units.
@@ -256,13 +258,13 @@ pub(super) fn alpha(ssd: &SsdParams, superblock: &SuperblockParams) -> f64 {
         - f64::from(superblock.collection.target_free_superblocks)
         - f64::from(shape.streams()) / 2.0
         - f64::from(set_aside);
-    holding * f64::from(shape.data_mapping_units_per_superblock()) / f64::from(shape.exported_units)
+    holding * f64::from(shape.data_mapping_units_per_superblock()) / f64::from(shape.exported_mapping_units)
 }
 
 /// Returns the over-provisioning: data that superblocks can hold divided by exported data, minus 1.
 pub(super) fn over_provisioning(ssd: &SsdParams, superblock: &SuperblockParams) -> f64 {
     let shape = superblock.shape(&ssd.geometry);
-    f64::from(shape.superblocks) * f64::from(shape.data_mapping_units_per_superblock()) / f64::from(shape.exported_units) - 1.0
+    f64::from(shape.superblocks) * f64::from(shape.data_mapping_units_per_superblock()) / f64::from(shape.exported_mapping_units) - 1.0
 }
 
 /// Returns the number of superpages programmed with parity for each one programmed with data.

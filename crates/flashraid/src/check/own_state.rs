@@ -126,7 +126,7 @@ fn smaller(array: &ArrayParams, superblock: &SuperblockParams) -> ArrayParams {
     (smaller.failures, smaller.rebuild, smaller.cache, smaller.host_port, smaller.coordination) = (Vec::new(), None, None, None, None);
     let ssd = &mut smaller.ssd;
     let geometry = &mut ssd.geometry;
-    (geometry.dies, geometry.planes, geometry.reserved_blocks_per_plane) = (1, 1, spare);
+    (geometry.dies, geometry.planes, geometry.overprovisioned_blocks_per_plane) = (1, 1, spare);
     geometry.pages_per_block = rows * row_units * superblock.pages_per_mapping_unit;
     ssd.channel = ssd.channel.map(|_| DieToChannelAssignment::consecutive(1));
     // Data with one bit per cell are moved out of there in any case.

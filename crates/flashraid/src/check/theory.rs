@@ -12,7 +12,7 @@ pub fn expected_write_amplification(of_policy: WriteAmplificationTheory, pages: 
     match of_policy {
         WriteAmplificationTheory::Greedy => (greedy_write_amplification(pages, alpha), "exact"),
         WriteAmplificationTheory::OldestFirst => (oldest_first_write_amplification(alpha), "exact"),
-        WriteAmplificationTheory::Random => (random_write_amplification(pages, alpha), "exact"),
+        WriteAmplificationTheory::Random => (random_victim_write_amplification(pages, alpha), "exact"),
         WriteAmplificationTheory::GreedyIsLowerBound => (greedy_write_amplification(pages, alpha), "at least"),
     }
 }
@@ -88,7 +88,7 @@ pub fn oldest_first_write_amplification(alpha: f64) -> f64 {
 /// A victim is as full as the mean of all blocks that are not fully valid: it has `valid = pages · (1 − f) / (alpha − f)` valid pages.
 /// Each victim frees `pages − valid` pages, and one page is needed for each write: `f · (pages − valid) = 1`. The solution is
 /// `pages · f = alpha · pages / (pages · (alpha − 1) + 1)`.
-pub fn random_write_amplification(pages: u32, alpha: f64) -> f64 {
+pub fn random_victim_write_amplification(pages: u32, alpha: f64) -> f64 {
     let b = f64::from(pages);
     alpha * b / (b * (alpha - 1.0) + 1.0)
 }
@@ -116,7 +116,7 @@ mod tests {
         for alpha in [1.05, 1.1, 1.3] {
             assert!(greedy_write_amplification(16, alpha) < greedy_write_amplification(64, alpha));
             assert!(greedy_write_amplification(64, alpha) < oldest_first_write_amplification(alpha));
-            assert!(oldest_first_write_amplification(alpha) < random_write_amplification(1024, alpha));
+            assert!(oldest_first_write_amplification(alpha) < random_victim_write_amplification(1024, alpha));
             assert!(greedy_write_amplification(64, alpha + 0.05) < greedy_write_amplification(64, alpha));
         }
         // A block of one page has no valid page when it is collected.

@@ -4,13 +4,13 @@ use serde::Serialize;
 
 use super::{FirstCollectionEstimate, FirstRequestsStatistics, LoadCheck, PoolGcEstimate};
 use flashraid_model::array::ArrayParams;
-use flashraid_model::coordination::{CollectionPermissionScope, SchemePolicy};
+use flashraid_model::coordination::{CollectionPermissionScope, CoordinationPolicy};
 use flashraid_workload::units::Duration;
 
 /// Results about members that need permission to collect, which the controller gives to few at a time
 /// (`coordination.scheme = "stagger"`).
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct StaggerCheck {
+pub struct StaggeredCollectionCheck {
     /// Number of free blocks at or below which a member asks the controller for permission to collect. One pool of blocks (of a plane
     /// or of a die) with so few is enough. In drives with superblocks, the value is a number of superblocks.
     pub ask_at_free_blocks: u32,
@@ -33,7 +33,7 @@ pub struct StaggerCheck {
 /// Results about turns: windows of time in which one member may collect and the others may not (`coordination.scheme = "windows"`). They
 /// tell if the turns are long enough, and not too long.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct TurnsCheck {
+pub struct CollectionTurnsCheck {
     /// Number of free blocks of a pool at or below which its blocks are collected in the member's turn. A turn is the time in which
     /// only this member may collect. Each pool of blocks (of a plane or of a die) is checked by itself. In drives with superblocks,
     /// the value is a number of superblocks.
@@ -60,15 +60,19 @@ pub struct TurnsCheck {
 }
 
 /// Returns the results about permission to collect; `None` unless members ask the controller for it.
-pub(super) fn leave_check(array: &ArrayParams, load: Option<&LoadCheck>, first: FirstCollectionEstimate) -> Option<StaggerCheck> {
+pub(super) fn leave_check(
+    array: &ArrayParams,
+    load: Option<&LoadCheck>,
+    first: FirstCollectionEstimate,
+) -> Option<StaggeredCollectionCheck> {
     let coordination = array.coordination.as_ref()?;
-    let SchemePolicy::Stagger(stagger) = &coordination.scheme else { return None };
+    let CoordinationPolicy::StaggeredCollection(stagger) = &coordination.scheme else { return None };
     let role = coordination.member_coordination_settings(&array.ssd.pool_sizes());
     let copies = array.layout().copies_of_each_page();
     let scope_members = if stagger.scope == CollectionPermissionScope::MirrorSet && copies > 1 { copies } else { array.members };
     let together = stagger.together.members(array.level.parity_strips()).min(scope_members);
     let collecting = load.and_then(|load| Some(load.dies_with_gc? - load.dies_without_gc?));
-    Some(StaggerCheck {
+    Some(StaggeredCollectionCheck {
         ask_at_free_blocks: role.permission_request_settings?.ask_at_free_blocks,
         scope_members,
         together,
@@ -79,9 +83,13 @@ pub(super) fn leave_check(array: &ArrayParams, load: Option<&LoadCheck>, first: 
 }
 
 /// Returns the results about turns to collect; `None` unless members take turns.
-pub(super) fn turns_check(array: &ArrayParams, gc: &PoolGcEstimate, workload: Option<&FirstRequestsStatistics>) -> Option<TurnsCheck> {
+pub(super) fn turns_check(
+    array: &ArrayParams,
+    gc: &PoolGcEstimate,
+    workload: Option<&FirstRequestsStatistics>,
+) -> Option<CollectionTurnsCheck> {
     let coordination = array.coordination.as_ref()?;
-    let SchemePolicy::Windows(windows) = &coordination.scheme else { return None };
+    let CoordinationPolicy::CollectionTimeWindows(windows) = &coordination.scheme else { return None };
     let (ssd, pools) = (&array.ssd, array.ssd.pool_sizes());
     let clean_free_blocks = coordination.member_coordination_settings(&pools).turn?.collect_at_free_blocks;
     let (members, dies) = (f64::from(array.members), f64::from(ssd.geometry.dies));
@@ -108,7 +116,7 @@ pub(super) fn turns_check(array: &ArrayParams, gc: &PoolGcEstimate, workload: Op
         }
     };
     let clean_ms = if ssd.superblock.is_some() { 0.0 } else { gc.clean_us / 1000.0 };
-    Some(TurnsCheck {
+    Some(CollectionTurnsCheck {
         clean_free_blocks,
         window_ms: ms(window),
         buffer_ms: ms(buffer),
@@ -120,9 +128,9 @@ pub(super) fn turns_check(array: &ArrayParams, gc: &PoolGcEstimate, workload: Op
 }
 
 /// Returns warnings about permission to collect, and about turns to collect.
-pub(super) fn warnings(leave: Option<&StaggerCheck>, turns: Option<&TurnsCheck>) -> Vec<String> {
+pub(super) fn warnings(leave: Option<&StaggeredCollectionCheck>, turns: Option<&CollectionTurnsCheck>) -> Vec<String> {
     let mut warnings = Vec::new();
-    if let Some(StaggerCheck { scope_members, together, load: Some(load), .. }) = leave
+    if let Some(StaggeredCollectionCheck { scope_members, together, load: Some(load), .. }) = leave
         && *load > 1.0
     {
         warnings.push(format!(
@@ -130,7 +138,7 @@ pub(super) fn warnings(leave: Option<&StaggerCheck>, turns: Option<&TurnsCheck>)
              unasked; raise coordination.together, or the free blocks between coordination.ask_at and ssd.gc.start"
         ));
     }
-    if let Some(StaggerCheck { scope_members, together, load, begins_at_start: true, .. }) = leave
+    if let Some(StaggeredCollectionCheck { scope_members, together, load, begins_at_start: true, .. }) = leave
         && together < scope_members
         && load.is_none_or(|load| load <= 1.0)
     {
@@ -142,7 +150,7 @@ pub(super) fn warnings(leave: Option<&StaggerCheck>, turns: Option<&TurnsCheck>)
         );
     }
     let Some(turns) = turns else { return warnings };
-    let TurnsCheck { window_ms, window_min_ms, .. } = *turns;
+    let CollectionTurnsCheck { window_ms, window_min_ms, .. } = *turns;
     if let Some(most) = turns.window_max_ms.filter(|&most| window_ms > most) {
         warnings.push(format!(
             "coordination.window is {window_ms:.4} ms, but free blocks last for turns of up to {most:.4} ms: members will collect outside of \

@@ -10,7 +10,7 @@ use serde_json::Map;
 use std::borrow::Cow;
 
 use flashraid_model::cache::CachePolicy;
-use flashraid_model::policy::policy_config_tables;
+use flashraid_model::policy::policy_config_serde;
 use flashraid_workload::units::{Duration, Fraction, Size};
 
 /// The write cache of the array.
@@ -82,8 +82,8 @@ const POLICY: &str = "policy";
 
 impl Serialize for CacheConfig {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        policy_config_tables::serialize_merged_tables(
-            policy_config_tables::named_table_with_own_parameters(POLICY, &self.policy),
+        policy_config_serde::serialize_merged_tables(
+            policy_config_serde::named_table_with_own_parameters(POLICY, &self.policy),
             &self.common,
             serializer,
         )
@@ -93,7 +93,7 @@ impl Serialize for CacheConfig {
 impl<'de> Deserialize<'de> for CacheConfig {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut table = Map::deserialize(deserializer)?;
-        let (policy, others) = policy_config_tables::take_chosen_and_other_policies(POLICY, &mut table).map_err(D::Error::custom)?;
+        let (policy, others) = policy_config_serde::take_chosen_and_other_policies(POLICY, &mut table).map_err(D::Error::custom)?;
         let common = serde_json::from_value(table.into()).map_err(D::Error::custom)?;
         Ok(Self { policy, common, others })
     }
@@ -105,7 +105,7 @@ impl JsonSchema for CacheConfig {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        policy_config_tables::policy_table_json_schema::<CachePolicy, CommonCacheKeys>(
+        policy_config_serde::policy_table_json_schema::<CachePolicy, CommonCacheKeys>(
             POLICY,
             "The policy.",
             "The write cache of the array.",

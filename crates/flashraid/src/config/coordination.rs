@@ -9,28 +9,28 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Map;
 use std::borrow::Cow;
 
-use flashraid_model::coordination::{DEFAULT_LOW_FREE_BLOCKS_THRESHOLD, SchemePolicy};
-use flashraid_model::policy::policy_config_tables;
-use flashraid_workload::units::{Duration, StopThreshold};
+use flashraid_model::coordination::{CoordinationPolicy, DEFAULT_LOW_FREE_BLOCKS_THRESHOLD};
+use flashraid_model::policy::policy_config_serde;
+use flashraid_workload::units::{Duration, GcStopThreshold};
 
 /// Coordination of the members' garbage collection.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CoordinationConfig {
     /// The coordination scheme, with its parameters. It decides which members collect garbage at what time.
-    pub scheme: SchemePolicy,
+    pub scheme: CoordinationPolicy,
     /// Keys that apply to every scheme in which a controller of the array decides which members collect garbage, and when.
-    pub protocol: ProtocolConfig,
+    pub protocol: GcCoordinatorConfig,
     /// Other schemes whose parameters the user also set.
-    pub(super) others: Vec<SchemePolicy>,
+    pub(super) others: Vec<CoordinationPolicy>,
 }
 
 /// Keys that apply to every scheme in which a controller of the array decides which members collect garbage, and when.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
-pub struct ProtocolConfig {
+pub struct GcCoordinatorConfig {
     /// Amount of garbage collection that each die does when the controller forces its member to collect, or permits it.
-    pub force_until: ForceUntil,
+    pub force_until: ForceCollectionUntil,
     /// True if all dies of a member collect when the controller forces the member to collect. False if only dies that are short of
     /// free blocks collect. Such a die has a pool of blocks with at most as many free blocks as the key `t_soft` says.
     pub across_dies: bool,
@@ -38,11 +38,11 @@ pub struct ProtocolConfig {
     /// begins to collect by itself. With `"soft"`, it asks earlier, before it must collect. The scheme decides which members are then
     /// forced. By default `"soft"` if the waiting time of the controller (the key `delay`) is above 0, otherwise `"at-start"`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub notify: Option<JointCollectionRequestConfig>,
+    pub notify: Option<JointCollectionRequestTimingConfig>,
     /// Number of free blocks at or below which a pool of blocks (of a plane or die) counts as low. With the schemes `reactive-selective`
     /// and `proactive-idle`, a member with a low pool registers with the controller. When the controller next forces members to collect,
     /// it forces all that have registered. With `notify = "soft"`, a member with a low pool asks the controller to force it to collect.
-    pub t_soft: StopThreshold,
+    pub t_soft: GcStopThreshold,
     /// Time from a member's first message that asks for forced collection until the controller forces members to collect, so that more
     /// members can ask. With `notify = "soft"`, the controller forces members earlier if an asking member would otherwise have to
     /// collect by itself.
@@ -53,7 +53,7 @@ pub struct ProtocolConfig {
     pub at_idle: bool,
     /// Answer of the controller to a member that asks for forced collection: it forces the members that the scheme chooses, or ignores all
     /// messages.
-    pub answer: ControllerForcedCollectionResponse,
+    pub answer: ResponseToForcedCollectionRequest,
     /// List of the members (counted from 0) that exchange messages with the controller of globally coordinated garbage collection
     /// (GGC). Other members collect by themselves. By default, all members exchange messages with the controller.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,23 +63,27 @@ pub struct ProtocolConfig {
     pub latency: MessageLatencyConfig,
 }
 
-impl ProtocolConfig {
+impl GcCoordinatorConfig {
     /// Returns the situation in which a member asks the controller to force members to collect, as the configuration has it or by default.
-    pub fn notify(&self) -> JointCollectionRequestConfig {
-        self.notify.unwrap_or(if self.delay.ns > 0 { JointCollectionRequestConfig::Soft } else { JointCollectionRequestConfig::AtStart })
+    pub fn notify(&self) -> JointCollectionRequestTimingConfig {
+        self.notify.unwrap_or(if self.delay.ns > 0 {
+            JointCollectionRequestTimingConfig::Soft
+        } else {
+            JointCollectionRequestTimingConfig::AtStart
+        })
     }
 }
 
-impl Default for ProtocolConfig {
+impl Default for GcCoordinatorConfig {
     fn default() -> Self {
         Self {
-            force_until: ForceUntil::OneVictim,
+            force_until: ForceCollectionUntil::OneVictim,
             across_dies: true,
             notify: None,
             t_soft: DEFAULT_LOW_FREE_BLOCKS_THRESHOLD,
             delay: Duration { ns: 0 },
             at_idle: false,
-            answer: ControllerForcedCollectionResponse::Prompt,
+            answer: ResponseToForcedCollectionRequest::Prompt,
             ggc_aware: None,
             latency: MessageLatencyConfig::default(),
         }
@@ -92,15 +96,15 @@ const SCHEME: &str = "scheme";
 impl Serialize for CoordinationConfig {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut table = Map::new();
-        policy_config_tables::put_policy_and_defaults_of_others(SCHEME, &self.scheme, &mut table);
-        policy_config_tables::serialize_merged_tables(table, &self.protocol, serializer)
+        policy_config_serde::put_policy_and_defaults_of_others(SCHEME, &self.scheme, &mut table);
+        policy_config_serde::serialize_merged_tables(table, &self.protocol, serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for CoordinationConfig {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut table = Map::deserialize(deserializer)?;
-        let (scheme, others) = policy_config_tables::take_chosen_and_other_policies(SCHEME, &mut table).map_err(D::Error::custom)?;
+        let (scheme, others) = policy_config_serde::take_chosen_and_other_policies(SCHEME, &mut table).map_err(D::Error::custom)?;
         let protocol = serde_json::from_value(table.into()).map_err(D::Error::custom)?;
         Ok(Self { scheme, protocol, others })
     }
@@ -113,14 +117,14 @@ impl JsonSchema for CoordinationConfig {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let meaning = "How garbage collection of the members is coordinated.";
-        policy_config_tables::policy_table_json_schema::<SchemePolicy, ProtocolConfig>(SCHEME, "The scheme.", meaning, generator)
+        policy_config_serde::policy_table_json_schema::<CoordinationPolicy, GcCoordinatorConfig>(SCHEME, "The scheme.", meaning, generator)
     }
 }
 
 /// Amount of garbage collection that each die does when the controller forces its member to collect, or permits it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum ForceUntil {
+pub enum ForceCollectionUntil {
     /// Collect one victim block in each die, whatever the number of free blocks. A drive with superblocks instead collects until it
     /// has as many free superblocks as the sum of the keys `ssd.superblock.target` and `ssd.superblock.span`.
     OneVictim,
@@ -141,7 +145,7 @@ pub enum ForceUntil {
 /// itself, or earlier, before it must collect. The scheme decides which members are then forced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum JointCollectionRequestConfig {
+pub enum JointCollectionRequestTimingConfig {
     /// The member collects by itself when it must. As it begins, it asks the controller for forced collection, so that other members
     /// collect at the same time.
     AtStart,
@@ -155,7 +159,7 @@ pub enum JointCollectionRequestConfig {
 /// messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum ControllerForcedCollectionResponse {
+pub enum ResponseToForcedCollectionRequest {
     /// The controller forces members to collect when the time `delay` has passed since a member asked for it. Other members can ask in
     /// this time. The scheme decides which members are forced.
     Prompt,

@@ -95,8 +95,8 @@ pub struct SsdConfig {
     #[schemars(range(min = 1, max = 65_536))]
     pub scale: u32,
     /// Dimension of the drive that `scale` divides: the number of pages of a superblock on each die, or the number of dies.
-    #[serde(default, skip_serializing_if = "ScaledDimension::is_default")]
-    pub scale_by: ScaledDimension,
+    #[serde(default, skip_serializing_if = "ScaledDriveDimension::is_default")]
+    pub scale_by: ScaledDriveDimension,
     /// Treatment of a write of zeroes that the host asks for without sending data (NVMe's Write Zeroes; `WZ` of blkparse).
     #[serde(default, skip_serializing_if = "WriteZeroes::is_default")]
     pub write_zeroes: WriteZeroes,
@@ -115,7 +115,7 @@ pub struct SsdConfig {
 /// Dimension of the drive that `ssd.scale` divides: the number of pages of a superblock on each die, or the number of dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum ScaledDimension {
+pub enum ScaledDriveDimension {
     /// Divides the number of pages of each superblock on each die by `ssd.scale`. Throughput and latencies stay. Free superblocks hold
     /// less, so that they absorb shorter bursts of writes.
     #[default]
@@ -127,7 +127,7 @@ pub enum ScaledDimension {
     Width,
 }
 
-impl ScaledDimension {
+impl ScaledDriveDimension {
     fn is_default(&self) -> bool {
         *self == Self::Space
     }
@@ -365,7 +365,7 @@ pub enum Duplex {
 }
 
 impl Quantity for HalfDuplexBandwidthLimit {
-    const NAME: &'static str = "link-rate";
+    const JSON_SCHEMA_FORMAT: &'static str = "link-rate";
     const ALLOWED_VALUES: &'static str =
         "\"off\", a rate such as \"300MB/s\" (half duplex), or a table such as { rate = \"3.2GB/s\", duplex = \"full\" }";
     const PATTERN: &'static str = r"^\s*(off|[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMGT]B|[KMGT]iB)/s)\s*$";

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use flashraid_model::ssd::{self, VictimPolicy};
-use flashraid_workload::units::{AllowedUnitlessRange, Duration, Fraction, Quantity, StartThreshold, StopThreshold, UnitError};
+use flashraid_workload::units::{AllowedUnitlessRange, Duration, Fraction, GcStartThreshold, GcStopThreshold, Quantity, UnitError};
 
 /// Garbage collection of one SSD.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -17,9 +17,9 @@ pub struct GcConfig {
     /// Choice of the block, or superblock, to collect: the name of a policy, or a table with its parameters.
     pub victim: VictimPolicy,
     /// Number of free blocks of a pool of blocks (of a plane or of a die) at or below which collection in the pool starts.
-    pub start: StartThreshold,
+    pub start: GcStartThreshold,
     /// Number of free blocks of a pool of blocks (of a plane or of a die) at which collection in the pool stops.
-    pub stop: StopThreshold,
+    pub stop: GcStopThreshold,
     /// Kinds of host requests before which a die checks if one of its pools of blocks has so few free blocks that collection must start.
     pub trigger: GcTriggerRequests,
     /// Scope of a pool of blocks: a plane, or a whole die. All blocks of a pool have their free blocks in common, and the open blocks
@@ -73,8 +73,8 @@ impl Default for GcConfig {
         Self {
             procedure: CollectionProcedure::AsSet,
             victim: VictimPolicy::default(),
-            start: StartThreshold::ShareOfPool(Fraction(0.05)),
-            stop: StopThreshold::AboveStart(1),
+            start: GcStartThreshold::FreeShareOfBlockPool(Fraction(0.05)),
+            stop: GcStopThreshold::AboveStart(1),
             trigger: GcTriggerRequests::Request,
             pool: BlockPoolScope::Plane,
             blocking: Blocking::Die,
@@ -107,7 +107,7 @@ pub enum HostOverlapWithMovesConfig {
     /// Overlap that is chosen by a name; `"in-flight"` is the only one. Host requests may then overlap with a step of a collection if
     /// they wait when the step begins, or if they arrive during it. A step is a read or a program of a page that collection moves.
     /// Reads overlap only with a read, and writes only with a program.
-    Named(NamedPipeline),
+    Named(NamedHostOverlap),
 }
 
 /// Values of the key `pipeline` that are names rather than true or false. The only one is `"in-flight"`. Host requests may then
@@ -115,7 +115,7 @@ pub enum HostOverlapWithMovesConfig {
 /// of a page that collection moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum NamedPipeline {
+pub enum NamedHostOverlap {
     /// Lets host requests overlap with a step of a collection if they wait when the step begins, or if they arrive during it. A step is a
     /// read or a program of a page that collection moves. Host reads overlap only with a step that reads, and host writes only with a step
     /// that programs. If both reads and writes wait when the step begins, none of these overlap. In drives with superblocks, only reads
@@ -134,12 +134,12 @@ impl HostOverlapWithMovesConfig {
         match self {
             Self::Plain(false) => ssd::HostOverlapWithMoves::NoOverlap,
             Self::Plain(true) => ssd::HostOverlapWithMoves::RequestsWaitingAtStepStart,
-            Self::Named(NamedPipeline::InFlight) => ssd::HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep,
+            Self::Named(NamedHostOverlap::InFlight) => ssd::HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep,
         }
     }
 }
 
-/// Name of the procedure [`CollectionProcedure::LikeDiskSimWithoutCopyBack`].
+/// Name of the procedure [`GcAlgorithm::LikeDiskSimWithoutCopyBack`].
 pub(super) const REFERENCE_NO_COPY_BACK: &str = "reference-no-copy-back";
 
 /// Rules by which collection chooses victim blocks and free blocks, and moves pages.
@@ -166,7 +166,7 @@ pub enum IdleTimeBeforeCollection {
 }
 
 impl Quantity for IdleTimeBeforeCollection {
-    const NAME: &'static str = "idle-time";
+    const JSON_SCHEMA_FORMAT: &'static str = "idle-time";
     const ALLOWED_VALUES: &'static str = "\"off\", or a duration with a unit, such as \"10ms\"";
     const PATTERN: &'static str = r"^\s*(off|[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d))\s*$";
     const UNITLESS_RANGE: Option<AllowedUnitlessRange> = None;

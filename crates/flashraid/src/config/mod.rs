@@ -48,27 +48,28 @@ use flashraid_driver::RunLimit;
 use flashraid_model::array::{ArrayParams, WarmUp};
 use flashraid_model::metrics::MetricsParams;
 use flashraid_workload::WorkloadSpec;
-use flashraid_workload::files::{is_wrong_path, read_at_most};
+use flashraid_workload::files::{is_wrong_path, read_file_with_size_limit};
 
 pub use array::{ArrayConfig, Level};
 pub use cache::{CacheCapacityUnit, CacheConfig, CommonCacheKeys};
 pub use coordination::{
-    ControllerForcedCollectionResponse, CoordinationConfig, ForceUntil, JointCollectionRequestConfig, MessageLatencyConfig, ProtocolConfig,
+    CoordinationConfig, ForceCollectionUntil, GcCoordinatorConfig, JointCollectionRequestTimingConfig, MessageLatencyConfig,
+    ResponseToForcedCollectionRequest,
 };
 pub use device::{
     BlockSummaryPage, ChannelConfig, ControllerDiePath, DieChoiceForWrites, DieNumberingOrder, Duplex, FillBeforeWarmUp, GeometryConfig,
-    HalfDuplexBandwidthLimit, HostLinkBandwidth, LinkTable, PlaneChoice, ScaledDimension, SsdConfig, SummaryPageTimeSplit, TimingConfig,
-    WarmUpConfig, WarmUpPattern, WriteZeroes,
+    HalfDuplexBandwidthLimit, HostLinkBandwidth, LinkTable, PlaneChoice, ScaledDriveDimension, SsdConfig, SummaryPageTimeSplit,
+    TimingConfig, WarmUpConfig, WarmUpPattern, WriteZeroes,
 };
-pub use flashraid_model::coordination::SchemePolicy;
+pub use flashraid_model::coordination::CoordinationPolicy;
 pub use flashraid_model::ssd::VictimPolicy;
-pub use flashraid_workload::units::{StartThreshold, StopThreshold};
+pub use flashraid_workload::units::{GcStartThreshold, GcStopThreshold};
 pub use gc::{BlockPoolScope, Blocking, CollectionProcedure, GcConfig, GcTriggerRequests, IdleTimeBeforeCollection, Preemption};
 pub use presets::{Preset, PresetKind, all_presets};
 pub(crate) use problems::nearest as nearest_name;
 pub use problems::{Problem, Problems, SourceText, TextPlace};
-pub use read::{HedgeDelay, HostKnowledgeOfRemainingCollection, Knowledge, ReadConfig, UnneededReadCancellation};
-pub use report::{ReportConfig, TimelineConfig};
+pub use read::{HedgeDelay, HostKnowledgeConfig, HostKnowledgeOfRemainingCollection, HostReadConfig, UnneededReadCancellation};
+pub use report::{EventTimelineConfig, ReportConfig};
 pub use resolve::workload_address_space;
 pub use superblock::{
     ConcurrentPlaneReads, ControllerCoresConfig, HandleIsolation, PlacementHandlesConfig, SlcConfig, SlcShareBase, SuperblockConfig,
@@ -99,8 +100,8 @@ pub struct Config {
     #[serde(default)]
     pub coordination: CoordinationConfig,
     /// Settings of the host's reads.
-    #[serde(default, skip_serializing_if = "ReadConfig::is_default")]
-    pub read: ReadConfig,
+    #[serde(default, skip_serializing_if = "HostReadConfig::is_default")]
+    pub read: HostReadConfig,
     /// Settings of the write cache.
     #[serde(default)]
     pub cache: CacheConfig,
@@ -195,7 +196,7 @@ pub(crate) fn read(path: &Path) -> Result<String, Problems> {
 fn read_text(path: &Path) -> std::io::Result<String> {
     /// Maximum number of bytes in a configuration file.
     const TEXT_MAX: u64 = 16 << 20;
-    String::from_utf8(read_at_most(path, TEXT_MAX)?).map_err(|_| std::io::ErrorKind::InvalidData.into())
+    String::from_utf8(read_file_with_size_limit(path, TEXT_MAX)?).map_err(|_| std::io::ErrorKind::InvalidData.into())
 }
 
 /// Returns the problems of a text that is not TOML.

@@ -9,7 +9,7 @@ use flashraid_workload::AddressGranularity;
 use flashraid_workload::quantities::{MeanRequestInterval, MeanSize};
 use flashraid_workload::quantity_impls;
 use flashraid_workload::synthetic::Footprint;
-use flashraid_workload::units::{ByteRate, Duration, Fraction, Quantity, Size, StartThreshold, StopThreshold, TimePerByte, UnitError};
+use flashraid_workload::units::{ByteRate, Duration, Fraction, GcStartThreshold, GcStopThreshold, Quantity, Size, TimePerByte, UnitError};
 
 quantity_impls!(HalfDuplexBandwidthLimit, IdleTimeBeforeCollection, HedgeDelay, RequestsOrTime, TraceReorder);
 
@@ -21,7 +21,7 @@ pub(super) struct Checker {
 }
 
 const fn checker<Q: Quantity>() -> Checker {
-    Checker { name: Q::NAME, allowed: Q::ALLOWED_VALUES, check: |text| Q::parse(text).map(drop) }
+    Checker { name: Q::JSON_SCHEMA_FORMAT, allowed: Q::ALLOWED_VALUES, check: |text| Q::parse(text).map(drop) }
 }
 
 /// Every quantity that a configuration can hold.
@@ -32,8 +32,8 @@ pub(super) const CHECKERS: &[Checker] = &[
     checker::<TimePerByte>(),
     checker::<Fraction>(),
     checker::<HalfDuplexBandwidthLimit>(),
-    checker::<StartThreshold>(),
-    checker::<StopThreshold>(),
+    checker::<GcStartThreshold>(),
+    checker::<GcStopThreshold>(),
     checker::<IdleTimeBeforeCollection>(),
     checker::<HedgeDelay>(),
     checker::<CollectingMembersLimit>(),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use flashraid_model::array::{self, HedgeAfter, ReadPlan, ReadPlanParams, SlowReadPredictionParams};
-use flashraid_model::coordination::SchemePolicy;
+use flashraid_model::coordination::CoordinationPolicy;
 use flashraid_workload::units::{AllowedUnitlessRange, Duration, Fraction, Quantity, UnitError};
 
 use super::Config;
@@ -23,7 +23,7 @@ const LATE_MAX_NS: u64 = 3_600_000_000_000;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
-pub struct ReadConfig {
+pub struct HostReadConfig {
     /// Read plan: the way the array chooses which members a read is served from, if there is a choice. With mirrors, it chooses a copy.
     /// With parity, it may reconstruct pages from the rest of their stripe instead of reading them.
     pub plan: ReadPlanName,
@@ -33,7 +33,7 @@ pub struct ReadConfig {
     pub fast_fail: Duration,
     /// Knowledge of the host about which parts of the array collect garbage at the moment: dies or planes, members, or only whose turn
     /// it is. The host uses it to read elsewhere. Only with `plan = "avoid"` (reads avoid members that collect).
-    pub knowledge: Knowledge,
+    pub knowledge: HostKnowledgeConfig,
     /// True to avoid collecting members also in the reads that an array with parity makes before a write. For the new parity, the
     /// array reads either the old data and parity, or the rest of the stripe. With true, it takes whichever of the two is delayed less
     /// by collection. Only with `plan = "avoid"` (reads avoid members that collect).
@@ -66,12 +66,12 @@ pub struct ReadConfig {
     pub then_hedge: bool,
 }
 
-impl Default for ReadConfig {
+impl Default for HostReadConfig {
     fn default() -> Self {
         Self {
             plan: ReadPlanName::default(),
             fast_fail: Duration { ns: 1000 },
-            knowledge: Knowledge::Element,
+            knowledge: HostKnowledgeConfig::Element,
             pre_reads: true,
             remaining: HostKnowledgeOfRemainingCollection::Known,
             after: HedgeDelay::P95OfReads,
@@ -96,7 +96,7 @@ pub enum HedgeDelay {
 }
 
 impl Quantity for HedgeDelay {
-    const NAME: &'static str = "time-until-late";
+    const JSON_SCHEMA_FORMAT: &'static str = "time-until-late";
     const ALLOWED_VALUES: &'static str = "\"p95\", or a duration with a unit, such as \"1ms\"";
     const PATTERN: &'static str = r"^\s*(p95|[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d))\s*$";
     const UNITLESS_RANGE: Option<AllowedUnitlessRange> = None;
@@ -128,7 +128,7 @@ pub enum UnneededReadCancellation {
 /// Knowledge of the host about collection in the members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Knowledge {
+pub enum HostKnowledgeConfig {
     /// The host knows which dies or planes (the parts that a collection blocks) collect now.
     Element,
     /// The host knows which members have a die that collects now, but not which die it is.
@@ -148,7 +148,7 @@ pub enum HostKnowledgeOfRemainingCollection {
     Unknown,
 }
 
-impl ReadConfig {
+impl HostReadConfig {
     /// Returns true if the settings are the defaults, so that reports leave the section out.
     pub(super) fn is_default(&self) -> bool {
         *self == Self::default()
@@ -164,9 +164,9 @@ impl ReadConfig {
         ReadPlanParams {
             refusal_answer_ns: self.fast_fail.ns,
             collection_knowledge: match self.knowledge {
-                Knowledge::Element => array::HostKnowledgeOfCollection::PerDieOrPlane,
-                Knowledge::Member => array::HostKnowledgeOfCollection::PerMember,
-                Knowledge::Turn => array::HostKnowledgeOfCollection::Turns,
+                HostKnowledgeConfig::Element => array::HostKnowledgeOfCollection::PerDieOrPlane,
+                HostKnowledgeConfig::Member => array::HostKnowledgeOfCollection::PerMember,
+                HostKnowledgeConfig::Turn => array::HostKnowledgeOfCollection::Turns,
             },
             parity_update_reads_avoid_collection: self.pre_reads,
             knows_remaining_collection_time: self.remaining == HostKnowledgeOfRemainingCollection::Known,
@@ -179,7 +179,7 @@ impl ReadConfig {
                 slow_wait_threshold_ns: self.slow.ns,
                 false_accept: self.false_accept.0,
                 false_reject: self.false_reject.0,
-                delay_per_read_ns: self.cost.ns,
+                prediction_time_per_read_ns: self.cost.ns,
                 also_hedges: self.then_hedge,
             },
         }
@@ -204,8 +204,8 @@ impl Resolver<'_> {
             let message = format!("`read.after` is {after}, but between 1ns and 1h is allowed");
             self.problem("read.after", message, None);
         }
-        let takes_turns = matches!(config.coordination.scheme, SchemePolicy::Windows(_));
-        if config.read.plan.0.considers_collecting_members() && config.read.knowledge == Knowledge::Turn && !takes_turns {
+        let takes_turns = matches!(config.coordination.scheme, CoordinationPolicy::CollectionTimeWindows(_));
+        if config.read.plan.0.considers_collecting_members() && config.read.knowledge == HostKnowledgeConfig::Turn && !takes_turns {
             let message = format!(
                 "`read.knowledge` is \"turn\", but with coordination.scheme = \"{}\" members have no turns",
                 config.coordination.scheme.name()
@@ -214,7 +214,7 @@ impl Resolver<'_> {
             self.problem("read.knowledge", message, Some(fix));
         }
         let policy = &config.cache.policy;
-        if config.read.plan.0 != ReadPlan::Home && policy.caches_used().member_caches.is_some() {
+        if config.read.plan.0 != ReadPlan::Home && policy.write_cache_parts().member_caches.is_some() {
             let message = format!(
                 "`read.plan` is \"{}\", but with cache.policy = \"{}\" the flash of a member may be older than its cache, so that no strip follows from the others",
                 config.read.plan.0.name(),
@@ -242,7 +242,7 @@ pub(super) fn without_effect(config: &Config, array: &array::ArrayParams, is_wri
         return warnings;
     }
     let name = plan.name();
-    if !array.plans_reads() {
+    if !array.chooses_source_of_each_read() {
         let level = config.array.level.name();
         warnings.push(format!("read.plan = \"{name}\" has no effect with level \"{level}\", where each page lies in one place only"));
     } else if plan.considers_collecting_members() && array.ssd.gc.collection_takes_no_time {
@@ -295,12 +295,12 @@ mod tests {
     #[test]
     fn plans_are_written_by_their_names() {
         for plan in ReadPlan::ALL {
-            let config = ReadConfig { plan: ReadPlanName(*plan), ..ReadConfig::default() };
+            let config = HostReadConfig { plan: ReadPlanName(*plan), ..HostReadConfig::default() };
             let text = serde_json::to_string(&config).unwrap();
             assert!(text.starts_with(&format!("{{\"plan\":\"{}\",", plan.name())), "{text}");
-            assert_eq!(serde_json::from_str::<ReadConfig>(&text).unwrap(), config);
+            assert_eq!(serde_json::from_str::<HostReadConfig>(&text).unwrap(), config);
         }
-        assert!(serde_json::from_str::<ReadConfig>("{\"plan\":\"away\"}").is_err());
+        assert!(serde_json::from_str::<HostReadConfig>("{\"plan\":\"away\"}").is_err());
     }
 
     fn read(text: &str) -> Result<super::super::Scenario, super::super::Problems> {
@@ -311,7 +311,7 @@ mod tests {
     fn the_settings_of_a_plan_reach_the_model() {
         let text = "[array]\nlevel = \"raid5\"\nmembers = 4\n[read]\nplan = \"avoid\"\nfast_fail = \"3us\"\nknowledge = \"member\"\npre_reads = false\nremaining = \"unknown\"\n";
         let array = read(text).unwrap_or_else(|problems| panic!("{problems}")).array;
-        assert!(array.plans_reads());
+        assert!(array.chooses_source_of_each_read());
         let expected = ReadPlanParams {
             refusal_answer_ns: 3000,
             collection_knowledge: array::HostKnowledgeOfCollection::PerMember,
@@ -350,7 +350,7 @@ mod tests {
             slow_wait_threshold_ns: 2_000_000,
             false_accept: 0.1,
             false_reject: 0.2,
-            delay_per_read_ns: 0,
+            prediction_time_per_read_ns: 0,
             also_hedges: true,
         };
         assert_eq!(of_prediction(keys), Ok(prediction));

@@ -18,7 +18,7 @@ pub struct ReportConfig {
     /// Window of simulated time for which the report has a timeline. The timeline lists the requests, collections, and destages of the
     /// write cache that overlap with the window. By default, there is no timeline.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub timeline: Option<TimelineConfig>,
+    pub timeline: Option<EventTimelineConfig>,
     /// Number of requests at the beginning that the statistics leave out.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 9_223_372_036_854_775_807_u64))]
@@ -45,7 +45,7 @@ impl Default for ReportConfig {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
-pub struct TimelineConfig {
+pub struct EventTimelineConfig {
     /// Simulated time at which the window of the timeline begins, counted from the start of the run.
     pub from: Duration,
     /// Simulated time at which the window of the timeline ends, counted from the start of the run. This moment itself is outside.

@@ -19,10 +19,10 @@ use flashraid_model::events::TIME_MAX_NS;
 use flashraid_model::flash::{DieToChannelAssignment, Geometry, Timing};
 use flashraid_model::metrics::{MetricsParams, UnmeasuredStart};
 use flashraid_model::policy::ParameterProblem;
-use flashraid_model::space::pools::MAX_POOLS_PER_DIE;
+use flashraid_model::space::pools::BLOCK_POOLS_PER_DIE_MAX;
 use flashraid_model::ssd::{self, GcParams, HostLinkParams, Mechanisms, SsdParams, VictimPolicy};
-use flashraid_workload::units::{Duration, Size, StopThreshold, count_with_noun};
-use flashraid_workload::{AddressSpace, SourceSpec};
+use flashraid_workload::units::{Duration, GcStopThreshold, Size, count_with_noun};
+use flashraid_workload::{ArrayProperties, SourceSpec};
 
 /// Number of bytes in a sector, the unit by which spare bytes are counted.
 pub(super) const SECTOR_BYTES: u64 = 512;
@@ -99,10 +99,10 @@ fn deallocated_bytes(array: &ArrayParams) -> Option<u64> {
 }
 
 /// Returns the address space of an array for its workload: capacity, page size, and the layout of stripes.
-pub fn workload_address_space(array: &ArrayParams) -> AddressSpace {
+pub fn workload_address_space(array: &ArrayParams) -> ArrayProperties {
     let page_bytes = u64::from(array.ssd.geometry.page_bytes);
     let layout = array.layout();
-    AddressSpace {
+    ArrayProperties {
         capacity_bytes: layout.exported_pages() * page_bytes,
         page_bytes,
         stripe_unit_bytes: u64::from(array.stripe_unit_pages) * page_bytes,
@@ -115,7 +115,8 @@ fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String>
     let mut warnings = without_effect(config);
     let geometry = &array.ssd.geometry;
     let gc = &array.ssd.gc;
-    let pool_reserved = geometry.reserved_blocks_per_plane * if gc.pool_scope == ssd::PoolScope::Die { geometry.planes } else { 1 };
+    let pool_reserved =
+        geometry.overprovisioned_blocks_per_plane * if gc.block_pool_scope == ssd::BlockPoolScope::Die { geometry.planes } else { 1 };
     // One reserved block is always open.
     if gc.stop_threshold_free_blocks > pool_reserved - 1 {
         let text = format!(
@@ -301,7 +302,7 @@ impl Resolver<'_> {
             channel,
             link,
             front_end: front,
-            mechanisms: self.mechanisms(config),
+            die_delay_mechanisms: self.mechanisms(config),
             superblock: None,
         };
         self.longest_times(config, &ssd);
@@ -332,9 +333,9 @@ impl Resolver<'_> {
             );
             self.problem("ssd.geometry", message, Some("larger pages (`ssd.geometry.page_size`) need fewer of them"));
         }
-        if config.ssd.gc.pool == BlockPoolScope::Plane && written.planes > MAX_POOLS_PER_DIE {
+        if config.ssd.gc.pool == BlockPoolScope::Plane && written.planes > BLOCK_POOLS_PER_DIE_MAX {
             let message = format!(
-                "`ssd.geometry.planes` is {}, but a die can have at most {MAX_POOLS_PER_DIE} planes with a pool each",
+                "`ssd.geometry.planes` is {}, but a die can have at most {BLOCK_POOLS_PER_DIE_MAX} planes with a pool each",
                 written.planes
             );
             self.problem("ssd.geometry.planes", message, Some("set ssd.gc.pool = \"die\""));
@@ -362,7 +363,7 @@ impl Resolver<'_> {
             blocks_per_plane: written.blocks,
             pages_per_block: written.pages,
             page_bytes: page_bytes as u32,
-            reserved_blocks_per_plane: reserved,
+            overprovisioned_blocks_per_plane: reserved,
             has_summary_page: config.ssd.summary_page.is_present(),
         })
     }
@@ -404,7 +405,7 @@ impl Resolver<'_> {
             block_erase_ns: written.block_erase.ns,
             page_transfer_ns: allowed_ns(page_transfer_ns),
             summary_page_transfer_ns: if geometry.has_summary_page { allowed_ns(transfer_ns(1)) } else { 0 },
-            command_overhead_ns: written.command_overhead.ns,
+            host_command_overhead_ns: written.command_overhead.ns,
             spreads_summary_page_over_programs: config.ssd.summary_page.spreads_time_over_programs(),
         }
     }
@@ -419,7 +420,7 @@ impl Resolver<'_> {
             self.problem("ssd.link", "`ssd.link` is so slow that a page takes more than the 1h that is allowed", Some("raise the rate"));
         }
         let (g, t) = (&ssd.geometry, &ssd.timing);
-        let mut page_ns = u128::from(t.page_read_ns) + 2 * u128::from(t.page_program_ns) + u128::from(t.command_overhead_ns);
+        let mut page_ns = u128::from(t.page_read_ns) + 2 * u128::from(t.page_program_ns) + u128::from(t.host_command_overhead_ns);
         page_ns += 2 * u128::from(t.page_transfer_ns) + u128::from(t.summary_page_transfer_ns);
         if let Some(preemption) = ssd.gc.preemption {
             page_ns += 2 * u128::from(preemption.poll_duration_ns);
@@ -444,7 +445,7 @@ impl Resolver<'_> {
         let written = &config.ssd.gc;
         let planes_per_pool = if written.pool == BlockPoolScope::Die { geometry.planes } else { 1 };
         let pool_blocks = planes_per_pool * geometry.blocks_per_plane;
-        let pool_reserved = planes_per_pool * geometry.reserved_blocks_per_plane;
+        let pool_reserved = planes_per_pool * geometry.overprovisioned_blocks_per_plane;
         let pool = if written.pool == BlockPoolScope::Die { "a die" } else { "a plane" };
         let start = written.start.threshold_free_blocks_for_pool(pool_blocks);
         let procedure = written.procedure;
@@ -466,7 +467,8 @@ impl Resolver<'_> {
                 self.written("ssd.gc.stop"),
                 start + 1
             );
-            let help = matches!(written.stop, StopThreshold::AboveStart(_)).then_some("lower ssd.gc.start, or raise ssd.geometry.reserved");
+            let help =
+                matches!(written.stop, GcStopThreshold::AboveStart(_)).then_some("lower ssd.gc.start, or raise ssd.geometry.reserved");
             self.problem("ssd.gc.stop", message, help);
         }
         if written.blocking == Blocking::Plane && written.pool != BlockPoolScope::Plane {
@@ -488,13 +490,13 @@ impl Resolver<'_> {
             }
         };
         GcParams {
-            collection_procedure: match procedure {
-                CollectionProcedure::AsSet => ssd::CollectionProcedure::VictimByPolicy,
-                CollectionProcedure::ReferenceNoCopyBack => ssd::CollectionProcedure::LikeDiskSimWithoutCopyBack,
+            gc_algorithm: match procedure {
+                CollectionProcedure::AsSet => ssd::GcAlgorithm::VictimByPolicy,
+                CollectionProcedure::ReferenceNoCopyBack => ssd::GcAlgorithm::LikeDiskSimWithoutCopyBack,
             },
-            pool_scope: match written.pool {
-                BlockPoolScope::Plane => ssd::PoolScope::Plane,
-                BlockPoolScope::Die => ssd::PoolScope::Die,
+            block_pool_scope: match written.pool {
+                BlockPoolScope::Plane => ssd::BlockPoolScope::Plane,
+                BlockPoolScope::Die => ssd::BlockPoolScope::Die,
             },
             blocking_scope: match written.blocking {
                 Blocking::Die => ssd::CollectionBlockingScope::Die,
@@ -510,9 +512,9 @@ impl Resolver<'_> {
             separate_open_block: written.separate_open_block,
             copy_back: written.copy_back,
             collection_takes_no_time: config.coordination.scheme.collection_takes_no_time(),
-            preemption: (written.preemption != Preemption::None).then(|| ssd::Preemption {
+            preemption: (written.preemption != Preemption::None).then(|| ssd::GcPreemption {
                 poll_duration_ns: written.poll.ns,
-                write_blocking_limit_to_start_ratio: written.t_hard.0,
+                write_stall_to_gc_start_threshold_ratio: written.t_hard.0,
                 host_overlap_with_moves: written.pipeline.resolved(),
                 serves_page_being_moved_from_register: written.merge,
                 moves_host_requested_pages_first: written.reorder,
@@ -743,7 +745,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn workload(&mut self, config: &Config, space: Option<&AddressSpace>) {
+    fn workload(&mut self, config: &Config, space: Option<&ArrayProperties>) {
         let before = self.problems.len();
         self.workload_keys(&config.workload, "workload", true);
         if let Some(space) = space.filter(|_| self.problems.len() == before) {
@@ -788,7 +790,7 @@ impl Resolver<'_> {
 
     fn workload_keys(&mut self, workload: &super::workload::WorkloadConfig, section: &str, is_whole: bool) {
         use super::workload::AddressFit;
-        use flashraid_model::policy::policy_config_tables;
+        use flashraid_model::policy::policy_config_serde;
         use flashraid_workload::synthetic::AddressDistribution;
         if !is_whole {
             for (key, is_set) in [("requests", workload.requests.is_some()), ("duration", workload.duration.is_some())] {
@@ -828,7 +830,7 @@ impl Resolver<'_> {
         }
         if let Some(address) = &workload.address {
             for key in &address.unused_parameters {
-                let users: Vec<String> = policy_config_tables::policies_with_parameter::<AddressDistribution>(key)
+                let users: Vec<String> = policy_config_serde::policies_with_parameter::<AddressDistribution>(key)
                     .iter()
                     .map(|name| format!("\"{name}\""))
                     .collect();

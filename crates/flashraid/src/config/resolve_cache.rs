@@ -4,7 +4,7 @@ use super::Config;
 use super::cache::{CacheCapacityUnit, CacheConfig};
 use super::resolve::Resolver;
 use flashraid_model::cache::{CacheParams, CachePolicy, CapacityUnit};
-use flashraid_model::policy::policy_config_tables;
+use flashraid_model::policy::policy_config_serde;
 use flashraid_workload::units::{Duration, Fraction, Size};
 
 /// Longest time that is accepted.
@@ -29,9 +29,9 @@ pub(super) fn without_effect(written: &CacheConfig) -> Vec<String> {
         ("nvm_read", common.nvm_read.is_some()),
         ("nvm_write", common.nvm_write.is_some()),
     ];
-    let nothing_caches = policy.caches_used().has_no_cache();
+    let nothing_caches = policy.write_cache_parts().has_no_cache();
     let unused = set.into_iter().filter(|(_, set)| *set && nothing_caches).map(|(key, _)| key.to_owned());
-    unused.chain(policy_config_tables::unused_parameters(policy, others)).collect()
+    unused.chain(policy_config_serde::unused_parameters(policy, others)).collect()
 }
 
 impl Resolver<'_> {
@@ -48,7 +48,7 @@ impl Resolver<'_> {
         for problem in &problems {
             self.policy_problem("cache", problem);
         }
-        let parts = policy.caches_used();
+        let parts = policy.write_cache_parts();
         if parts.has_no_cache() {
             return None;
         }
@@ -72,14 +72,14 @@ impl Resolver<'_> {
         }
         let fraction = policy.first_level_fraction();
         let (group_pages, member_pages) = parts.split_capacity_pages(size.bytes / page_bytes, fraction.0, members);
-        let too_small = (parts.group_cache.is_some() && group_pages == 0) || (parts.member_caches.is_some() && member_pages == 0);
+        let too_small = (parts.dirty_stripe_cache.is_some() && group_pages == 0) || (parts.member_caches.is_some() && member_pages == 0);
         if size.bytes > LARGEST_BYTES {
             self.problem("cache.size", format!("`cache.size` is {size}, but at most 1 TiB is allowed"), None);
             return None;
         }
         if too_small {
             let page = Size { bytes: page_bytes };
-            let (key, message) = if parts.has_write_group_cache() {
+            let (key, message) = if parts.has_dirty_stripe_cache() {
                 let shares = format!("leaves {group_pages} pages to the first level and {member_pages} to each of {members} members");
                 (
                     "cache.first_level_fraction",
@@ -91,8 +91,8 @@ impl Resolver<'_> {
             self.problem(key, message, Some(&format!("every cache needs room for a page of {page} at least; raise cache.size")));
         }
         Some(CacheParams {
-            caches_used: parts,
-            write_group_cache_capacity_pages: u32::try_from(group_pages).unwrap_or(u32::MAX),
+            write_cache_parts: parts,
+            dirty_stripe_cache_capacity_pages: u32::try_from(group_pages).unwrap_or(u32::MAX),
             member_cache_pages: u32::try_from(member_pages).unwrap_or(u32::MAX),
             capacity_unit: match room {
                 CacheCapacityUnit::Pages => CapacityUnit::Pages,
@@ -102,7 +102,7 @@ impl Resolver<'_> {
             destage_start_fill: low,
             full_speed_destage_fill_fraction: high,
             destages_in_flight_max: in_flight,
-            joint_destage_wait_max_ns: policy.sync_timeout().ns,
+            destage_wait_for_other_members_max_ns: policy.sync_timeout().ns,
             nvm_page_read_ns: nvm_read.ns,
             nvm_page_write_ns: nvm_write.ns,
         })

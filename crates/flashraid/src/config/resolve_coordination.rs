@@ -3,23 +3,23 @@
 use super::Config;
 use super::array::Level;
 use super::coordination::{
-    ControllerForcedCollectionResponse, CoordinationConfig, ForceUntil, JointCollectionRequestConfig, ProtocolConfig,
+    CoordinationConfig, ForceCollectionUntil, GcCoordinatorConfig, JointCollectionRequestTimingConfig, ResponseToForcedCollectionRequest,
 };
 use super::resolve::Resolver;
 use flashraid_model::coordination::{
     self, CoordinationParams, ForcedCollectionAmount, JointCollectionRequestTiming, MessageKind, time_range_problem,
 };
 use flashraid_model::ids::MemberSet;
-use flashraid_model::policy::{ParameterProblem, policy_config_tables};
+use flashraid_model::policy::{ParameterProblem, policy_config_serde};
 use flashraid_model::ssd::SsdParams;
 use flashraid_workload::units::Duration;
 
 /// Returns the options that have no effect with this scheme. They are no problems, because a comparison of schemes sets them for all.
 pub(super) fn without_effect(written: &CoordinationConfig) -> Vec<String> {
-    let (protocol, default) = (&written.protocol, ProtocolConfig::default());
+    let (protocol, default) = (&written.protocol, GcCoordinatorConfig::default());
     let coordinated = written.scheme.has_coordinating_controller();
     let forces_members_together = written.scheme.forces_members_together();
-    let is_soft = forces_members_together && protocol.notify() == JointCollectionRequestConfig::Soft;
+    let is_soft = forces_members_together && protocol.notify() == JointCollectionRequestTimingConfig::Soft;
     let t_soft_is_used = written.scheme.members_report_low_free_blocks() || is_soft || (forces_members_together && !protocol.across_dies);
     let of_protocol = [
         ("force_until", coordinated, protocol.force_until != default.force_until),
@@ -33,7 +33,7 @@ pub(super) fn without_effect(written: &CoordinationConfig) -> Vec<String> {
         ("latency", coordinated, protocol.latency != default.latency),
     ];
     let unused = of_protocol.into_iter().filter(|(_, used, set)| *set && !used).map(|(key, ..)| key.to_owned());
-    unused.chain(policy_config_tables::unused_parameters(&written.scheme, &written.others)).collect()
+    unused.chain(policy_config_serde::unused_parameters(&written.scheme, &written.others)).collect()
 }
 
 /// Returns settings of the protocol that have no effect because of other settings, each with the reason.
@@ -43,7 +43,7 @@ pub(super) fn contradictions(config: &Config) -> Vec<String> {
     if !scheme.forces_members_together() {
         return warnings;
     }
-    if protocol.at_idle && protocol.notify() == JointCollectionRequestConfig::AtStart {
+    if protocol.at_idle && protocol.notify() == JointCollectionRequestTimingConfig::AtStart {
         let why = "where members ask when they have begun to collect; set coordination.notify = \"soft\"";
         warnings.push(format!("coordination.at_idle has no effect with coordination.notify = \"at-start\", {why}"));
     }
@@ -59,7 +59,7 @@ impl Resolver<'_> {
         let pools = ssd.pool_sizes();
         let (latency, none) = (&protocol.latency, Duration { ns: 0 });
         let of_protocol = [
-            pools.limit_problem("t_soft", protocol.t_soft),
+            pools.stop_threshold_problem("t_soft", protocol.t_soft),
             time_range_problem("delay", protocol.delay, none),
             time_range_problem("latency.gc_request", latency.gc_request, none),
             time_range_problem("latency.participate", latency.participate, none),
@@ -80,24 +80,24 @@ impl Resolver<'_> {
         scheme.has_coordinating_controller().then(|| CoordinationParams {
             scheme: scheme.clone(),
             forced_collection_amount: match protocol.force_until {
-                ForceUntil::PoolVictims => ForcedCollectionAmount::OneVictimPerPool,
-                ForceUntil::PoolVictimsAndWatermark => ForcedCollectionAmount::OneVictimPerPoolThenWatermark,
-                ForceUntil::VictimAndWatermark => ForcedCollectionAmount::OneVictimThenUntilStopThreshold,
-                ForceUntil::OneVictim => ForcedCollectionAmount::OneVictimPerDie,
-                ForceUntil::Watermark => ForcedCollectionAmount::ToWatermark,
+                ForceCollectionUntil::PoolVictims => ForcedCollectionAmount::OneVictimPerPool,
+                ForceCollectionUntil::PoolVictimsAndWatermark => ForcedCollectionAmount::OneVictimPerPoolThenWatermark,
+                ForceCollectionUntil::VictimAndWatermark => ForcedCollectionAmount::OneVictimThenUntilStopThreshold,
+                ForceCollectionUntil::OneVictim => ForcedCollectionAmount::OneVictimPerDie,
+                ForceCollectionUntil::Watermark => ForcedCollectionAmount::ToWatermark,
             },
-            soft_threshold_free_blocks: protocol
+            registration_threshold_free_blocks: protocol
                 .t_soft
                 .threshold_free_blocks_for_pool(pools.blocks_per_pool, pools.start_threshold_free_blocks),
             joint_collection_request_timing: match protocol.notify() {
                 _ if !scheme.forces_members_together() => JointCollectionRequestTiming::AtStartThreshold,
-                JointCollectionRequestConfig::AtStart => JointCollectionRequestTiming::AtStartThreshold,
-                JointCollectionRequestConfig::Soft => JointCollectionRequestTiming::AtSoftThreshold,
+                JointCollectionRequestTimingConfig::AtStart => JointCollectionRequestTiming::AtStartThreshold,
+                JointCollectionRequestTimingConfig::Soft => JointCollectionRequestTiming::AtSoftThreshold,
             },
             request_to_collection_order_delay_ns: protocol.delay.ns,
-            begins_cycles_when_idle: protocol.at_idle,
+            begins_joint_collection_when_idle: protocol.at_idle,
             all_dies_of_forced_member_collect: protocol.across_dies,
-            controller_answers_member_requests: protocol.answer == ControllerForcedCollectionResponse::Prompt,
+            controller_answers_member_requests: protocol.answer == ResponseToForcedCollectionRequest::Prompt,
             coordinated_members: ggc_aware,
             message_latency_ns: {
                 let mut by_kind = [0; coordination::MESSAGE_KINDS];

@@ -4,7 +4,7 @@
 use super::Config;
 use super::resolve::Resolver;
 use flashraid_model::flash::Geometry;
-use flashraid_model::ssd::{BufferParams, ControllerCoresParams, FrontEndParams, QueueParams};
+use flashraid_model::ssd::{BufferParams, ControllerCoresParams, FrontEndParams, SubmissionQueueParams};
 use flashraid_workload::units::Size;
 
 /// Maximum number of pages of a write buffer.
@@ -32,7 +32,7 @@ impl Resolver<'_> {
                 self.problem("ssd.buffer.linger", message, Some("remove it"));
             }
             BufferParams {
-                capacity_units: units.min(PAGES_MAX) as u32,
+                capacity_mapping_units: units.min(PAGES_MAX) as u32,
                 acknowledge_ns: self.time("ssd.buffer.ack", written.ack, 0),
                 survives_power_loss: written.protected,
                 superpage_open_max_ns: None,
@@ -48,7 +48,7 @@ impl Resolver<'_> {
             }
             self.firmware(written)
         });
-        let queues = ssd.queues.as_ref().map(|written| QueueParams {
+        let queues = ssd.queues.as_ref().map(|written| SubmissionQueueParams {
             queues: written.queues,
             commands_per_fetch: written.burst,
             fetched_commands_max: written.commands,

@@ -4,16 +4,18 @@
 //! `[ssd.slc]` and `ssd.scale`.
 
 use super::Config;
-use super::device::{ControllerDiePath, FillBeforeWarmUp, HalfDuplexBandwidthLimit, HostLinkBandwidth, ScaledDimension, WarmUpPattern};
+use super::device::{
+    ControllerDiePath, FillBeforeWarmUp, HalfDuplexBandwidthLimit, HostLinkBandwidth, ScaledDriveDimension, WarmUpPattern,
+};
 use super::gc::{GcConfig, IdleTimeBeforeCollection, Preemption};
 use super::resolve::{LONGEST_OPERATION_NS, Resolver, SECTOR_BYTES, link};
 use super::superblock::{self as written, ConcurrentPlaneReads, ControllerCoresConfig, HandleIsolation, SlcShareBase, SuperblockConfig};
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::ssd::{
-    self, BufferParams, CollectionBlockingScope, CollectionProcedure, ControllerCoresParams, DieChoiceForWrites, GcParams,
-    GcTriggerRequestKinds, MAPPING_UNITS_PER_SUPERPAGE_MAX, OperationSuspensionParams, PlacementHandles, PlaneChoice, PoolScope,
-    QueueParams, RefreshAndWearLevellingParams, SlcParams, SlcSuperblockCountLimit, SsdParams, SuperblockCollectionParams,
-    SuperblockParams, SuperblockSuspensionParams,
+    self, BlockPoolScope, BufferParams, CollectionBlockingScope, ControllerCoresParams, DieChoiceForWrites, GcAlgorithm, GcParams,
+    GcTriggerRequestKinds, MAPPING_UNITS_PER_SUPERPAGE_MAX, OperationSuspensionParams, PlacementHandles, PlaneChoice,
+    ProgramEraseSuspensionParams, RefreshAndWearLevellingParams, SlcSuperblockCountLimit, SlcSuperblockParams, SsdParams,
+    SubmissionQueueParams, SuperblockCollectionParams, SuperblockParams,
 };
 use flashraid_workload::units::{Duration, Size};
 use serde_json::json;
@@ -43,7 +45,7 @@ pub(super) fn warning_of_scale(config: &Config) -> Option<String> {
     let row_pages = u64::from(superblock.pages_per_cell) * superblock.flash_page.bytes.checked_div(g.page_size.bytes)?;
     let rows = u64::from(g.pages).checked_div(row_pages)?;
     let (scale, most) = (u64::from(config.ssd.scale), (rows / u64::from(ROWS_MIN)).max(1));
-    (config.ssd.scale_by == ScaledDimension::Space && scale > most).then(|| {
+    (config.ssd.scale_by == ScaledDriveDimension::Space && scale > most).then(|| {
         format!(
             "ssd.scale is {scale}, but a superblock keeps {} of its {rows} rows at least: the drive is simulated at 1 : {most}, and its capacity and \
              life are still told as those of a drive {scale} times as large",
@@ -66,7 +68,7 @@ impl Resolver<'_> {
             ("ssd.placement_handles", ssd.placement_handles.is_some()),
             ("ssd.slc", ssd.slc.is_some()),
             ("ssd.scale", ssd.scale != 1),
-            ("ssd.scale_by", ssd.scale_by != ScaledDimension::Space),
+            ("ssd.scale_by", ssd.scale_by != ScaledDriveDimension::Space),
             ("ssd.warm_up.start", ssd.warm_up.start == FillBeforeWarmUp::Fresh),
             ("ssd.warm_up.pattern", ssd.warm_up.pattern == WarmUpPattern::Steady),
         ];
@@ -127,7 +129,7 @@ impl Resolver<'_> {
     /// Returns the parameters of a drive with superblocks.
     pub(super) fn superblock_ssd(&mut self, config: &Config) -> Option<SsdParams> {
         let before = self.problems_so_far();
-        let narrow = (config.ssd.scale_by == ScaledDimension::Width).then(|| self.narrowed(config));
+        let narrow = (config.ssd.scale_by == ScaledDriveDimension::Width).then(|| self.narrowed(config));
         let config = narrow.as_ref().unwrap_or(config);
         let set = serde_json::to_value(&config.ssd).unwrap_or_default();
         for (key, default) in of_pools() {
@@ -174,8 +176,8 @@ impl Resolver<'_> {
             return None;
         }
         let gc = GcParams {
-            collection_procedure: CollectionProcedure::VictimByPolicy,
-            pool_scope: PoolScope::Plane,
+            gc_algorithm: GcAlgorithm::VictimByPolicy,
+            block_pool_scope: BlockPoolScope::Plane,
             blocking_scope: CollectionBlockingScope::Die,
             start_threshold_free_blocks: superblock.collection.target_free_superblocks,
             stop_threshold_free_blocks: superblock.collection.target_free_superblocks + 1,
@@ -184,9 +186,9 @@ impl Resolver<'_> {
             separate_open_block: true,
             copy_back: false,
             collection_takes_no_time: config.coordination.scheme.collection_takes_no_time(),
-            preemption: (config.ssd.gc.preemption != Preemption::None).then_some(ssd::Preemption {
+            preemption: (config.ssd.gc.preemption != Preemption::None).then_some(ssd::GcPreemption {
                 poll_duration_ns: 0,
-                write_blocking_limit_to_start_ratio: 0.0,
+                write_stall_to_gc_start_threshold_ratio: 0.0,
                 host_overlap_with_moves: config.ssd.gc.pipeline.resolved(),
                 serves_page_being_moved_from_register: config.ssd.gc.merge,
                 moves_host_requested_pages_first: false,
@@ -208,7 +210,7 @@ impl Resolver<'_> {
             channel,
             link,
             front_end: None,
-            mechanisms,
+            die_delay_mechanisms: mechanisms,
             superblock: Some(superblock),
         })
     }
@@ -256,8 +258,8 @@ impl Resolver<'_> {
             let least = units.div_ceil(UNITS_MAX) * u64::from(config.ssd.scale);
             let message = format!("the drive has {units} units of {}, but the model numbers {UNITS_MAX} at most", written.unit);
             let help = match config.ssd.scale_by {
-                ScaledDimension::Space => format!("simulate a part of it: ssd.scale = {}", least.next_power_of_two()),
-                ScaledDimension::Width => "simulate a smaller part of it, or ssd.scale_by = \"space\"".to_owned(),
+                ScaledDriveDimension::Space => format!("simulate a part of it: ssd.scale = {}", least.next_power_of_two()),
+                ScaledDriveDimension::Width => "simulate a smaller part of it, or ssd.scale_by = \"space\"".to_owned(),
             };
             self.problem("ssd.geometry", message, Some(&help));
             return None;
@@ -274,7 +276,7 @@ impl Resolver<'_> {
             blocks_per_plane: g.blocks,
             pages_per_block: rows_left * row_pages as u32,
             page_bytes: page as u32,
-            reserved_blocks_per_plane: reserved,
+            overprovisioned_blocks_per_plane: reserved,
             has_summary_page: false,
         })
     }
@@ -304,7 +306,7 @@ impl Resolver<'_> {
             block_erase_ns: scaled(erase_ns, config, geometry).max(1),
             page_transfer_ns: 0,
             summary_page_transfer_ns: 0,
-            command_overhead_ns: 0,
+            host_command_overhead_ns: 0,
             spreads_summary_page_over_programs: false,
         }
     }
@@ -365,12 +367,12 @@ impl Resolver<'_> {
             placement_handles: placement,
             slc: self.slc(config, geometry, written),
             buffer: BufferParams {
-                capacity_units: units.min(u64::from(u32::MAX >> 1)) as u32,
+                capacity_mapping_units: units.min(u64::from(u32::MAX >> 1)) as u32,
                 acknowledge_ns: self.time("ssd.buffer.ack", buffer.ack, 0),
                 survives_power_loss: buffer.protected,
                 superpage_open_max_ns: buffer.linger.map(|time| self.time("ssd.buffer.linger", time, 1)),
             },
-            submission_queues: config.ssd.queues.as_ref().map(|queues| QueueParams {
+            submission_queues: config.ssd.queues.as_ref().map(|queues| SubmissionQueueParams {
                 queues: queues.queues,
                 commands_per_fetch: queues.burst,
                 fetched_commands_max: queues.commands,
@@ -380,7 +382,7 @@ impl Resolver<'_> {
                 target_free_superblocks: written.target,
                 double_pace_at_deficit_superblocks: written.span,
                 host_stall_threshold_free_superblocks: written.floor,
-                due_moves_not_begun_units_max: u64::from(written.debt) * u64::from(geometry.dies) * u64::from(superpage_units),
+                move_backlog_max_mapping_units: u64::from(written.debt) * u64::from(geometry.dies) * u64::from(superpage_units),
             },
             upkeep: RefreshAndWearLevellingParams {
                 // A block with fewer pages is read less often.
@@ -394,7 +396,7 @@ impl Resolver<'_> {
                 let written = config.ssd.suspension.clone().unwrap_or_default();
                 let erase = self.suspension("erase", &written.erase, 700_000);
                 let scaled = |ns: u64| scaled(ns, config, geometry);
-                SuperblockSuspensionParams {
+                ProgramEraseSuspensionParams {
                     program: self.suspension("program", &written.program, 100_000),
                     erase: OperationSuspensionParams {
                         suspend_ns: scaled(erase.suspend_ns),
@@ -422,7 +424,7 @@ impl Resolver<'_> {
     }
 
     /// Returns the settings of superblocks with one bit per cell (rule 222).
-    fn slc(&mut self, config: &Config, geometry: &Geometry, superblock: &SuperblockConfig) -> Option<SlcParams> {
+    fn slc(&mut self, config: &Config, geometry: &Geometry, superblock: &SuperblockConfig) -> Option<SlcSuperblockParams> {
         let written = config.ssd.slc.as_ref()?;
         if superblock.pages_per_cell == 1 {
             let message = "`ssd.slc` is there, but `ssd.superblock.pages_per_cell` is 1: all superblocks hold one bit per cell";
@@ -444,7 +446,7 @@ impl Resolver<'_> {
                 SlcSuperblockCountLimit::ShareOfAvailable { millionths_of_available: ((share * 1e6).round() as u32).max(1) }
             }
         };
-        Some(SlcParams {
+        Some(SlcSuperblockParams {
             superblock_limit: room,
             program_ns: self.time("ssd.slc.program", written.program, 1),
             read_ns: self.time("ssd.slc.read", written.read, 1),
@@ -478,7 +480,7 @@ impl Resolver<'_> {
             return;
         }
         let shape = superblock.shape(geometry);
-        let (reserved, left) = (geometry.reserved_blocks_per_plane, shape.spare_superblocks());
+        let (reserved, left) = (geometry.overprovisioned_blocks_per_plane, shape.spare_superblocks());
         if floor < shape.lowest_allowed_host_stall_superblocks() {
             let (streams, least) = (shape.placement_handles.collection_streams(), shape.lowest_allowed_host_stall_superblocks());
             let message = format!(

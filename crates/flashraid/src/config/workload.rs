@@ -176,7 +176,7 @@ pub enum TraceReorder {
 }
 
 impl Quantity for TraceReorder {
-    const NAME: &'static str = "reorder";
+    const JSON_SCHEMA_FORMAT: &'static str = "reorder";
     const ALLOWED_VALUES: &'static str = "\"sort\", or the number of requests to hold back, such as 1000";
     const PATTERN: &'static str = r"^\s*sort\s*$";
     const UNITLESS_RANGE: Option<AllowedUnitlessRange> =
@@ -186,7 +186,7 @@ impl Quantity for TraceReorder {
         if text.trim() == "sort" { Ok(Self::Sort) } else { Err(UnitError::new("the only word is \"sort\"")) }
     }
 
-    fn from_number(number: f64) -> Result<Self, UnitError> {
+    fn from_unitless_number(number: f64) -> Result<Self, UnitError> {
         Ok(Self::WindowOfRequests(number as u32))
     }
 
@@ -231,7 +231,7 @@ pub enum RequestsOrTime {
 }
 
 impl Quantity for RequestsOrTime {
-    const NAME: &'static str = "requests-or-time";
+    const JSON_SCHEMA_FORMAT: &'static str = "requests-or-time";
     const ALLOWED_VALUES: &'static str = "a number of requests, such as 10000, or a duration with a unit, such as \"60s\"";
     const PATTERN: &'static str = Duration::PATTERN;
     const UNITLESS_RANGE: Option<AllowedUnitlessRange> =
@@ -241,7 +241,7 @@ impl Quantity for RequestsOrTime {
         Duration::parse(text).map(Self::Time)
     }
 
-    fn from_number(number: f64) -> Result<Self, UnitError> {
+    fn from_unitless_number(number: f64) -> Result<Self, UnitError> {
         Ok(Self::Requests(number as u64))
     }
 

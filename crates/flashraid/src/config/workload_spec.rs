@@ -11,7 +11,7 @@ use flashraid_workload::catalogue::{self, NamedWorkload};
 use flashraid_workload::synthetic as model;
 use flashraid_workload::trace::{DevicePlacement, TraceSortMethod, TraceSpec};
 use flashraid_workload::units::Fraction;
-use flashraid_workload::{self as workload, OpKind, SourceSpec, TransformSpec, WorkloadSpec};
+use flashraid_workload::{self as workload, OpKind, RequestTransformSpec, SourceSpec, WorkloadSpec};
 
 /// Names of the kinds as users write them.
 pub(super) const KINDS: [&str; 3] = ["synthetic", "trace", "mix"];
@@ -92,7 +92,7 @@ pub(super) fn to_config(spec: &WorkloadSpec) -> WorkloadConfig {
         // The catalogue has no traces.
         SourceSpec::Trace(_) => config.kind = Some(WorkloadKind::Trace),
     }
-    let TransformSpec { rate_scale, size_scale, .. } = spec.transform;
+    let RequestTransformSpec { rate_scale, size_scale, .. } = spec.transform;
     config.rate_scale = (rate_scale != 1.0).then_some(rate_scale);
     config.size_scale = (size_scale != 1.0).then_some(size_scale);
     config
@@ -157,8 +157,8 @@ fn trace_spec(config: &WorkloadConfig) -> TraceSpec {
     }
 }
 
-fn transform_spec(config: &WorkloadConfig) -> TransformSpec {
-    let plain = TransformSpec::default();
+fn transform_spec(config: &WorkloadConfig) -> RequestTransformSpec {
+    let plain = RequestTransformSpec::default();
     let (start_requests, start_ns) = match config.start {
         None => (0, 0),
         Some(RequestsOrTime::Requests(requests)) => (requests, 0),
@@ -172,7 +172,7 @@ fn transform_spec(config: &WorkloadConfig) -> TransformSpec {
     // A generator chooses the priorities itself.
     let chosen_by_source = !matches!(config.kind, Some(WorkloadKind::Trace | WorkloadKind::Mix));
     let high_priority_fraction = config.high_priority_fraction.filter(|_| !chosen_by_source).map_or(0.0, |share| share.0);
-    TransformSpec {
+    RequestTransformSpec {
         high_priority_fraction,
         start_requests,
         start_ns,
@@ -183,7 +183,9 @@ fn transform_spec(config: &WorkloadConfig) -> TransformSpec {
         address_fit: match config.address_fit {
             None | Some(AddressFit::Error) => workload::AddressFit::Error,
             Some(AddressFit::Wrap) => workload::AddressFit::Wrap,
-            Some(AddressFit::Scale) => workload::AddressFit::Scale { extent_bytes: config.address_extent.map(|extent| extent.bytes) },
+            Some(AddressFit::Scale) => {
+                workload::AddressFit::Scale { source_extent_bytes: config.address_extent.map(|extent| extent.bytes) }
+            }
         },
         // This value depends on the device, and is set later.
         zero_write_trim_granularity_bytes: None,

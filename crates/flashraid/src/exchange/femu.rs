@@ -1,14 +1,14 @@
 //! Export for FEMU's black-box mode: options of its device for QEMU's command line.
 
 use super::medium::{Medium, note_unsupported};
-use super::{ExportedFile, ExportedFiles};
+use super::{FileForOtherProgram, FilesForOtherProgram};
 use crate::config::{Scenario, VictimPolicy};
 
 /// Number of bytes in FEMU's sectors.
 const SECTOR_BYTES: u64 = 512;
 
 /// Returns the drive of a scenario as options for QEMU.
-pub fn export_femu(scenario: &Scenario) -> ExportedFiles {
+pub fn export_femu(scenario: &Scenario) -> FilesForOtherProgram {
     let mut notes = Vec::new();
     let ssd = &scenario.config.ssd;
     let medium = Medium::of(scenario, "FEMU", &mut notes);
@@ -76,5 +76,8 @@ pub fn export_femu(scenario: &Scenario) -> ExportedFiles {
         ("gc_thres_pcent_high", format!("{}", threshold.max(95.0))),
     ];
     let options: String = options.iter().map(|(name, value)| format!(",{name}={value}")).collect();
-    ExportedFiles { files: vec![ExportedFile { file_name: "femu-options.txt", text: format!("-device femu{options}\n") }], notes }
+    FilesForOtherProgram {
+        files: vec![FileForOtherProgram { file_name: "femu-options.txt", text: format!("-device femu{options}\n") }],
+        notes,
+    }
 }

@@ -11,7 +11,7 @@ use flashraid_workload::import::{self, ImportError, ImportedWorkload, xml};
 
 /// A file for another program.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ExportedFile {
+pub struct FileForOtherProgram {
     /// Name that the program for which the file is exported usually gives to such a file.
     pub file_name: &'static str,
     /// Content of the file.
@@ -20,9 +20,9 @@ pub struct ExportedFile {
 
 /// Files for another program, with notes about everything that they cannot express.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ExportedFiles {
+pub struct FilesForOtherProgram {
     /// The exported files. The first one describes the device; a file that describes the workload may follow.
-    pub files: Vec<ExportedFile>,
+    pub files: Vec<FileForOtherProgram>,
     /// Notes about everything that was left out or changed.
     pub notes: Vec<String>,
 }

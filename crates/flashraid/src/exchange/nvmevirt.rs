@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 
 use super::medium::{Medium, note_unsupported};
-use super::{ExportedFile, ExportedFiles};
+use super::{FileForOtherProgram, FilesForOtherProgram};
 use crate::config::{HalfDuplexBandwidthLimit, HostLinkBandwidth, LinkTable, Scenario, VictimPolicy};
 
 /// Returns the drive of a scenario as a C header file for NVMeVirt, which emulates NVMe drives. The header holds constants for
 /// `ssd_config.h` of NVMeVirt. The notes returned with it say what NVMeVirt does differently.
-pub fn export_nvmevirt(scenario: &Scenario) -> ExportedFiles {
+pub fn export_nvmevirt(scenario: &Scenario) -> FilesForOtherProgram {
     let mut notes = Vec::new();
     let ssd = &scenario.config.ssd;
     let medium = Medium::of(scenario, "NVMeVirt", &mut notes);
@@ -105,5 +105,5 @@ pub fn export_nvmevirt(scenario: &Scenario) -> ExportedFiles {
     for (name, value) in constants {
         let _ = writeln!(text, "#define {name} {value}");
     }
-    ExportedFiles { files: vec![ExportedFile { file_name: "flashraid.h", text }], notes }
+    FilesForOtherProgram { files: vec![FileForOtherProgram { file_name: "flashraid.h", text }], notes }
 }

@@ -1,6 +1,6 @@
 //! Drives as emulators take them.
 
-use super::{ExportedFiles, femu, nvmevirt};
+use super::{FilesForOtherProgram, femu, nvmevirt};
 use crate::config::{self, PresetKind, Scenario, all_presets};
 
 fn scenario(toml: &str) -> Scenario {
@@ -14,7 +14,7 @@ const BLACK_BOX: &str = "array.level = \"single\"\n[ssd]\ntransfer = \"channel\"
 
 #[test]
 fn femu_gets_its_options() {
-    let ExportedFiles { files, notes } = femu::export_femu(&scenario(BLACK_BOX));
+    let FilesForOtherProgram { files, notes } = femu::export_femu(&scenario(BLACK_BOX));
     assert_eq!(
         files[0].text,
         "-device femu,devsz_mb=12288,namespaces=1,femu_mode=1,secsz=512,secs_per_pg=8,pgs_per_blk=256,blks_per_pl=256,pls_per_lun=1,\
@@ -46,7 +46,7 @@ fn nvmevirt_gets_its_constants() {
 fn every_device_goes_to_both_and_something_cannot_be_said() {
     for preset in all_presets().iter().filter(|preset| preset.kind == PresetKind::Device) {
         let scenario = scenario(&format!("array.level = \"single\"\nssd.preset = {:?}", preset.name));
-        for ExportedFiles { files, notes } in [femu::export_femu(&scenario), nvmevirt::export_nvmevirt(&scenario)] {
+        for FilesForOtherProgram { files, notes } in [femu::export_femu(&scenario), nvmevirt::export_nvmevirt(&scenario)] {
             assert!(files.len() == 1 && notes.len() > 2, "{}: {notes:#?}", preset.name);
             assert!(!files[0].text.contains("NaN") && !files[0].text.contains("=0,pgs"), "{}", files[0].text);
         }

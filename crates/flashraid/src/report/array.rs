@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::build::response_times;
 use super::figures::{Part, in_order, mean_us, section};
 use super::table::{TableRow, TableSection, count, format_figure};
-use super::{ByDirection, ReportInputs, ResponseTime};
+use super::{ReportInputs, ResponseTime, TotalReadWrite};
 use flashraid_model::array::{
-    ControllerThrottlingCounters, FailureAndRebuildState, GcAvoidingReadCounters, Health, HedgeCounters, ParityAndRebuildCounters,
+    ArrayHealth, ControllerThrottlingCounters, FailureAndRebuildState, GcAvoidingReadCounters, HedgeCounters, ParityAndRebuildCounters,
     SlowReadPredictionCounters,
 };
 use flashraid_model::metrics::MeasuredResults;
@@ -179,16 +179,16 @@ figures! {
     /// Counters of lost pages, which could not be read or written because too many members had failed, and of requests with such pages.
     /// A request with a lost page counts in no other value about requests (rule 157).
     #[derive(Copy, Eq, Default)]
-    pub struct Lost("lost", of: ReportInputs<'_>) {
+    pub struct LostPagesReport("lost", of: ReportInputs<'_>) {
         /// Number of host requests with a lost page.
-        requests: u64 = of.requests_lost, row 1 "requests with lost pages, counted nowhere else" in "";
+        requests: u64 = of.requests_with_lost_pages, row 1 "requests with lost pages, counted nowhere else" in "";
         /// Number of pages of reads, writes and destages that were lost.
         pages: u64 = of.counts.parity_and_rebuild.map_or(0, |stripes| stripes.pages_lost) + of.counts.cache.map_or(0, |cache| cache.pages_lost),
             row 2 "lost pages of reads, writes and destages" in "pages";
     }
 }
 
-impl Lost {
+impl LostPagesReport {
     pub(super) fn section(&self) -> TableSection {
         section("Lost, since too many members had failed", self.rows())
     }
@@ -316,7 +316,7 @@ impl FailureReport {
     }
 }
 
-fn of_health(measured: &MeasuredResults, health: Health) -> ByDirection<ResponseTime> {
+fn of_health(measured: &MeasuredResults, health: ArrayHealth) -> TotalReadWrite<ResponseTime> {
     response_times(&measured.response_times_by_health_phase[health as usize])
 }
 
@@ -324,20 +324,20 @@ figures! {
     /// Response times by the health of the array when the request arrived.
     pub struct ResponseTimesByHealth("failure.response_us", of: MeasuredResults) {
         /// Response times while no member had failed.
-        normal: ByDirection<ResponseTime> = of_health(of, Health::Normal);
+        normal: TotalReadWrite<ResponseTime> = of_health(of, ArrayHealth::Normal);
         /// Response times while a member had failed and was not rebuilt, and none was being rebuilt.
-        degraded: ByDirection<ResponseTime> = of_health(of, Health::Degraded);
+        degraded: TotalReadWrite<ResponseTime> = of_health(of, ArrayHealth::Degraded);
         /// Response times while a member was being rebuilt.
-        rebuilding: ByDirection<ResponseTime> = of_health(of, Health::Rebuilding);
+        rebuilding: TotalReadWrite<ResponseTime> = of_health(of, ArrayHealth::Rebuilding);
         /// Response times after spares had replaced all members that had failed.
-        rebuilt: ByDirection<ResponseTime> = of_health(of, Health::Rebuilt);
+        rebuilt: TotalReadWrite<ResponseTime> = of_health(of, ArrayHealth::Rebuilt);
     }
 }
 
 impl ResponseTimesByHealth {
     fn section(&self) -> TableSection {
         let each = [&self.normal, &self.degraded, &self.rebuilding, &self.rebuilt];
-        let figures = |name: &str, figure: fn(&ByDirection<ResponseTime>) -> Option<f64>| {
+        let figures = |name: &str, figure: fn(&TotalReadWrite<ResponseTime>) -> Option<f64>| {
             TableRow::new(name, each.map(|times| format_figure(figure(times))), "µs")
         };
         let rows = vec![

@@ -11,15 +11,15 @@ use super::verdict::Facts;
 use super::*;
 use flashraid_driver::ArrayCounters;
 use flashraid_model::array::FailureAndRebuildState;
-use flashraid_model::events::{MemberDestage, VictimBlockCollection};
+use flashraid_model::events::{VictimBlockCollection, WriteCacheDestageToMember};
 use flashraid_model::metrics::{
-    ArrayStateSample, Batch, CompletedRequest, IntervalResults, LatencyHistogram, MeasuredResults, RequestCounts, ResponseHistogramByCause,
-    ResponseTimes, Timeline,
+    ArrayStateSample, Batch, CompletedRequest, EventTimeline, IntervalResults, LatencyHistogram, MeasuredResults, RequestCounts,
+    ResponseHistogramWithCauses, ResponseTimes,
 };
-use flashraid_model::placement::{Layout, RequestInPages};
+use flashraid_model::placement::{ArrayLayout, RequestInPages};
 use flashraid_model::space::EraseCountSummary;
 use flashraid_model::ssd::{
-    MechanismCounterTable, MechanismCounters, Mechanisms, MemberUtilisationInterval, PendingFlashWork as MemberOwed, PlacementHandles,
+    DieDelayCounterTable, DieDelayMechanismCounters, Mechanisms, MemberBusyTimeInterval, PendingFlashWork as MemberOwed, PlacementHandles,
 };
 use flashraid_workload::OpKind;
 
@@ -48,7 +48,7 @@ pub struct ReportInputs<'a> {
     /// Erase counts of the blocks of each member, in order of members.
     pub wear: &'a [EraseCountSummary],
     /// Use of the members in each interval of the series over time, in order of members.
-    pub usage: &'a [Vec<MemberUtilisationInterval>],
+    pub usage: &'a [Vec<MemberBusyTimeInterval>],
     /// Number of bytes that a simulated member exports to the array. It is less than for the real drive if the simulated one is smaller
     /// (`ssd.scale`).
     pub member_capacity_bytes: u64,
@@ -74,7 +74,7 @@ pub struct ReportInputs<'a> {
     /// Progress of the failures of members and of their rebuilding, in order of time.
     pub failures: Vec<FailureAndRebuildState>,
     /// Requests lost in the measured time because too many members failed.
-    pub requests_lost: u64,
+    pub requests_with_lost_pages: u64,
     /// Number of pages that hosts wrote to the write cache in the measured time.
     pub host_pages_written_to_cache: u64,
     /// True if more members failed in the measured time than the RAID level of the array survives.
@@ -82,16 +82,16 @@ pub struct ReportInputs<'a> {
     /// Number of bytes in a page.
     pub page_bytes: u32,
     /// Layout of addresses on the members.
-    pub layout: Layout,
+    pub array_layout: ArrayLayout,
     /// Configured properties of drives with superblocks, such as the number of dies; `None` for members without superblocks. Counters
     /// are in `counts`.
     pub superblock_drive: Option<SuperblockDriveInputs>,
     /// Settings of the optional mechanisms that take time of the members' dies: background work and read retries. The report shows
     /// counters of those mechanisms that are configured.
-    pub mechanisms: Mechanisms,
+    pub die_delay_mechanisms: Mechanisms,
     /// True if the members have no superblocks and have submission queues. The queues of drives with superblocks are described in
     /// `drive`.
-    pub drives_without_superblocks_have_queues: bool,
+    pub drives_without_superblocks_have_submission_queues: bool,
     /// True if the workload is a closed loop: the host sends a new request only after an earlier one is answered. Several requests may
     /// be outstanding, up to the queue depth.
     pub is_closed_loop: bool,
@@ -107,7 +107,7 @@ pub struct ReportInputs<'a> {
     /// Time that the run took, including its warm-up, in seconds of the wall clock.
     pub wall_s: f64,
     /// Speed of the simulator.
-    pub simulator_speed: Perf,
+    pub simulator_speed: SimulatorSpeed,
 }
 
 impl Report {
@@ -116,9 +116,9 @@ impl Report {
     pub fn build(inputs: ReportInputs) -> Self {
         let measured = inputs.measured;
         let members: Vec<Member> = (0..inputs.counts.members.len()).map(|index| Member::new(&MemberSource::new(&inputs, index))).collect();
-        let (flash, lost) = (Flash::new(&FlashSource::new(&inputs, &members)), Lost::new(&inputs));
+        let (flash, lost) = (FlashCountersReport::new(&FlashSource::new(&inputs, &members)), LostPagesReport::new(&inputs));
         let facts = Facts {
-            trend: &measured.trend_over_measured_time,
+            trend: &measured.response_and_gc_trend_of_measured_time,
             whole_trend: &measured.response_and_gc_trend_of_whole_run,
             is_closed: inputs.is_closed_loop,
             all: &measured.response_times.all,
@@ -159,8 +159,8 @@ impl Report {
             front: (inputs.superblock_drive.is_none() && !inputs.counts.drive_front_end_counters.is_empty())
                 .then(|| DriveQueuesAndBuffersReport::new(&FrontsSource::new(&inputs))),
             mechanisms: {
-                let counters: MechanismCounters = inputs.counts.mechanism_counters.iter().copied().sum();
-                MechanismCounterTable::to_json(&inputs.mechanisms.figures(&counters))
+                let counters: DieDelayMechanismCounters = inputs.counts.die_delay_counters.iter().copied().sum();
+                DieDelayCounterTable::to_json(&inputs.die_delay_mechanisms.figures(&counters))
             },
             perf: inputs.simulator_speed,
             iops: iops(measured, &measured.requests_done),
@@ -212,7 +212,7 @@ pub struct SuperblockDriveInputs {
     pub scaled_down_by: u32,
     /// Dimension in which the simulated drives are smaller than the full-size ones (`ssd.scale_by`). With `space`, each superblock has
     /// fewer superpages on each die. With `width`, all that sets the throughput is smaller: dies, channels, cores, buffer and link rate.
-    pub scaled_down_dimension: ScaledDimension,
+    pub scaled_down_dimension: ScaledDriveDimension,
 }
 
 fn iops(measured: &MeasuredResults, done: &RequestCounts) -> Iops {
@@ -242,19 +242,19 @@ pub(super) fn share_of_dies(inputs: &ReportInputs, drives: usize, ns: u64) -> Op
     (dies_ns > 0.0).then(|| ns as f64 / dies_ns)
 }
 
-fn batches(batches: &[Batch]) -> Batches {
+fn batches(batches: &[Batch]) -> RequestBatches {
     let all = |figure: fn(&Batch) -> Option<u64>| -> Vec<f64> {
         batches.iter().map(|batch| figure(batch).map(us)).collect::<Option<Vec<f64>>>().unwrap_or_default()
     };
-    Batches {
+    RequestBatches {
         requests: batches.iter().map(|batch| batch.requests).collect(),
-        mean_us: batches.iter().map(|batch| batch.mean_ns.map(|ns| ns / 1e3)).collect(),
+        mean_us: batches.iter().map(|batch| batch.mean_response_ns.map(|ns| ns / 1e3)).collect(),
         p99_us: all(|batch| batch.p99_ns),
         p99_9_us: all(|batch| batch.p99_9_ns),
     }
 }
 
-fn time(sums: &ResponseHistogramByCause) -> ResponseTimeParts {
+fn time(sums: &ResponseHistogramWithCauses) -> ResponseTimeParts {
     let part = |means: Option<[f64; 7]>| {
         means.map(|means| {
             let [queue, collection, parity, cache, transfer, flash, other] = means.map(|ns| ns / 1e3);
@@ -269,7 +269,7 @@ fn time(sums: &ResponseHistogramByCause) -> ResponseTimeParts {
     }
 }
 
-fn over_time(inputs: &ReportInputs) -> OverTime {
+fn over_time(inputs: &ReportInputs) -> ResultsOverTime {
     let measured = inputs.measured;
     let points = &measured.over_time.points;
     let each = |figure: &dyn Fn(&IntervalResults) -> f64| points.iter().map(|point| rounded(figure(point), 1e3)).collect();
@@ -287,7 +287,7 @@ fn over_time(inputs: &ReportInputs) -> OverTime {
             whole => maybe(&|point| Some(part(&point.state_sample?) as f64 / whole as f64), 1e6),
         }
     };
-    OverTime {
+    ResultsOverTime {
         interval_ms: measured.over_time.interval_ns as f64 / 1e6,
         from_ms: points.iter().map(|point| point.from_ns as f64 / 1e6).collect(),
         iops: each(&|point| (point.reads + point.writes) as f64 * 1e9 / point.length_ns as f64),
@@ -304,7 +304,7 @@ fn over_time(inputs: &ReportInputs) -> OverTime {
     }
 }
 
-fn member_over_time(points: &[MemberUtilisationInterval]) -> MemberOverTime {
+fn member_over_time(points: &[MemberBusyTimeInterval]) -> MemberOverTime {
     MemberOverTime {
         utilisation: points.iter().map(|point| rounded(point.busy_fraction, 1e4)).collect(),
         response_us: points.iter().map(|point| point.mean_page_op_response_ns.map(|ns| rounded(ns / 1e3, 1e2))).collect(),
@@ -321,8 +321,8 @@ pub(super) fn us(ns: u64) -> f64 {
     ns as f64 / 1e3
 }
 
-pub(super) fn response_times(times: &ResponseTimes) -> ByDirection<ResponseTime> {
-    ByDirection { all: response_time(&times.all), read: response_time(&times.reads), write: response_time(&times.writes) }
+pub(super) fn response_times(times: &ResponseTimes) -> TotalReadWrite<ResponseTime> {
+    TotalReadWrite { all: response_time(&times.all), read: response_time(&times.reads), write: response_time(&times.writes) }
 }
 
 /// Returns the failures of members, and the begins and ends of their rebuilding, within the time `window`.
@@ -398,7 +398,7 @@ fn free_blocks(measured: &MeasuredResults) -> Vec<Vec<(f64, f64, f64, f64)>> {
 }
 
 /// Returns the slowest request that ends in the window of a timeline, and the collection for which it waited.
-fn slowest(inputs: &ReportInputs, timeline: &Timeline) -> Option<TimelineSlowestRequest> {
+fn slowest(inputs: &ReportInputs, timeline: &EventTimeline) -> Option<TimelineSlowestRequest> {
     let is_within = |done: &CompletedRequest| (timeline.from_ns..timeline.to_ns).contains(&done.done_ns);
     let length_ns = |done: &CompletedRequest| done.done_ns - done.arrival_ns;
     let within = timeline.requests.iter().enumerate().filter(|(_, done)| is_within(done));
@@ -413,13 +413,13 @@ fn slowest(inputs: &ReportInputs, timeline: &Timeline) -> Option<TimelineSlowest
         pages: (last - first) as u32,
         kind: done.request.kind,
         fua: false,
-        high_priority: false,
+        must_not_wait_for_gc: false,
         stream: 0,
         contiguous_on_one_member: done.request.contiguous_on_one_member,
     };
     // With parity, a cache or a lost member it may have waited for any of them.
     let is_anywhere = inputs.has_parity || !inputs.cache_report.is_empty() || !inputs.failures.is_empty();
-    let has_its_data = |member: u32| is_anywhere || inputs.layout.extents(&pages).any(|extent| extent.members().contains(&member));
+    let has_its_data = |member: u32| is_anywhere || inputs.array_layout.extents(&pages).any(|extent| extent.members().contains(&member));
     let overlap_ns = |gc: &VictimBlockCollection| gc.end_ns.min(done.done_ns).saturating_sub(gc.start_ns.max(done.arrival_ns));
     let met =
         timeline.cleans.iter().enumerate().filter(|(_, gc)| done.time.collection_ns > 0 && overlap_ns(gc) > 0 && has_its_data(gc.member));
@@ -427,7 +427,7 @@ fn slowest(inputs: &ReportInputs, timeline: &Timeline) -> Option<TimelineSlowest
     Some(TimelineSlowestRequest { request, collection_ns: done.time.collection_ns, gc: met.map(|(index, _)| index) })
 }
 
-fn timeline(inputs: &ReportInputs) -> Option<TimelineReport> {
+fn timeline(inputs: &ReportInputs) -> Option<EventTimelineReport> {
     let timeline = inputs.measured.timeline.as_ref()?;
     let request = |done: &CompletedRequest| TimelineRequest {
         index: done.arrival_index,
@@ -447,11 +447,11 @@ fn timeline(inputs: &ReportInputs) -> Option<TimelineReport> {
         all_wait_from_ns: gc.all_requests_blocked_from_ns,
         end_ns: gc.end_ns,
         free_blocks_before: gc.free_blocks_before,
-        free_blocks_min: gc.free_blocks_min,
+        free_blocks_min: gc.pool_free_blocks_min,
         pages_moved: gc.pages_moved,
         forced: gc.is_caused_by_coordination,
     };
-    let destage = |destage: &MemberDestage| TimelineMemberDestage {
+    let destage = |destage: &WriteCacheDestageToMember| TimelineMemberDestage {
         member: destage.member,
         own_cache: destage.from_member_cache,
         stripe: destage.stripe,
@@ -460,7 +460,7 @@ fn timeline(inputs: &ReportInputs) -> Option<TimelineReport> {
         ended_ns: destage.ended_ns,
         done_ns: destage.last_member_done_ns,
     };
-    Some(TimelineReport {
+    Some(EventTimelineReport {
         slowest: slowest(inputs, timeline),
         destages: timeline.destages.iter().map(destage).collect(),
         marks: marks(inputs, timeline.from_ns..timeline.to_ns),

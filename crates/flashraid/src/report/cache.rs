@@ -22,13 +22,13 @@ fn ratio(part: u64, whole: u64) -> Option<f64> {
 
 figures! {
     /// Results of all write caches, summed over the caches.
-    pub struct CacheReport("cache", of: CacheSource<'_>) {
+    pub struct WriteCachesReport("cache", of: CacheSource<'_>) {
         /// Name of the policy of the write cache.
         policy: String = of.policy.to_owned();
         /// Capacity of all caches in bytes.
         size_bytes: u64 = of.room_pages * of.page_bytes;
         /// Counts of host reads by how many of their pages were in the cache.
-        reads: CachedReads = CachedReads::new(of.counters);
+        reads: HostReadsByCachedPages = HostReadsByCachedPages::new(of.counters);
         /// Counts of the pages that the host wrote.
         pages_written: CacheWriteHitsReport = CacheWriteHitsReport::new(&of.counters.host_admissions);
         /// Counts of the pages that the first-level cache of the policy `lawc` passed on to the members' caches, and of parity pages.
@@ -37,7 +37,7 @@ figures! {
         waits_for_room: RoomWaits = RoomWaits::new(of.counters);
         /// Counts of the first-level cache of the policy `lawc`, which takes host writes and later passes them on to the members'
         /// caches. All are 0 with other policies.
-        front: FirstLevelCacheReport = FirstLevelCacheReport::new(of.counters);
+        front: FirstLevelWriteCacheReport = FirstLevelWriteCacheReport::new(of.counters);
         /// Number of pages read because parity needed them.
         parity_reads: u64 = of.counters.pages_read_for_parity;
         /// Number of cached pages that trims have removed.
@@ -56,7 +56,7 @@ figures! {
 
 figures! {
     /// Counts of host reads by how many of their pages were in the cache.
-    pub struct CachedReads("cache.reads", of: CacheCounters) {
+    pub struct HostReadsByCachedPages("cache.reads", of: CacheCounters) {
         /// Number of reads of which all pages were in the cache.
         hit: u64 = of.reads_fully_hit;
         /// Number of reads of which some pages were in the cache.
@@ -99,7 +99,7 @@ figures! {
 figures! {
     /// Counts of the first-level cache of the policy `lawc`, which takes host writes and later passes them on to the members' caches.
     /// All are 0 with other policies.
-    pub struct FirstLevelCacheReport("cache.front", of: CacheCounters) {
+    pub struct FirstLevelWriteCacheReport("cache.front", of: CacheCounters) {
         /// Number of writes that went to the members' caches directly, because the first-level cache in front of these had no room.
         bypasses: u64 = of.writes_bypassing_first_level;
         /// Number of writes that waited for room in the first-level cache. They could not bypass it, because it held an older version
@@ -152,14 +152,14 @@ figures! {
 
 /// Returns the schema of the `cache` table, which is empty without a cache.
 pub(super) fn cache_report_schema(generator: &mut SchemaGenerator) -> Schema {
-    let table = generator.subschema_for::<CacheReport>();
+    let table = generator.subschema_for::<WriteCachesReport>();
     json_schema!({ "type": "object", "anyOf": [table, { "type": "object", "maxProperties": 0 }] })
 }
 
 /// Returns the `cache` table of a report. `counters` cover `measured_ns`, and the caches have a capacity of `room_pages` pages together.
 #[must_use]
 pub(crate) fn cache(policy: &str, counters: &CacheCounters, room_pages: u64, page_bytes: u64, measured_ns: u64) -> Map<String, Value> {
-    match serde_json::to_value(CacheReport::new(&CacheSource { policy, counters, room_pages, page_bytes, measured_ns })) {
+    match serde_json::to_value(WriteCachesReport::new(&CacheSource { policy, counters, room_pages, page_bytes, measured_ns })) {
         Ok(Value::Object(map)) => map,
         _ => Map::new(),
     }

@@ -7,7 +7,7 @@ use super::build::share_of_dies;
 use super::figures::{Part, TableValue, mean_us, section};
 use super::table::{TableRow, TableSection};
 use super::{ReportInputs, SuperblockDriveInputs, is_zero};
-use crate::config::ScaledDimension;
+use crate::config::ScaledDriveDimension;
 use flashraid_model::ssd::{FrontEndCounters, PlacementHandles, SuperblockCounters};
 
 /// Source of the values about queues, processor cores and buffers of all members.
@@ -20,7 +20,7 @@ impl FrontsSource {
     pub(super) fn new(inputs: &ReportInputs) -> Self {
         Self {
             front: inputs.counts.drive_front_end_counters.iter().copied().sum(),
-            has_queues: inputs.drives_without_superblocks_have_queues,
+            has_queues: inputs.drives_without_superblocks_have_submission_queues,
         }
     }
 }
@@ -101,7 +101,7 @@ figures! {
         /// The value `width` if the drive is simulated at a fraction of its full size with fewer dies, channels and cores and a slower
         /// link. It is left out without `ssd.scale`, and if only the superblocks are smaller.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        scale_by: Option<ScaledDimension> = Some(of.drive.scaled_down_dimension).filter(|by| *by == ScaledDimension::Width && of.drive.scaled_down_by > 1);
+        scale_by: Option<ScaledDriveDimension> = Some(of.drive.scaled_down_dimension).filter(|by| *by == ScaledDriveDimension::Width && of.drive.scaled_down_by > 1);
         /// Write amplification of the media: the number of units programmed, including padding and parity, divided by the number of units
         /// that the host wrote. `flash.write_amplification` has the same value.
         write_amplification: Option<f64> = of.counts.write_amplification(of.drive.pages_per_mapping_unit), row 1 "write amplification of the media" in "";
@@ -290,7 +290,7 @@ impl PlacementHandleBytesReport {
 
 impl SuperblockDriveReport {
     fn scale_rows(&self) -> Vec<(String, TableValue)> {
-        let by = if self.scale_by == Some(ScaledDimension::Width) { " by width" } else { "" };
+        let by = if self.scale_by == Some(ScaledDriveDimension::Width) { " by width" } else { "" };
         let row = (self.scale > 1).then(|| ("scale".to_owned(), TableValue::Text(format!("1 : {}{by}", self.scale))));
         row.into_iter().collect()
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::figures::{Part, section};
 use super::table::{TableRow, TableSection};
 use super::{Member, ReportInputs, WarningMark, is_zero};
-use crate::config::ScaledDimension;
+use crate::config::ScaledDriveDimension;
 use flashraid_model::space::EraseCountSummary;
 use flashraid_model::ssd::{MemberCounters, PendingFlashWork as MemberOwed, SuperblockCounters};
 
@@ -35,7 +35,7 @@ impl<'a> FlashSource<'a> {
 
 figures! {
     /// Counters of page reads, programs and erases on flash, and of wear, summed over the members.
-    pub struct Flash("flash", of: FlashSource<'_>) {
+    pub struct FlashCountersReport("flash", of: FlashSource<'_>) {
         /// Number of pages read for the host.
         host_pages_read: u64 = of.sum.host_pages_read, row 1 "host pages read" in "pages";
         /// Number of pages that were sent to the members to be written.
@@ -74,7 +74,7 @@ figures! {
     }
 }
 
-impl Flash {
+impl FlashCountersReport {
     pub(super) fn section(&self, mark: Option<WarningMark>) -> TableSection {
         let mut rows = self.marked_rows(mark);
         rows.extend(self.wear.rows());
@@ -267,7 +267,10 @@ pub(super) fn amplification(inputs: &ReportInputs, members: std::ops::Range<usiz
 /// Returns two factors: how much larger than the simulated ones the full-size drive is, and how much larger the load on it is.
 fn scales(inputs: &ReportInputs) -> (f64, f64) {
     let scale = inputs.superblock_drive.map_or(1.0, |drive| f64::from(drive.scaled_down_by));
-    (scale, inputs.superblock_drive.map_or(1.0, |drive| if drive.scaled_down_dimension == ScaledDimension::Width { scale } else { 1.0 }))
+    (
+        scale,
+        inputs.superblock_drive.map_or(1.0, |drive| if drive.scaled_down_dimension == ScaledDriveDimension::Width { scale } else { 1.0 }),
+    )
 }
 
 /// Returns the bytes per day that are written to a full-size member, including parity and copies, as its data sheet counts them.

@@ -42,7 +42,7 @@ impl<'a> MemberSource<'a> {
     fn share_of_dies(&self) -> Option<f64> {
         match self.is_drive() {
             true => share_of_dies(self.inputs, 1, self.counters.gc_time_ns),
-            false => self.inputs.measured.gc.member_busy_fraction(self.index),
+            false => self.inputs.measured.gc.mean_die_busy_fraction_of_member(self.index),
         }
     }
 

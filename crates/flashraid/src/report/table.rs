@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use flashraid_model::ssd::{MechanismCounters, ReportedMechanismCounter};
+use flashraid_model::ssd::{DieDelayMechanismCounters, ReportedDieDelayCounter};
 
 use flashraid_model::units::with_commas;
 
 use super::{
-    ControllerThrottlingReport, DriveQueuesAndBuffersReport, GcAvoidingReadsReport, HedgedReads, Lost, Member, Parity, PredictedReads,
-    Report, ResponseTime, SuperblockDriveReport, WarningMark,
+    ControllerThrottlingReport, DriveQueuesAndBuffersReport, GcAvoidingReadsReport, HedgedReads, LostPagesReport, Member, Parity,
+    PredictedReads, Report, ResponseTime, SuperblockDriveReport, WarningMark,
 };
 
 /// Warning sign beside a percentile that fewer than ten requests exceed.
@@ -89,7 +89,7 @@ impl Report {
         sections.extend(self.streams_section());
         sections.extend(self.time_section());
         sections.extend([self.bandwidth_section(), self.flash.section(self.run_warning_mark()), self.gc.section()]);
-        if self.lost != Lost::default() {
+        if self.lost != LostPagesReport::default() {
             sections.push(self.lost.section());
         }
         sections.extend(self.controller.as_ref().map(ControllerThrottlingReport::section));
@@ -144,10 +144,10 @@ impl Report {
 
     /// Returns the results of each mechanism that the members have.
     fn mechanism_sections(&self) -> impl Iterator<Item = TableSection> {
-        let all = MechanismCounters::default().figures().into_iter();
+        let all = DieDelayMechanismCounters::default().figures().into_iter();
         all.filter_map(|figures| {
             let counted = self.mechanisms.get(figures.config_table_name)?;
-            let row = |figure: &ReportedMechanismCounter| {
+            let row = |figure: &ReportedDieDelayCounter| {
                 let key = format!("mechanisms.{}.{}", figures.config_table_name, figure.key);
                 TableRow::new(figure.label, [format_figure(counted[figure.key].as_f64())], figure.unit()).of(key)
             };

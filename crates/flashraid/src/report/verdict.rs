@@ -24,7 +24,7 @@
 
 use super::WarningMark;
 use flashraid_model::metrics::trend::has_enough_samples_beyond;
-use flashraid_model::metrics::{LatencyHistogram, TenthOfRun, TrendSummary};
+use flashraid_model::metrics::{LatencyHistogram, ResponseAndGcTrend, TenthOfRun};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -79,9 +79,9 @@ impl LoadVerdict {
 /// Facts about a run from which its verdict is made.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Facts<'a> {
-    pub(crate) trend: &'a TrendSummary,
+    pub(crate) trend: &'a ResponseAndGcTrend,
     /// Trends over the whole run, including the requests that the statistics leave out.
-    pub(crate) whole_trend: &'a TrendSummary,
+    pub(crate) whole_trend: &'a ResponseAndGcTrend,
     /// True if the workload is a closed loop: the host sends a new request only after an earlier one is answered.
     pub(crate) is_closed: bool,
     /// Response times of all requests.
@@ -148,7 +148,7 @@ impl Verdict {
     }
 }
 
-fn load(trend: &TrendSummary) -> LoadVerdict {
+fn load(trend: &ResponseAndGcTrend) -> LoadVerdict {
     let requests = trend.requests();
     let grows =
         trend.mean_response_ns_by_half.is_some_and(|(first, second)| second > GROWTH_MIN * first && stays_behind(&trend.tenths, first));
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn load_follows_its_rules() {
         let growing = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0];
-        let of = |means, outstanding, halves| TrendSummary {
+        let of = |means, outstanding, halves| ResponseAndGcTrend {
             tenths: tenths(means, 0.0, 100),
             mean_response_ns_by_half: Some(halves),
             outstanding_at_last_arrival: outstanding,
@@ -266,7 +266,7 @@ mod tests {
     /// A queue that grows evenly is unstable whatever part of it is skipped.
     #[test]
     fn requests_that_are_skipped_count_for_the_load() {
-        use flashraid_model::events::TimeParts;
+        use flashraid_model::events::OperationTimeParts;
         use flashraid_model::metrics::{CompletedRequest, MetricsParams, MetricsRecorder};
         use flashraid_model::request::{OpKind, Request};
         const REQUESTS: u64 = 20_000;
@@ -277,7 +277,7 @@ mod tests {
                 .map(|index| {
                     let arrival_ns = index * 1_000;
                     let request = Request::new(OpKind::Write, arrival_ns, 0, 4096);
-                    let (done_ns, time) = (arrival_ns + wait_ns(index), TimeParts::default());
+                    let (done_ns, time) = (arrival_ns + wait_ns(index), OperationTimeParts::default());
                     CompletedRequest { arrival_index: index, request, arrival_ns, done_ns, gc_members_met: 0, time }
                 })
                 .collect();
@@ -307,7 +307,7 @@ mod tests {
     #[test]
     fn bursts_are_no_queue_without_bound() {
         let of = |means, halves| {
-            load(&TrendSummary {
+            load(&ResponseAndGcTrend {
                 tenths: tenths(means, 0.0, 100),
                 mean_response_ns_by_half: Some(halves),
                 outstanding_at_last_arrival: Some(15),

@@ -28,7 +28,7 @@ const RESERVED: &str = "ssd.geometry.reserved";
 /// Returns true for a key that describes the work, the hardware or the measurement, such as `workload.size`, `array.members` or `seed`.
 /// Points of a study (combinations of settings) that differ in such a key do different work, and are never compared. All other keys are
 /// remedies: settings that may improve an array, whose values are compared.
-pub fn is_experimental_condition(key: &str) -> bool {
+pub fn must_match_for_comparison(key: &str) -> bool {
     let is_of = |table: &str| key.strip_prefix(table).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
     key != RESERVED && GIVEN.iter().any(|table| is_of(table))
 }
@@ -185,12 +185,12 @@ mod tests {
             "ssd.geometry.dies",
             "ssd.warm_up.overwrites",
         ] {
-            assert!(is_experimental_condition(key), "{key}");
+            assert!(must_match_for_comparison(key), "{key}");
         }
         for key in
             ["coordination.scheme", "ssd.gc.preemption", "ssd.geometry.reserved", "cache.policy", "seeds", "array.level", "workloads.x"]
         {
-            assert!(!is_experimental_condition(key), "{key}");
+            assert!(!must_match_for_comparison(key), "{key}");
         }
     }
 

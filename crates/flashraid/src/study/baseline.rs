@@ -1,11 +1,11 @@
 //! Baselines of a study: for each point, the point with which it is compared.
 
-use super::axis::is_experimental_condition;
+use super::axis::must_match_for_comparison;
 use super::{Axis, Setting, StudyProblem};
 
 /// Returns the index of the baseline for each combination of values.
 ///
-/// The baseline has the same given keys (see [`is_experimental_condition`]). Every other key has its first value that is not a yardstick.
+/// The baseline has the same given keys (see [`must_match_for_comparison`]). Every other key has its first value that is not a yardstick.
 /// If all keys are given, each point is its own baseline.
 ///
 /// `wanted` chooses another value of one of the other keys, as a value or as `KEY=VALUE`.
@@ -13,7 +13,7 @@ pub(super) fn baselines(axes: &[Axis], combinations: &[Vec<Setting>], wanted: Op
     let first = |axis: &Axis| -> Option<String> {
         let setting = |value: &String| Setting { key: axis.key.clone(), value: value.clone() };
         let real = axis.values.iter().find(|value| !setting(value).selects_ideal_coordination()).unwrap_or(&axis.values[0]);
-        (!is_experimental_condition(&axis.key)).then(|| real.clone())
+        (!must_match_for_comparison(&axis.key)).then(|| real.clone())
     };
     let mut chosen: Vec<Option<String>> = axes.iter().map(first).collect();
     if let Some(wanted) = wanted {
@@ -35,7 +35,7 @@ pub(super) fn baselines(axes: &[Axis], combinations: &[Vec<Setting>], wanted: Op
 fn find<'a>(axes: &'a [Axis], text: &str) -> Result<(usize, &'a str), StudyProblem> {
     let pairs = || axes.iter().enumerate().flat_map(|(index, axis)| axis.values.iter().map(move |value| (index, value.as_str())));
     let is_meant = |&(index, value): &(usize, &str)| value == text || format!("{}={value}", axes[index].key) == text;
-    let is_remedy = |&(index, _): &(usize, &str)| !is_experimental_condition(&axes[index].key);
+    let is_remedy = |&(index, _): &(usize, &str)| !must_match_for_comparison(&axes[index].key);
     let refuse = |reason: &'static str, choices: Vec<String>| {
         Err(StudyProblem::UnusableBaseline { requested_baseline: text.to_owned(), reason, choices })
     };

@@ -28,7 +28,7 @@ use crate::warm_state_cache::WarmStateCache;
 
 #[doc(hidden)]
 pub use axis::all_combinations;
-pub use axis::{Axis, Setting, is_experimental_condition};
+pub use axis::{Axis, Setting, must_match_for_comparison};
 pub use flashraid_model::metrics::Estimate;
 pub use plan::StudyPlan;
 pub use problem::StudyProblem;
@@ -182,7 +182,7 @@ impl Study {
     ///
     /// The study compares the variants with each other if they are remedies: settings that may improve an array that does the same work.
     /// Most names, such as `setup`, mean this. A name such as `workload.case` begins with a key of the work, the hardware or the
-    /// measurement ([`is_experimental_condition`]), followed by a dot. Such variants do different work, so that each is reported without
+    /// measurement ([`must_match_for_comparison`]), followed by a dot. Such variants do different work, so that each is reported without
     /// comparison to the others.
     ///
     /// # Errors
@@ -332,13 +332,13 @@ pub struct StudyResult {
     pub baseline_by_point: Vec<usize>,
     /// One row for each point and seed that was simulated: all of them or, with [`Study::shard`], those of the chosen part. The rows are in
     /// the order of points and, for each point, in the order of seeds.
-    pub rows: Vec<StudyRow>,
+    pub rows: Vec<StudySimulationRow>,
 }
 
 /// One simulation of a study.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct StudyRow {
+pub struct StudySimulationRow {
     /// Index in `StudyResult::points` of the combination of settings that was simulated.
     pub point: usize,
     /// Report of the simulation.
@@ -359,7 +359,7 @@ impl StudyResult {
         {
             return Err("its points are not those of its keys".to_owned());
         }
-        let rows = rows.into_iter().map(|(point, report)| StudyRow { point, report }).collect();
+        let rows = rows.into_iter().map(|(point, report)| StudySimulationRow { point, report }).collect();
         Ok(Self { axes, points, baseline_by_point: baselines, rows })
     }
 
@@ -377,7 +377,7 @@ impl StudyResult {
     /// Returns the ratio of a value at a point (its index in `points` is given) to the value at its baseline. The baseline is the point
     /// with which it is compared. A ratio is computed for each seed, and the result is their mean with a 95 % confidence interval. It is
     /// `None` if a report lacks the value or the baseline's value is zero.
-    pub fn ratio(&self, point: usize, figure: impl Fn(&Report) -> Option<f64>) -> Option<Estimate> {
+    pub fn ratio_to_baseline(&self, point: usize, figure: impl Fn(&Report) -> Option<f64>) -> Option<Estimate> {
         let values = |point: usize| self.reports(point).map(&figure).collect::<Option<Vec<f64>>>();
         let (own, baseline) = (values(point)?, values(self.baseline_by_point[point])?);
         Estimate::from_ratios(&own, &baseline)

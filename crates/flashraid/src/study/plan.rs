@@ -11,7 +11,7 @@ use super::baseline::baselines;
 use super::resources::{MachineResources, default_workers};
 use super::run::{StudySimulation, run_unfinished};
 use super::store::{POINTS, ReportStore, short_hash};
-use super::{Axis, Setting, Study, StudyObserver, StudyProblem, StudyResult, StudyRow, all_combinations, shard};
+use super::{Axis, Setting, Study, StudyObserver, StudyProblem, StudyResult, StudySimulationRow, all_combinations, shard};
 use crate::Error;
 use crate::check::check_before_run;
 use crate::config::{Scenario, WarmStateFiles, workload_address_space};
@@ -130,7 +130,9 @@ impl StudyPlan {
             let scenario = template.scenario(sets, None)?;
             let first = scenario.seed;
             for offset in 0..*seeds {
-                let seed = first.checked_add(offset).ok_or(StudyProblem::SeedTooLarge { first_seed_of_point: first, offset })?;
+                let seed = first
+                    .checked_add(offset)
+                    .ok_or(StudyProblem::SeedTooLarge { first_seed_of_point: first, offset_from_first_seed: offset })?;
                 tasks.push(StudySimulation::new(scenario.with_seed(seed), &mut contents)?);
             }
         }
@@ -288,10 +290,12 @@ impl StudyPlan {
     /// in, and those that [`StudyPlan::unfinished_simulations_by_warm_up`] found in the results folder. Each report is a row of the result.
     /// Rows of unfinished simulations are missing.
     #[doc(hidden)]
-    pub fn take_finished(&self) -> StudyResult {
+    pub fn take_finished_reports(&self) -> StudyResult {
         let mut known_reports = std::mem::take(&mut *self.known_reports());
-        let rows =
-            self.own().into_iter().filter_map(|index| Some(StudyRow { point: self.point(index), report: known_reports.remove(&index)? }));
+        let rows = self
+            .own()
+            .into_iter()
+            .filter_map(|index| Some(StudySimulationRow { point: self.point(index), report: known_reports.remove(&index)? }));
         self.result(rows.collect())
     }
 
@@ -321,7 +325,7 @@ impl StudyPlan {
         let all = self.simulation_count();
         let result = self.run_until_stopped(observer)?;
         let done = result.rows.len();
-        if done < all { Err(Error::StudyInterrupted { done, simulations: all }) } else { Ok(result) }
+        if done < all { Err(Error::StudyInterrupted { simulations_done: done, total_simulations: all }) } else { Ok(result) }
     }
 
     /// Runs like [`StudyPlan::run`]. If the observer stops the study, the result has the finished simulations, which are fewer rows
@@ -355,12 +359,12 @@ impl StudyPlan {
         if let Some(new_folder) = new_folder.filter(|_| reports.iter().any(Option::is_some)) {
             new_folder.keep();
         }
-        let row = |(task, report): (&usize, Option<Report>)| Some(StudyRow { point: self.point(*task), report: report? });
+        let row = |(task, report): (&usize, Option<Report>)| Some(StudySimulationRow { point: self.point(*task), report: report? });
         let rows = own.iter().zip(reports).filter_map(row).collect();
         Ok(self.result(rows))
     }
 
-    fn result(&self, rows: Vec<StudyRow>) -> StudyResult {
+    fn result(&self, rows: Vec<StudySimulationRow>) -> StudyResult {
         StudyResult { axes: self.axes.clone(), points: self.points.clone(), baseline_by_point: self.baselines.clone(), rows }
     }
 }

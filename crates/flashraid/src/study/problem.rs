@@ -38,14 +38,14 @@ pub enum StudyProblem {
     #[error("the seed is varied and given in another way, too; leave out one of them")]
     SeedBothVariedAndSet,
     /// The last seed exceeds the greatest possible one.
-    #[error("seed {first_seed_of_point} + {offset} is too large")]
+    #[error("seed {first_seed_of_point} + {offset_from_first_seed} is too large")]
     #[non_exhaustive]
     SeedTooLarge {
         /// Seed of the first simulation of each point of the study (combination of settings). The further simulations of a point have
         /// the seeds that follow.
         first_seed_of_point: u64,
         /// Number to be added to the first seed to get the last one, which would be too large.
-        offset: u64,
+        offset_from_first_seed: u64,
     },
     /// The wanted baseline cannot be used. It is not among the varied values, or several varied keys have it, or its key describes the
     /// work to do (such as `workload`).

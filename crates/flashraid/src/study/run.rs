@@ -82,7 +82,7 @@ pub(super) fn run_unfinished(
 
     let warm_ups = SharedWarmUps::for_runs(open.iter().map(|index| &tasks[*index].scenario))
         .with_cache(resources.warm_state_cache.clone())
-        .with_threads(resources.threads_per_simulation);
+        .with_threads_per_run(resources.threads_per_simulation);
     let queue = Mutex::new(by_warm_up(tasks, &open));
     let failed = AtomicBool::new(false);
     let results = Mutex::new(Vec::new());
@@ -145,7 +145,7 @@ fn run_one(
 ) -> Result<Option<Report>, Error> {
     let report = match run_with_shared_warm_ups(&task.scenario, warm_ups, &mut OneSimulation { observer, index }) {
         Ok(report) if report.partial => return Ok(None),
-        Err(RunError::Interrupted | RunError::Source(SourceError::Stopped)) => return Ok(None),
+        Err(RunError::StoppedBeforeFirstRequest | RunError::Source(SourceError::Stopped)) => return Ok(None),
         result => result?,
     };
     if let Some(store) = store {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::plan::StudyPlan;
 use super::run::StudySimulation;
 use super::store::{ReportStore, refuse_other_than_files, write};
-use super::{Axis, Setting, StudyProblem, StudyResult, StudyRow};
+use super::{Axis, Setting, StudyProblem, StudyResult, StudySimulationRow};
 use crate::Error;
 use crate::report::Report;
 use crate::warm_up::warm_up_key;
@@ -189,7 +189,7 @@ pub(super) fn merge(folders: &[impl AsRef<Path>]) -> Result<StudyResult, Error> 
     }
     let axes: Vec<Axis> = first.axes.iter().map(|(key, values)| Axis { key: key.clone(), values: values.clone() }).collect();
     let points: Vec<Vec<Setting>> = super::all_combinations(&axes);
-    let row = |(task, report): (usize, Report)| StudyRow { point: task / first.seeds as usize, report };
+    let row = |(task, report): (usize, Report)| StudySimulationRow { point: task / first.seeds as usize, report };
     let rows = reports.into_iter().flatten().enumerate().map(row).collect();
     Ok(StudyResult { axes, points, baseline_by_point: first.baselines.clone(), rows })
 }

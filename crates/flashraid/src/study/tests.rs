@@ -83,7 +83,7 @@ fn a_study_that_was_stopped_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let study = study().workers(1).folder(folder.path());
     match study.run(&Counter::new(5)) {
-        Err(Error::StudyInterrupted { done: 5, simulations: 12 }) => {}
+        Err(Error::StudyInterrupted { simulations_done: 5, total_simulations: 12 }) => {}
         other => panic!("{other:?}"),
     }
     let rest = Counter::new(usize::MAX);
@@ -145,9 +145,9 @@ fn without_a_folder_reports_are_kept_by_the_plan() {
 
     let plan = study().plan().unwrap();
     plan.save_report(5, whole.rows[5].report.clone()).unwrap();
-    let done = plan.take_finished();
+    let done = plan.take_finished_reports();
     assert_eq!((done.rows.len(), done.points.len(), done.rows[0].point), (1, 6, whole.rows[5].point));
-    assert_eq!(plan.take_finished().rows.len(), 0, "they are given away");
+    assert_eq!(plan.take_finished_reports().rows.len(), 0, "they are given away");
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn figures_are_estimated_over_seeds() {
     let estimate = result.estimate(1, mean).unwrap();
     assert_eq!(estimate.mean, (values[0] + values[1]) / 2.0);
     assert!(estimate.interval_half_width.unwrap() > 0.0);
-    let with_itself = result.ratio(0, mean).unwrap();
+    let with_itself = result.ratio_to_baseline(0, mean).unwrap();
     assert_eq!((with_itself.mean, with_itself.interval_half_width), (1.0, Some(0.0)));
     assert_eq!(result.estimate(0, |report| report.failure.as_ref()?.failed_ms), None);
 }

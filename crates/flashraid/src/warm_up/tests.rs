@@ -98,7 +98,7 @@ fn drives_with_superblocks_share_and_keep_their_states() {
             let states = cache.list_states().unwrap();
             assert_eq!(states.len(), 2, "a state for each member, whatever takes time: {variant:?} {pattern}");
             assert_eq!(report(&scenario, Some(&kept())), alone, "{variant:?} {pattern}: from the cache");
-            let shared = SharedWarmUps::for_any_number_of_runs([&scenario]);
+            let shared = SharedWarmUps::kept_until_dropped([&scenario]);
             for _ in 0..2 {
                 assert_eq!(report(&scenario, Some(&shared)), alone, "{variant:?} {pattern}: shared");
             }
@@ -139,7 +139,7 @@ fn any_number_of_threads_gives_the_same() {
             // The requests are large enough that batches are worth three threads.
             let load = [("seed", seed), ("workload.preset", "hpc-w"), ("workload.requests", "1500")];
             let scenario = scenario(&[&load, variant].concat());
-            let on = |threads| report(&scenario, Some(&SharedWarmUps::default().with_threads(threads)));
+            let on = |threads| report(&scenario, Some(&SharedWarmUps::default().with_threads_per_run(threads)));
             let alone = on(1);
             for threads in [2, 3] {
                 assert_eq!(on(threads), alone, "{variant:?}, {threads} threads");

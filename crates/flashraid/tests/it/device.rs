@@ -1,6 +1,6 @@
 //! An array that is driven from outside: the same answers as a run of the same requests, and every wrong call refused.
 
-use flashraid::workload::{self, AddressSpace};
+use flashraid::workload::{self, ArrayProperties};
 use flashraid::{Answer, CompletedRequest, Device, DeviceError, Observer, OpKind, Report, Request, Simulation, Source};
 use serde_json::Value;
 
@@ -50,7 +50,7 @@ fn run(text: &str) -> (Report, Vec<CompletedRequest>) {
 /// The requests that a run of this configuration sends.
 fn requests(text: &str) -> Vec<Request> {
     let scenario = Simulation::from_toml(text).unwrap().scenario().unwrap();
-    let space: AddressSpace = flashraid::config::workload_address_space(&scenario.array);
+    let space: ArrayProperties = flashraid::config::workload_address_space(&scenario.array);
     let mut source = workload::open_workload(&scenario.workload, scenario.seed, &space).unwrap();
     let mut requests = Vec::new();
     while requests.len() < 2000
@@ -190,8 +190,8 @@ fn wrong_calls_are_refused_and_change_nothing() {
         }
     }
     assert!(matches!(device.submit(&request(OpKind::Write, 1000, 0, 0), 9), Err(DeviceError::EmptyRequest { kind: OpKind::Write })));
-    assert!(matches!(device.submit(&request(OpKind::Read, u64::MAX, 0, 1), 9), Err(DeviceError::TimeBeyondClock { .. })));
-    assert!(matches!(device.advance(1 << 63, 1, |_| {}), Err(DeviceError::TimeBeyondClock { .. })));
+    assert!(matches!(device.submit(&request(OpKind::Read, u64::MAX, 0, 1), 9), Err(DeviceError::SimulatedTimeOverflow { .. })));
+    assert!(matches!(device.advance(1 << 63, 1, |_| {}), Err(DeviceError::SimulatedTimeOverflow { .. })));
     assert!(matches!(device.advance(5, 1, |_| {}), Err(DeviceError::TimeGoesBack { .. })));
     assert_eq!(device.requests_under_way(), 1);
     let mut tags = Vec::new();

@@ -347,7 +347,7 @@ fn scaled_by_width_times_and_write_amplification_stay() {
     for (scale, writes, reads, alone) in [half, quarter] {
         let share = f64::from(scale);
         let scaled = writes.drive.as_ref().unwrap();
-        assert_eq!((scaled.scale, scaled.scale_by), (scale, Some(flashraid::config::ScaledDimension::Width)));
+        assert_eq!((scaled.scale, scaled.scale_by), (scale, Some(flashraid::config::ScaledDriveDimension::Width)));
         let amplification = (scaled.write_amplification.unwrap(), drive.write_amplification.unwrap());
         assert!(near(amplification.0, amplification.1, 0.02), "{scale}: {amplification:?}");
         let iops = |scaled: &Report, whole: &Report| (scaled.iops.all.unwrap() * share, whole.iops.all.unwrap());

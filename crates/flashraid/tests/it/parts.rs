@@ -3,7 +3,7 @@
 //! Every mechanism runs ten thousand requests. The parts of each request add up to its response time to the nanosecond. The means of the
 //! parts in the report add up to the mean response time.
 
-use flashraid::model::metrics::breakdown::{CAUSE_NAMES, times_ns_by_cause};
+use flashraid::model::metrics::breakdown::{RESPONSE_TIME_CAUSE_NAMES, times_ns_by_cause};
 use flashraid::report::MeanResponseTimeByCause;
 use flashraid::{CompletedRequest, Observer, OpKind, Report, Request, Simulation, Source, SourceError};
 
@@ -158,7 +158,7 @@ fn parts_add_up_to_the_response_with_every_mechanism() {
         expect_sums(name, &report, &sums);
         let all = report.time_us.all.unwrap();
         for part in *shown {
-            let spent = all.named_causes()[CAUSE_NAMES.iter().position(|known| known == part).unwrap()].1;
+            let spent = all.named_causes()[RESPONSE_TIME_CAUSE_NAMES.iter().position(|known| known == part).unwrap()].1;
             assert!(spent > 0.0, "{name} shows nothing of {part}: {all:?}");
         }
     }

@@ -11,7 +11,7 @@ use std::process::Command;
 const PROGRAM: &str = r##"//! Uses an added policy.
 use flashraid_model::cache::{CachePolicy, LayoutAwareWriteCache, StowCache};
 use flashraid_model::flash::Geometry;
-use flashraid_model::space::pools::{CollectionProcedure, PlaneChoice, PoolScope, Pools, BlockPoolsFtlParams};
+use flashraid_model::space::pools::{BlockPools, GcAlgorithm, PlaneChoice, BlockPoolScope, BlockPoolsFtlParams};
 use flashraid_model::space::victim::VictimPolicy;
 use flashraid_model::ids::DieId;
 use flashraid_model::rng;
@@ -44,7 +44,7 @@ fn main() {
     assert!(greedy != half && half < fifo, "{greedy} {half} {fifo}");
     // The page also adds a write cache.
     let cache: CachePolicy = serde_json::from_str("\"lawc-stow\"").unwrap();
-    assert_eq!((cache.caches_used().group_cache, cache.caches_used().member_caches), (StowCache::CACHES_USED.group_cache, LayoutAwareWriteCache::CACHES_USED.member_caches));
+    assert_eq!((cache.write_cache_parts().dirty_stripe_cache, cache.write_cache_parts().member_caches), (StowCache::WRITE_CACHE_PARTS.dirty_stripe_cache, LayoutAwareWriteCache::WRITE_CACHE_PARTS.member_caches));
     assert!((0..200).any(|_| CachePolicy::random_for_tests(&mut stream).name() == "lawc-stow"));
     assert!(schemars::schema_for!(CachePolicy).to_value().to_string().contains("a queue of its own for sequential writes in the first level"));
     print!("two places suffice");
@@ -58,20 +58,20 @@ fn moves(victim: VictimPolicy) -> usize {
         blocks_per_plane: 64,
         pages_per_block: 32,
         page_bytes: 4096,
-        reserved_blocks_per_plane: 12,
+        overprovisioned_blocks_per_plane: 12,
         has_summary_page: false,
     };
-    let mut ftl = Pools::filled_in_address_order(
+    let mut ftl = BlockPools::filled_in_address_order(
         &BlockPoolsFtlParams {
             geometry,
             overwrites_may_change_die: false,
             plane_choice: PlaneChoice::MostFreePages,
-            pool: PoolScope::Plane,
+            pool: BlockPoolScope::Plane,
             start_threshold_free_blocks: 2,
             stop_threshold_free_blocks: 3,
             victim,
             separate_open_block_for_moves: false,
-            collection_procedure: CollectionProcedure::VictimByPolicy,
+            gc_algorithm: GcAlgorithm::VictimByPolicy,
             fill_seals_last_block: true,
         },
         1,
@@ -83,7 +83,7 @@ fn moves(victim: VictimPolicy) -> usize {
             let (pool, block) = ftl.next_victim(die, 0).expect("there is garbage");
             moved += ftl.clean(die, pool, block).pages_moved as usize;
         }
-        let lpn = ftl.lpn_of_die_page(die, rng::below(&mut stream, u64::from(geometry.exported_pages_per_die())) as u32);
+        let lpn = ftl.lpn_of_die_logical_page(die, rng::below(&mut stream, u64::from(geometry.exported_pages_per_die())) as u32);
         let pool = ftl.choose_pool_for_write(die, lpn, 0).expect("there is room");
         ftl.write(die, pool, lpn);
     }
@@ -183,7 +183,7 @@ fn a_counter_and_an_entry_make_a_figure() {
         reach(&schema, &schema["properties"][section], &mut parts);
     }
     // These stand in other parts of a report, too.
-    parts.retain(|part| !["ResponseTime", "ByDirection"].contains(&part.as_str()));
+    parts.retain(|part| !["ResponseTime", "TotalReadWrite"].contains(&part.as_str()));
     assert!(parts.len() > 20, "{parts:?}");
     for part in &parts {
         assert!(listed.contains(&part.as_str()), "{part} is not made of a list of figures");

@@ -57,10 +57,10 @@ fn run(text: &str) -> Result {
         Ok(_) => {}
     }
     match simulation.verify().observe(&mut Impatient(Instant::now())).run() {
-        Err(Error::Interrupted) => Result::Stopped,
+        Err(Error::StoppedBeforeFirstRequest) => Result::Stopped,
         Ok(report) if report.partial => Result::Stopped,
         Ok(report) => Result::Report(without_wall_clock(serde_json::from_str(&report.to_json()).unwrap()).to_string()),
-        Err(error @ Error::FailedVerification(_)) => panic!("{error}"),
+        Err(error @ Error::InconsistentMemberState(_)) => panic!("{error}"),
         Err(error) => Result::Failed(error.to_string()),
     }
 }

@@ -11,7 +11,7 @@ mod hedge;
 mod home;
 mod predict;
 
-use crate::placement::{Extent, Layout};
+use crate::placement::{ArrayLayout, Extent};
 use crate::request::OpKind;
 use avoid::Avoid;
 pub(super) use avoid::{ReadPlanner, ReadWay, StripeRead};
@@ -106,18 +106,18 @@ impl ReadPlan {
     /// Returns the number of the copy from which a strip of `stripe` is read, counted from 0. The strip has `copies` copies on
     /// consecutive members, of which `first_member` holds the first.
     #[inline]
-    pub fn choose_copy(self, stripe: u64, first_member: u32, copies: u32) -> u32 {
+    pub fn choose_copy_index(self, stripe: u64, first_member: u32, copies: u32) -> u32 {
         if copies == 1 { 0 } else { self.choose(&StripCopies { stripe, first_member, copies }) }
     }
 
     /// Returns the members that an operation on an extent goes to: one for a read, otherwise all that hold it.
     #[inline]
-    pub fn members_to_access(self, layout: &Layout, extent: &Extent, kind: OpKind) -> Range<u32> {
+    pub fn members_to_access(self, layout: &ArrayLayout, extent: &Extent, kind: OpKind) -> Range<u32> {
         if kind != OpKind::Read || extent.mirror_copies == 1 {
             return extent.members();
         }
         let stripe = u64::from(extent.first_page / layout.strip_pages());
-        let member = extent.first_member + self.choose_copy(stripe, extent.first_member, extent.mirror_copies);
+        let member = extent.first_member + self.choose_copy_index(stripe, extent.first_member, extent.mirror_copies);
         member..member + 1
     }
 }
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn strips_with_one_copy_leave_no_choice_and_others_take_turns() {
-        assert_eq!((0..4).map(|stripe| ReadPlan::Home.choose_copy(stripe, 2, 3)).collect::<Vec<_>>(), [0, 1, 2, 0]);
-        assert!(ReadPlan::ALL.iter().all(|plan| plan.choose_copy(7, 0, 1) == 0));
+        assert_eq!((0..4).map(|stripe| ReadPlan::Home.choose_copy_index(stripe, 2, 3)).collect::<Vec<_>>(), [0, 1, 2, 0]);
+        assert!(ReadPlan::ALL.iter().all(|plan| plan.choose_copy_index(7, 0, 1) == 0));
     }
 }

@@ -33,7 +33,7 @@ impl Predictor {
 
     /// Returns the time that a prediction takes, in nanoseconds.
     pub(crate) fn cost_ns(&self) -> u64 {
-        self.params.delay_per_read_ns
+        self.params.prediction_time_per_read_ns
     }
 
     /// Predicts whether a read that would begin at `read_begins` is slow. Returns true if it is called slow.

@@ -10,7 +10,7 @@ use super::super::read_plan::ReadTimes;
 use super::super::stripe_pages::{StripePages, plan_read, substitutes};
 use super::Stripes;
 use crate::TimeNs;
-use crate::events::TimeParts;
+use crate::events::OperationTimeParts;
 use crate::ids::MemberSet;
 use crate::placement::StripRoles;
 
@@ -57,7 +57,7 @@ struct SubRead {
 #[derive(Debug, Clone, Copy)]
 struct End {
     at: TimeNs,
-    time: TimeParts,
+    time: OperationTimeParts,
     gc_members: MemberSet,
 }
 
@@ -130,7 +130,7 @@ impl Stripes {
     pub(super) fn copies_left(&self, stripe: u64, role: u32) -> impl Iterator<Item = u32> {
         let (layout, copies) = (&self.route.layout, self.route.layout.copies_of_each_page());
         let first_member = layout.member_of_strip(stripe, role);
-        let first = self.route.read_plan.choose_copy(stripe, first_member, copies);
+        let first = self.route.read_plan.choose_copy_index(stripe, first_member, copies);
         (0..copies).filter_map(move |copy| self.route.replacement(first_member + (first + copy) % copies, stripe))
     }
 

@@ -9,7 +9,7 @@ use super::super::{ArrayParams, GcAvoidingReadCounters, HedgeCounters, HostKnowl
 use super::hedged::Hedging;
 use super::{Access, Continuation, Members, Stripes, Work};
 use crate::TimeNs;
-use crate::events::TimeParts;
+use crate::events::OperationTimeParts;
 use crate::placement::StripRoles;
 use crate::request::OpKind;
 use crate::rng::{self, RandomStream};
@@ -37,14 +37,14 @@ pub(super) struct RefusedReads {
     /// Number of sets of reads that have not ended: those at once and those after the refusal.
     sets_left: u8,
     /// The last end so far, with the parts of its time.
-    last: (TimeNs, TimeParts),
+    last: (TimeNs, OperationTimeParts),
 }
 
 impl RefusedReads {
     /// Ends a set of reads. Returns the parts of the time since the read was planned if it was the last set.
-    pub(crate) fn set_ended(&mut self, now: TimeNs, after_refusal: bool, time: TimeParts) -> Option<TimeParts> {
+    pub(crate) fn set_ended(&mut self, now: TimeNs, after_refusal: bool, time: OperationTimeParts) -> Option<OperationTimeParts> {
         let parity_ns = time.parity_ns + if after_refusal { self.delay_ns } else { 0 };
-        self.last = self.last.max((now, TimeParts { parity_ns, ..time }));
+        self.last = self.last.max((now, OperationTimeParts { parity_ns, ..time }));
         self.sets_left -= 1;
         (self.sets_left == 0).then_some(self.last.1)
     }
@@ -71,7 +71,7 @@ impl ReadPlanning {
 
     /// Returns the state of the plan of an array that plans reads.
     pub(super) fn from_params(params: &ArrayParams, seed: u64) -> Option<Box<Self>> {
-        params.plans_reads().then(|| {
+        params.chooses_source_of_each_read().then(|| {
             let draws = rng::stream(seed, "read-plan", 0);
             let members = (params.members + params.spares_and_state().0) as usize;
             let times = params.hedges_reads().then(|| ReadTimes::new(params.read_plan_params.hedge_delay, members));
@@ -231,7 +231,8 @@ impl Stripes {
         }
         let later = operation.pages.remove_all_but(&self.reads);
         let sets_left = if operation.pages.page_count() > 0 { 2 } else { 1 };
-        operation.refused = Some(RefusedReads { planned_at: now, delay_ns: way.delay_ns, sets_left, last: (now, TimeParts::default()) });
+        operation.refused =
+            Some(RefusedReads { planned_at: now, delay_ns: way.delay_ns, sets_left, last: (now, OperationTimeParts::default()) });
         let places = self.places(stripe, later.into_iter());
         self.operations[id as usize].to_read_later = places;
         members.schedule_continuation(now + way.delay_ns, sequence, id);
@@ -249,7 +250,7 @@ impl Stripes {
         let pages: Vec<u32> =
             operation.pages.offsets_in_strip(role).map(|offset| layout.stripe_first_page_on_member(stripe) + offset).collect();
         let first_member = layout.member_of_strip(stripe, role);
-        let first = self.route.read_plan.choose_copy(stripe, first_member, copies);
+        let first = self.route.read_plan.choose_copy_index(stripe, first_member, copies);
         let turns = (0..copies).map(|copy| first_member + (first + copy) % copies);
         let left: Vec<u32> = turns.filter_map(|member| self.route.replacement(member, stripe)).collect();
         let planning = self.planning();
@@ -273,7 +274,7 @@ impl Stripes {
             return self.read_directly(now, id, &places, members);
         }
         let operation = &mut self.operations[id as usize];
-        operation.refused = Some(RefusedReads { planned_at: now, delay_ns, sets_left: 1, last: (now, TimeParts::default()) });
+        operation.refused = Some(RefusedReads { planned_at: now, delay_ns, sets_left: 1, last: (now, OperationTimeParts::default()) });
         operation.to_read_later = places;
         members.schedule_continuation(now + delay_ns, sequence, id);
     }

@@ -28,7 +28,7 @@ fn any_case() -> impl Strategy<Value = (ArrayParams, Vec<Asked>)> {
         let mut params = params(level, members, strip_pages);
         if collects {
             params.ssd.geometry.blocks_per_plane = 6;
-            params.ssd.geometry.reserved_blocks_per_plane = 3;
+            params.ssd.geometry.overprovisioned_blocks_per_plane = 3;
         }
         for (member, at_ns) in failures.into_iter().filter(|_| level.survives_a_failure()) {
             if params.failures.iter().all(|failure| failure.member != member % members) {
@@ -56,7 +56,7 @@ proptest! {
         let counters = &got.counters;
         let sum = |pick: fn(&(u64, u64)) -> u64| got.pages.iter().map(pick).sum::<u64>();
         let asked_pages = |write| asked.iter().filter(|a| a.3 == write).map(|a| u64::from(a.2)).sum::<u64>();
-        let has_failed = got.health != Health::Normal;
+        let has_failed = got.health != ArrayHealth::Normal;
         let lost: u64 = got.lost.iter().map(|&pages| u64::from(pages)).sum();
         prop_assert_eq!(lost, counters.pages_lost);
         let lost_to = |write| (0..asked.len()).filter(|&i| asked[i].3 == write).map(|i| u64::from(got.lost[i])).sum::<u64>();
@@ -86,10 +86,10 @@ proptest! {
         let deaf = CoordinationParams {
             scheme: schemes::inclusive(),
             forced_collection_amount: ForcedCollectionAmount::OneVictimPerDie,
-            soft_threshold_free_blocks: 0,
+            registration_threshold_free_blocks: 0,
             joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
             request_to_collection_order_delay_ns: 0,
-            begins_cycles_when_idle: false,
+            begins_joint_collection_when_idle: false,
             all_dies_of_forced_member_collect: true,
             controller_answers_member_requests: false,
             coordinated_members: MemberSet(u128::MAX),
@@ -115,10 +115,10 @@ proptest! {
         let coordination = CoordinationParams {
             scheme,
             forced_collection_amount: ForcedCollectionAmount::OneVictimPerDie,
-            soft_threshold_free_blocks: 2,
+            registration_threshold_free_blocks: 2,
             joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
             request_to_collection_order_delay_ns: delay_ns,
-            begins_cycles_when_idle: false,
+            begins_joint_collection_when_idle: false,
             all_dies_of_forced_member_collect: true,
             controller_answers_member_requests: true,
             coordinated_members: MemberSet::first_members(params.members),

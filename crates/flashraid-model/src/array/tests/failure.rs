@@ -16,7 +16,7 @@ fn a_read_of_a_lost_page_costs_the_reads_of_its_stripe() {
     // RAID-6 does not need Q (on member 0, for member 1).
     let got = run(&failing(RaidLevel::Raid6, 6, 1, 1, 1000), &[(2000, 0, 1, false)]);
     assert_eq!(got.pages, [(0, 0), (0, 0), (1, 0), (1, 0), (1, 0), (1, 0)]);
-    assert_eq!(got.health, Health::Degraded);
+    assert_eq!(got.health, ArrayHealth::Degraded);
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn what_too_many_failures_take_is_lost_and_not_served() {
     assert_eq!(got.pages, [(0, 0), (1, 0), (2, 2), (2, 0), (1, 0)]);
     // Both copies of a mirror are lost.
     let got = run(&failing_all(RaidLevel::Raid1, 2, &[(0, 1000), (1, 1000)]), &[(0, 0, 1, true), (2000, 0, 2, false), (2000, 0, 3, true)]);
-    assert_eq!((got.lost.clone(), got.health), (vec![0, 2, 3], Health::Degraded));
+    assert_eq!((got.lost.clone(), got.health), (vec![0, 2, 3], ArrayHealth::Degraded));
     assert_eq!(got.done, [WRITE_NS, 2000, 2000]);
 }
 
@@ -121,7 +121,7 @@ fn one_of_each_pair_may_fail() {
     assert_eq!(got.pages[4..], [(0, 12), (0, 12)]);
     params.rebuild.as_mut().unwrap().spares = 1;
     let got = run(&params, &[(0, 0, 1, false), (1100, 0, 1, false)]);
-    assert_eq!((got.failures[0].strips_rebuilt, got.failures[1].spare_member, got.health), (12, None, Health::Degraded));
+    assert_eq!((got.failures[0].strips_rebuilt, got.failures[1].spare_member, got.health), (12, None, ArrayHealth::Degraded));
     assert_eq!(got.pages.len(), 5);
 }
 
@@ -134,7 +134,7 @@ fn a_second_failure_during_rebuilding_takes_what_is_not_rebuilt() {
     let progress = |at: usize| (got.failures[at].strips_rebuilt, got.failures[at].strips_lost, got.failures[at].rebuild_ended_ns);
     // Strips that are given up take no time except the time from one begin to the next.
     assert_eq!((progress(0), progress(1)), ((3, 9, Some(12_000)), (3, 9, Some(14_500))));
-    assert_eq!((got.health, got.lost.clone()), (Health::Rebuilt, vec![0, 0, 2]));
+    assert_eq!((got.health, got.lost.clone()), (ArrayHealth::Rebuilt, vec![0, 0, 2]));
     assert_eq!(got.done[1..], [3600 + READ_NS, 3600]);
     assert_eq!((got.pages[3].1, got.pages[4].1), (3, 3));
     assert_eq!((got.counters.rebuild_pages_read, got.counters.rebuild_pages_written), (12, 6));

@@ -30,7 +30,7 @@ fn a_late_read_is_made_elsewhere_and_the_first_answer_counts() {
             ..HedgeCounters::default()
         }
     );
-    assert_eq!(parts[0], TimeParts { parity_ns: 100, transfer_ns: 7, flash_ns: 20, other_ns: 1, ..TimeParts::default() });
+    assert_eq!(parts[0], OperationTimeParts { parity_ns: 100, transfer_ns: 7, flash_ns: 20, other_ns: 1, ..OperationTimeParts::default() });
     // It is nearly over: what is read elsewhere comes too late.
     let (done, parts, counts, pages) = run_hedged(&hedging(CLEAN - 500), &[(T, 1)], &[READ_OF_1]);
     assert_eq!((done, pages), (vec![T + CLEAN + READ_NS], vec![1, 1, 1]));

@@ -16,7 +16,7 @@ mod stripes;
 use super::events::done_requests;
 use super::*;
 use crate::coordination::{CoordinationParams, ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS, tiny as schemes};
-use crate::events::TimeParts;
+use crate::events::OperationTimeParts;
 use crate::ids::MemberSet;
 use crate::ssd::MemberCounters;
 use crate::ssd::tiny::{self, READ_NS, WRITE_NS};
@@ -68,7 +68,7 @@ struct Outcome {
     done: Vec<TimeNs>,
     met: Vec<u32>,
     /// Parts of the time of each request.
-    parts: Vec<TimeParts>,
+    parts: Vec<OperationTimeParts>,
     /// Number of pages that each member has read and written.
     pages: Vec<(u64, u64)>,
     members: Vec<MemberCounters>,
@@ -82,7 +82,7 @@ struct Outcome {
     /// Number of pages of each request that were lost.
     lost: Vec<u32>,
     host_port: Option<ControllerThrottlingCounters>,
-    health: Health,
+    health: ArrayHealth,
 }
 
 impl Outcome {
@@ -117,7 +117,7 @@ fn run_on(mut array: Array, asked: &[Asked]) -> Outcome {
                     pages,
                     kind: OpKind::from_is_write(write),
                     fua: false,
-                    high_priority: false,
+                    must_not_wait_for_gc: false,
                     stream: 0,
                     contiguous_on_one_member: false,
                 },

@@ -19,10 +19,10 @@ pub(super) fn planned(planning: ReadPlanParams) -> ArrayParams {
     let coordination = CoordinationParams {
         scheme: schemes::inclusive(),
         forced_collection_amount: ForcedCollectionAmount::OneVictimPerDie,
-        soft_threshold_free_blocks: 2,
+        registration_threshold_free_blocks: 2,
         joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
         request_to_collection_order_delay_ns: 0,
-        begins_cycles_when_idle: false,
+        begins_joint_collection_when_idle: false,
         all_dies_of_forced_member_collect: true,
         controller_answers_member_requests: false,
         coordinated_members: MemberSet::first_members(3),
@@ -41,7 +41,7 @@ fn soon(fast_fail_ns: u64) -> ReadPlanParams {
 }
 
 /// Ends and parts of requests, the array's counts of their reads, and the pages that each member has read for them.
-pub(super) type Ran<Counters> = (Vec<TimeNs>, Vec<TimeParts>, Counters, Vec<u64>);
+pub(super) type Ran<Counters> = (Vec<TimeNs>, Vec<OperationTimeParts>, Counters, Vec<u64>);
 
 /// Runs `asked` behind the earlier writes, with collection forced on members at some times.
 pub(super) fn run_behind_writes<Counters>(
@@ -122,7 +122,7 @@ fn a_refusal_takes_its_time() {
     // A wanted column that does not collect is read at once, and P later.
     let (done, parts, counts, pages) = run_planned(&planned(soon(5)), &[(T, 1)], &[(T + 500, 0, 2, false)]);
     assert_eq!((done, pages, counts.pages_added_to_read_around), (vec![T + 505 + READ_NS], vec![1, 0, 1], 0));
-    assert_eq!(parts[0], TimeParts { parity_ns: 5, transfer_ns: 7, flash_ns: 20, other_ns: 1, ..TimeParts::default() });
+    assert_eq!(parts[0], OperationTimeParts { parity_ns: 5, transfer_ns: 7, flash_ns: 20, other_ns: 1, ..OperationTimeParts::default() });
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn a_stripe_that_is_being_written_locks_reads_out() {
 fn a_read_begins_the_collection_that_it_goes_round() {
     // Twelve pages lie in three full blocks, and two blocks are free. Five writes of stripe 0 and others use them up on member 2.
     let mut params = ArrayParams { coordination: None, ..planned(soon(0)) };
-    (params.ssd.geometry.blocks_per_plane, params.ssd.geometry.reserved_blocks_per_plane) = (6, 3);
+    (params.ssd.geometry.blocks_per_plane, params.ssd.geometry.overprovisioned_blocks_per_plane) = (6, 3);
     let worn: Vec<Asked> = [0, 3, 6, 0, 3].iter().zip(0..).map(|(stripe, i)| (i * 1000, stripe * 2 + i % 2, 1, true)).collect();
     // Column 0 of stripe 1 lies on member 2, column 1 on member 0, and P on member 1.
     let read = [(20_000, 2, 1, false), (20_001, 2, 1, false)];
@@ -204,7 +204,7 @@ proptest! {
         asked.iter_mut().zip(0..).for_each(|(request, nth)| request.0 = request.0 * 1000 + nth);
         let mut params = params(level, 4, 2);
         let timing = &mut params.ssd.timing;
-        for time in [&mut timing.page_read_ns, &mut timing.page_program_ns, &mut timing.page_transfer_ns, &mut timing.command_overhead_ns] {
+        for time in [&mut timing.page_read_ns, &mut timing.page_program_ns, &mut timing.page_transfer_ns, &mut timing.host_command_overhead_ns] {
             *time *= 1000;
         }
         let planned = ArrayParams { read_plan: ReadPlan::Avoid, ..params.clone() };

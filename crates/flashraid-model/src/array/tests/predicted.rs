@@ -6,8 +6,13 @@ use super::planned::{CLEAN, READ_OF_1, Ran, T, planned, run_behind_writes};
 use super::*;
 
 /// A predictor that never errs and costs nothing, for which each wait is slow.
-const EXACT: SlowReadPredictionParams =
-    SlowReadPredictionParams { slow_wait_threshold_ns: 0, false_accept: 0.0, false_reject: 0.0, delay_per_read_ns: 0, also_hedges: false };
+const EXACT: SlowReadPredictionParams = SlowReadPredictionParams {
+    slow_wait_threshold_ns: 0,
+    false_accept: 0.0,
+    false_reject: 0.0,
+    prediction_time_per_read_ns: 0,
+    also_hedges: false,
+};
 
 fn predicting(prediction: SlowReadPredictionParams) -> ArrayParams {
     ArrayParams {
@@ -24,7 +29,7 @@ fn run_predicted(params: &ArrayParams, forced: &[(TimeNs, u32)], asked: &[Asked]
 fn an_exact_predictor_does_as_the_plan_that_goes_round() {
     let (done, parts, counts, pages) = run_predicted(&predicting(EXACT), &[(T, 1)], &[READ_OF_1]);
     assert_eq!((done, pages), (vec![T + 500 + READ_NS], vec![1, 0, 1]));
-    assert_eq!(parts[0], TimeParts { transfer_ns: 7, flash_ns: 20, other_ns: 1, ..TimeParts::default() });
+    assert_eq!(parts[0], OperationTimeParts { transfer_ns: 7, flash_ns: 20, other_ns: 1, ..OperationTimeParts::default() });
     assert_eq!(
         counts,
         SlowReadPredictionCounters {
@@ -65,7 +70,7 @@ fn waits_up_to_the_threshold_are_not_slow() {
 #[test]
 fn a_prediction_costs_time_and_errs() {
     let (done, parts, ..) =
-        run_predicted(&predicting(SlowReadPredictionParams { delay_per_read_ns: 30, ..EXACT }), &[(T, 1)], &[READ_OF_1]);
+        run_predicted(&predicting(SlowReadPredictionParams { prediction_time_per_read_ns: 30, ..EXACT }), &[(T, 1)], &[READ_OF_1]);
     assert_eq!((done, parts[0].parity_ns), (vec![T + 530 + READ_NS], 30));
     // It is called fast, and waits.
     let (done, _, counts, pages) =
@@ -143,7 +148,7 @@ proptest! {
         }
         let home = run(&params, &asked);
         params.read_plan = ReadPlan::Predict;
-        params.read_plan_params.prediction = SlowReadPredictionParams { slow_wait_threshold_ns: slow_ns, false_accept, false_reject, delay_per_read_ns: 0, also_hedges: then_hedges };
+        params.read_plan_params.prediction = SlowReadPredictionParams { slow_wait_threshold_ns: slow_ns, false_accept, false_reject, prediction_time_per_read_ns: 0, also_hedges: then_hedges };
         params.read_plan_params.hedge_delay = HedgeAfter::Time(60);
         let got = run(&params, &asked);
         prop_assert_eq!(got.done.len(), asked.len());

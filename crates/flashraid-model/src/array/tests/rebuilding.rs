@@ -10,7 +10,7 @@ fn strips_are_rebuilt_in_order_at_the_rate() {
             run(&rebuilt(failing(RaidLevel::Raid5, 3, 1, 1, 1000), 500, strip_ns, in_flight), &[(0, 0, 1, false), (1400, 0, 1, false)]);
         let progress = got.progress.unwrap();
         assert_eq!((progress.failed_at_ns, progress.rebuild_began_ns, progress.spare_member), (Some(1000), Some(1500), Some(3)));
-        assert_eq!((progress.strips_rebuilt, progress.strips_of_member, got.health), (12, 12, Health::Rebuilt));
+        assert_eq!((progress.strips_rebuilt, progress.strips_of_member, got.health), (12, 12, ArrayHealth::Rebuilt));
         assert_eq!((got.counters.rebuild_pages_read, got.counters.rebuild_pages_written), (24, 12));
         assert_eq!((got.pages[1], got.pages[3]), ((0, 0), (0, 12)));
         progress.rebuild_ended_ns.unwrap() - 1500
@@ -49,7 +49,7 @@ fn without_finish_rebuilding_ends_with_the_load() {
     assert_eq!((finish(&mut params, false), finish(&mut params, true)), (3, 12));
     // A failure after the last request does not happen.
     let late = run(&rebuilt(failing(RaidLevel::Raid5, 3, 1, 1, 1000), 0, 1000, 1), &[(0, 0, 1, false)]);
-    assert_eq!((late.health, late.progress.unwrap().failed_at_ns), (Health::Normal, None));
+    assert_eq!((late.health, late.progress.unwrap().failed_at_ns), (ArrayHealth::Normal, None));
 }
 
 #[test]

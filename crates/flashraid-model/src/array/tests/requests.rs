@@ -40,7 +40,7 @@ fn data_pass_one_after_another() {
 }
 
 fn operation(kind: OpKind, first_page: u64, pages: u32) -> RequestInPages {
-    RequestInPages { tag: 0, first_page, pages, kind, fua: false, high_priority: false, stream: 0, contiguous_on_one_member: false }
+    RequestInPages { tag: 0, first_page, pages, kind, fua: false, must_not_wait_for_gc: false, stream: 0, contiguous_on_one_member: false }
 }
 
 #[test]

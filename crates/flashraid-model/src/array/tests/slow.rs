@@ -29,7 +29,7 @@ fn its_reads_and_writes_come_late_and_those_of_others_do_not() {
     let got = run(&slow(), &asked);
     let took: Vec<u64> = got.done.iter().zip(&asked).map(|(done, asked)| done - asked.0).collect();
     assert_eq!(took, [READ_NS, LATE_READ_NS, READ_NS, LATE_READ_NS, LATE_WRITE_NS, READ_NS]);
-    assert_eq!(got.parts[1], TimeParts { transfer_ns: 7, flash_ns: 200, other_ns: 1, ..TimeParts::default() });
+    assert_eq!(got.parts[1], OperationTimeParts { transfer_ns: 7, flash_ns: 200, other_ns: 1, ..OperationTimeParts::default() });
     let late = |late_answers, late_ns| InjectedSlownessCounters { late_answers, late_ns };
     assert_eq!(got.slow, [late(0, 0), late(3, 180 + 180 + 1800), late(0, 0)]);
 }

@@ -1,6 +1,6 @@
 //! IWC-sync (LAWC section 3): the caches of the members destage together.
 
-use super::{CachesUsed, MemberCacheSettings, SYNC_TIMEOUT, WritePolicy, any_timeout};
+use super::{MemberCacheSettings, SYNC_TIMEOUT, WriteCacheParts, WritePolicy, any_timeout};
 use crate::rng::RandomStream;
 use crate::units::Duration;
 use schemars::JsonSchema;
@@ -17,8 +17,8 @@ pub struct MemberCachesDestagingTogether {
 
 impl MemberCachesDestagingTogether {
     /// Caches of this policy: one cache for each member. All these caches destage at the same time.
-    pub const CACHES_USED: CachesUsed =
-        CachesUsed { group_cache: None, member_caches: Some(MemberCacheSettings { member_caches_destage_together: true }) };
+    pub const WRITE_CACHE_PARTS: WriteCacheParts =
+        WriteCacheParts { dirty_stripe_cache: None, member_caches: Some(MemberCacheSettings { member_caches_destage_together: true }) };
 }
 
 impl Default for MemberCachesDestagingTogether {
@@ -28,8 +28,8 @@ impl Default for MemberCachesDestagingTogether {
 }
 
 impl WritePolicy for MemberCachesDestagingTogether {
-    fn caches_used(&self) -> CachesUsed {
-        Self::CACHES_USED
+    fn write_cache_parts(&self) -> WriteCacheParts {
+        Self::WRITE_CACHE_PARTS
     }
 
     fn sync_timeout(&self) -> Duration {

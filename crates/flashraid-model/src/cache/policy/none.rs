@@ -1,6 +1,6 @@
 //! The policy without a write cache.
 
-use super::{CachesUsed, WritePolicy};
+use super::{WriteCacheParts, WritePolicy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct NoCache {}
 
 impl WritePolicy for NoCache {
-    fn caches_used(&self) -> CachesUsed {
-        CachesUsed { group_cache: None, member_caches: None }
+    fn write_cache_parts(&self) -> WriteCacheParts {
+        WriteCacheParts { dirty_stripe_cache: None, member_caches: None }
     }
 }

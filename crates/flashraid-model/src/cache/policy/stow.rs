@@ -1,6 +1,6 @@
 //! STOW (Gill et al., USENIX ATC 2009): like WOW, with a separate ring for sequential writes.
 
-use super::{CachesUsed, WriteGroupCacheSettings, WritePolicy};
+use super::{DirtyStripeCacheSettings, WriteCacheParts, WritePolicy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,12 +14,14 @@ impl StowCache {
     /// Caches of this policy: one cache of write groups, without member caches. A write group is all dirty pages of one stripe. Groups
     /// of sequential writes and groups of other writes form two separate rings. The CLOCK algorithm goes round a ring to find the next
     /// group to destage.
-    pub const CACHES_USED: CachesUsed =
-        CachesUsed { group_cache: Some(WriteGroupCacheSettings { has_separate_ring_for_sequential_writes: true }), member_caches: None };
+    pub const WRITE_CACHE_PARTS: WriteCacheParts = WriteCacheParts {
+        dirty_stripe_cache: Some(DirtyStripeCacheSettings { has_separate_ring_for_sequential_writes: true }),
+        member_caches: None,
+    };
 }
 
 impl WritePolicy for StowCache {
-    fn caches_used(&self) -> CachesUsed {
-        Self::CACHES_USED
+    fn write_cache_parts(&self) -> WriteCacheParts {
+        Self::WRITE_CACHE_PARTS
     }
 }

@@ -19,7 +19,7 @@ enum Event {
 /// A cache, its layout, and operations in progress.
 struct Bench {
     cache: Cache,
-    layout: Layout,
+    layout: ArrayLayout,
     now: TimeNs,
     events: BTreeMap<(TimeNs, u64), Event>,
     scheduled: u64,
@@ -35,23 +35,23 @@ struct Bench {
 }
 
 /// Returns a cache without thresholds, one destage at a time, an instantaneous memory and a timer of 1000 ns.
-fn params(levels: CachesUsed, group_pages: u32, member_pages: u32) -> CacheParams {
+fn params(levels: WriteCacheParts, group_pages: u32, member_pages: u32) -> CacheParams {
     CacheParams {
-        caches_used: levels,
-        write_group_cache_capacity_pages: group_pages,
+        write_cache_parts: levels,
+        dirty_stripe_cache_capacity_pages: group_pages,
         member_cache_pages: member_pages,
         capacity_unit: CapacityUnit::Pages,
         destage_start_fill: 0.0,
         full_speed_destage_fill_fraction: 0.0,
         destages_in_flight_max: 1,
-        joint_destage_wait_max_ns: 1000,
+        destage_wait_for_other_members_max_ns: 1000,
         nvm_page_read_ns: 0,
         nvm_page_write_ns: 0,
     }
 }
 
-const IWC: CachesUsed = IndependentMemberCaches::CACHES_USED;
-const IWC_SYNC: CachesUsed = MemberCachesDestagingTogether::CACHES_USED;
+const IWC: WriteCacheParts = IndependentMemberCaches::WRITE_CACHE_PARTS;
+const IWC_SYNC: WriteCacheParts = MemberCachesDestagingTogether::WRITE_CACHE_PARTS;
 
 fn request(tag: u64, first_page: u64, pages: u32, write: bool) -> RequestInPages {
     RequestInPages {
@@ -60,7 +60,7 @@ fn request(tag: u64, first_page: u64, pages: u32, write: bool) -> RequestInPages
         pages,
         kind: OpKind::from_is_write(write),
         fua: false,
-        high_priority: false,
+        must_not_wait_for_gc: false,
         stream: 0,
         contiguous_on_one_member: false,
     }
@@ -69,7 +69,7 @@ fn request(tag: u64, first_page: u64, pages: u32, write: bool) -> RequestInPages
 impl Bench {
     /// Returns a bench on which every operation takes 100 ns.
     fn new(params: CacheParams, level: RaidLevel, members: u32, strip_pages: u32) -> Self {
-        let layout = Layout::new(level, members, strip_pages, 64 * u64::from(strip_pages));
+        let layout = ArrayLayout::new(level, members, strip_pages, 64 * u64::from(strip_pages));
         Self {
             cache: Cache::new(&params, layout, members),
             layout,
@@ -164,7 +164,7 @@ impl Bench {
                     assert!(timer >= self.now);
                     self.now = timer;
                     self.cache.step(timer);
-                    assert!(self.cache.next_time() != Some(timer) || self.cache.has_queued_commands(), "a timer that leads to nothing");
+                    assert!(self.cache.next_time() != Some(timer) || self.cache.has_commands_for_array(), "a timer that leads to nothing");
                 }
                 _ => break,
             }

@@ -3,13 +3,13 @@
 use super::*;
 use proptest::prelude::*;
 
-fn parts() -> impl Strategy<Value = (CachesUsed, u32, u32)> {
+fn parts() -> impl Strategy<Value = (WriteCacheParts, u32, u32)> {
     prop_oneof![
-        (1..40_u32).prop_map(|pages| (WowCache::CACHES_USED, pages, 0)),
-        (1..40_u32).prop_map(|pages| (StowCache::CACHES_USED, pages, 0)),
+        (1..40_u32).prop_map(|pages| (WowCache::WRITE_CACHE_PARTS, pages, 0)),
+        (1..40_u32).prop_map(|pages| (StowCache::WRITE_CACHE_PARTS, pages, 0)),
         (1..9_u32).prop_map(|pages| (IWC, 0, pages)),
         (1..9_u32).prop_map(|pages| (IWC_SYNC, 0, pages)),
-        (1..9_u32, 1..6_u32).prop_map(|(first_level, pages)| (LayoutAwareWriteCache::CACHES_USED, first_level, pages)),
+        (1..9_u32, 1..6_u32).prop_map(|(first_level, pages)| (LayoutAwareWriteCache::WRITE_CACHE_PARTS, first_level, pages)),
     ]
 }
 

@@ -1,11 +1,11 @@
 //! Allocation of pages: it chooses the pool of a host write, its open block, and the next free block.
 
 use super::PlaneChoice;
-use super::{FREE_SCORE, NO_BLOCK, OPEN_SCORE, OpenBlock, Pools, UNMAPPED};
+use super::{BlockPools, FREE_SCORE, NO_BLOCK, OPEN_SCORE, OpenBlock, UNMAPPED};
 use crate::ids::{DieId, Lpn};
 use std::hint::select_unpredictable;
 
-impl Pools {
+impl BlockPools {
     /// Returns the pool of blocks (of a plane or of the whole die) that takes a host write of `lpn`, as a number within `die`. It is
     /// `None` if no pool has room: the last free block of a pool is kept for collection (rules 16 and 21 of docs/rules.md). Pools whose
     /// bit is set in `busy_planes` are left out.
@@ -177,7 +177,7 @@ impl Pools {
 mod tests {
     use crate::flash::Geometry;
     use crate::ids::{DieId, Lpn};
-    use crate::space::pools::{BlockPoolsFtlParams, CollectionProcedure, PlaneChoice, PoolScope, Pools, VictimPolicy};
+    use crate::space::pools::{BlockPoolScope, BlockPools, BlockPoolsFtlParams, GcAlgorithm, PlaneChoice, VictimPolicy};
 
     /// A plane is chosen by its own room, in turn or not: the room of another die does not count.
     #[test]
@@ -189,16 +189,16 @@ mod tests {
                 blocks_per_plane: 8,
                 pages_per_block: 4,
                 page_bytes: 4096,
-                reserved_blocks_per_plane: 3,
+                overprovisioned_blocks_per_plane: 3,
                 has_summary_page: false,
             };
-            let mut pools = Pools::filled_in_address_order(
+            let mut pools = BlockPools::filled_in_address_order(
                 &BlockPoolsFtlParams {
                     geometry,
                     overwrites_may_change_die: false,
                     plane_choice,
-                    pool: PoolScope::Plane,
-                    collection_procedure: CollectionProcedure::VictimByPolicy,
+                    pool: BlockPoolScope::Plane,
+                    gc_algorithm: GcAlgorithm::VictimByPolicy,
                     start_threshold_free_blocks: 1,
                     stop_threshold_free_blocks: 2,
                     victim: VictimPolicy::default(),

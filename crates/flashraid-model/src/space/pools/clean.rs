@@ -1,6 +1,6 @@
 //! Collection of one block: the choice of a pool and of a victim block in it, the moves, and the erase (rules 12 to 14).
 
-use super::{DieState, FREE_SCORE, NO_BLOCK, NO_PAGE, OPEN_SCORE, OpenBlock, PoolState, Pools};
+use super::{BlockPools, DieState, FREE_SCORE, NO_BLOCK, NO_PAGE, OPEN_SCORE, OpenBlock, PoolState};
 use crate::ids::{BlockId, DieId};
 use crate::space::tables::prefetch;
 
@@ -18,11 +18,11 @@ pub struct VictimCollectionWork {
     /// that go into the first destination block, up to the page that fills it. The second flag concerns the pages that go into later
     /// destination blocks.
     ///
-    /// Moves to another plane take longer only with [`super::CollectionProcedure::LikeDiskSimWithoutCopyBack`]. With other
+    /// Moves to another plane take longer only with [`super::GcAlgorithm::LikeDiskSimWithoutCopyBack`]. With other
     /// procedures, both flags are false.
     pub slowed_by_cross_plane_moves: [bool; 2],
     /// Number of pages moved into another plane. It is 0 unless the procedure is
-    /// [`super::CollectionProcedure::LikeDiskSimWithoutCopyBack`].
+    /// [`super::GcAlgorithm::LikeDiskSimWithoutCopyBack`].
     pub(crate) pages_crossing: u32,
     /// Number of free blocks in the victim block's pool (the blocks of its plane or of its die) when the collection of this block began.
     pub free_blocks_before: u32,
@@ -30,7 +30,7 @@ pub struct VictimCollectionWork {
     pub free_blocks_before_erase: u32,
 }
 
-impl Pools {
+impl BlockPools {
     /// Returns true if blocks of some pool of `die` must be collected. A pool needs collection from the moment when it comes down to the
     /// start threshold of free blocks, until it reaches the stop threshold.
     #[inline]
@@ -69,8 +69,8 @@ impl Pools {
     /// Picks the next victim of `die` in advance if some pool needs collection. Prefetches the memory that tells which pages the victim
     /// has.
     ///
-    /// The pick is the one that [`Pools::next_victim`] would make, because a change of the die in between makes it void. Policies that draw
-    /// random numbers, or keep a table, pick only when they must.
+    /// The pick is the one that [`BlockPools::next_victim`] would make, because a change of the die in between makes it void. Policies
+    /// that draw random numbers, or keep a table, pick only when they must.
     pub(crate) fn foresee_clean(&mut self, die: DieId) {
         let DieState { need, next_pool_to_clean, foreseen, .. } = self.dies[die.index()];
         if need == 0 || foreseen != NO_BLOCK || self.dynamic || self.victim.needs_random_numbers() || self.follows_reference() {
@@ -86,8 +86,8 @@ impl Pools {
 
     /// Prefetches the map entries of some pages of the foreseen victim, until those of all its pages have been.
     ///
-    /// The first call must come some time after [`Pools::foresee_clean`], when the memory that tells which pages these are has arrived. A
-    /// few pages at a time leave the processor free for other work.
+    /// The first call must come some time after [`BlockPools::foresee_clean`], when the memory that tells which pages these are has
+    /// arrived. A few pages at a time leave the processor free for other work.
     #[inline]
     pub(crate) fn fetch_foreseen(&mut self) {
         if self.to_fetch != NO_PAGE {
@@ -245,33 +245,33 @@ fn first_in_rotation(candidates: u64, from: u32) -> u32 {
 mod tests {
     use super::*;
     use crate::flash::Geometry;
-    use crate::space::pools::{BlockPoolsFtlParams, CollectionProcedure, PlaneChoice, PoolScope};
+    use crate::space::pools::{BlockPoolScope, BlockPoolsFtlParams, GcAlgorithm, PlaneChoice};
     use crate::space::victim::{CostBenefit, Greedy};
     use proptest::prelude::*;
 
-    fn filled(oldest_first: bool) -> Pools {
+    fn filled(oldest_first: bool) -> BlockPools {
         let geometry = Geometry {
             dies: 2,
             planes: 2,
             blocks_per_plane: 24,
             pages_per_block: 20,
             page_bytes: 4096,
-            reserved_blocks_per_plane: 6,
+            overprovisioned_blocks_per_plane: 6,
             has_summary_page: true,
         };
         let params = BlockPoolsFtlParams {
             geometry,
             overwrites_may_change_die: false,
             plane_choice: PlaneChoice::MostFreePages,
-            pool: PoolScope::Plane,
-            collection_procedure: CollectionProcedure::VictimByPolicy,
+            pool: BlockPoolScope::Plane,
+            gc_algorithm: GcAlgorithm::VictimByPolicy,
             start_threshold_free_blocks: 2,
             stop_threshold_free_blocks: 3,
             victim: if oldest_first { CostBenefit::default().into() } else { Greedy::default().into() },
             separate_open_block_for_moves: false,
             fill_seals_last_block: true,
         };
-        Pools::filled_in_address_order(&params, 1, 0)
+        BlockPools::filled_in_address_order(&params, 1, 0)
     }
 
     proptest! {
@@ -287,7 +287,7 @@ mod tests {
             let mut in_advance = 0;
             for (die, page, action) in operations {
                 let die = DieId(die);
-                let lpn = plain.lpn_of_die_page(die, page.index(plain.exported_per_die as usize) as u32);
+                let lpn = plain.lpn_of_die_logical_page(die, page.index(plain.exported_per_die as usize) as u32);
                 for pools in [&mut plain, &mut foreseeing] {
                     while action > 1 && pools.needs_clean(die) {
                         let Some((pool, victim)) = pools.next_victim(die, 0) else { break };

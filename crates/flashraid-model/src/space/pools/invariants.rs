@@ -1,9 +1,9 @@
 //! Verification of the whole state: everything that must hold between two operations is computed anew and compared.
 
-use super::{FREE_SCORE, OPEN_SCORE, Pools, UNMAPPED};
+use super::{BlockPools, FREE_SCORE, OPEN_SCORE, UNMAPPED};
 use crate::ids::DieId;
 
-impl Pools {
+impl BlockPools {
     /// Verifies the whole state, for tests and `--check`. It must be called while no collection of a victim block (moves and erase) is in
     /// progress on any die.
     ///

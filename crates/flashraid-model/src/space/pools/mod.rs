@@ -31,7 +31,7 @@ use crate::space::tables::{LargeTable, prefetch};
 use crate::space::victim::VictimPolicy;
 pub use clean::VictimCollectionWork;
 pub(crate) use moves::Moved;
-pub use params::{BlockPoolsFtlParams, CollectionProcedure, PlaneChoice, PoolScope};
+pub use params::{BlockPoolScope, BlockPoolsFtlParams, GcAlgorithm, PlaneChoice};
 use rounds::Round;
 use scores::Scores;
 
@@ -49,7 +49,7 @@ const NO_PAGE: u32 = u32::MAX;
 pub const MAX_PAGES_PER_BLOCK: u32 = 0x2000;
 /// Maximum number of pools of blocks per die. A 64-bit number has one bit for each pool of the die, which tells if the pool needs
 /// collection. There cannot be more pools than bits.
-pub const MAX_POOLS_PER_DIE: u32 = 64;
+pub const BLOCK_POOLS_PER_DIE_MAX: u32 = 64;
 
 /// A block that is being programmed, page by page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,7 +109,7 @@ const _: () = assert!(size_of::<PoolState>() <= 40 && size_of::<DieState>() <= 3
 
 /// The map from logical to physical pages of one SSD. Its blocks are divided into pools, and each pool is collected on its own.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Pools {
+pub struct BlockPools {
     pub(crate) geometry: Geometry,
     pub(crate) pools_per_die: u32,
     pub(crate) blocks_per_pool: u32,
@@ -122,7 +122,7 @@ pub struct Pools {
     pub(crate) words: usize,
     pub(crate) plane_choice: PlaneChoice,
     pub(crate) victim: VictimPolicy,
-    procedure: CollectionProcedure,
+    procedure: GcAlgorithm,
     pub(crate) separate_open_block: bool,
     pub(crate) start_free_blocks: u32,
     pub(crate) stop_free_blocks: u32,
@@ -157,14 +157,14 @@ pub struct Pools {
     to_fetch: u32,
 }
 
-impl Pools {
+impl BlockPools {
     /// Returns a newly filled SSD: every page that is offered to the host holds data, in order of address (rule 23). `member` and
     /// `seed` select the random numbers for victim policies that choose at random.
     pub fn filled_in_address_order(params: &BlockPoolsFtlParams, seed: u64, member: u32) -> Self {
         let g = params.geometry;
         let (pools_per_die, blocks_per_pool) = match params.pool {
-            PoolScope::Plane => (g.planes, g.blocks_per_plane),
-            PoolScope::Die => (1, g.blocks_per_die()),
+            BlockPoolScope::Plane => (g.planes, g.blocks_per_plane),
+            BlockPoolScope::Die => (1, g.blocks_per_die()),
         };
         let data_pages = g.data_pages_per_block();
         let page_shift = g.pages_per_block.next_power_of_two().trailing_zeros();
@@ -180,7 +180,7 @@ impl Pools {
             words,
             plane_choice: params.plane_choice,
             victim: params.victim,
-            procedure: params.collection_procedure,
+            procedure: params.gc_algorithm,
             separate_open_block: params.separate_open_block_for_moves,
             start_free_blocks: params.start_threshold_free_blocks,
             stop_free_blocks: params.stop_threshold_free_blocks,
@@ -200,9 +200,9 @@ impl Pools {
                 Vec::new()
             },
             moving: vec![0; data_pages as usize],
-            rounds: match params.collection_procedure {
-                CollectionProcedure::VictimByPolicy => Vec::new(),
-                CollectionProcedure::LikeDiskSimWithoutCopyBack => vec![Round::new(); (g.dies * pools_per_die) as usize],
+            rounds: match params.gc_algorithm {
+                GcAlgorithm::VictimByPolicy => Vec::new(),
+                GcAlgorithm::LikeDiskSimWithoutCopyBack => vec![Round::new(); (g.dies * pools_per_die) as usize],
             },
             to_fetch: NO_PAGE,
         };
@@ -302,7 +302,7 @@ impl Pools {
     /// Returns the lpn (logical page number in the SSD) of the logical page that has number `page` among those of `die`. The lpns count
     /// the pages die by die.
     #[inline]
-    pub fn lpn_of_die_page(&self, die: DieId, page: u32) -> Lpn {
+    pub fn lpn_of_die_logical_page(&self, die: DieId, page: u32) -> Lpn {
         Lpn(die.0 * self.exported_per_die + page)
     }
 

@@ -1,6 +1,6 @@
 //! Cleaning page by page: it moves the pages of one victim in any order, and chooses the cleans of idle time.
 
-use super::{NO_BLOCK, Pools};
+use super::{BlockPools, NO_BLOCK};
 use crate::ids::{BlockId, DieId, Lpn};
 use crate::space::tables::prefetch;
 
@@ -11,12 +11,12 @@ pub(crate) struct Moved {
     pub(crate) plane: u32,
     /// True if the page filled that block.
     pub(crate) sealed: bool,
-    /// True if that block lies in another plane than the old one, with [`super::CollectionProcedure::LikeDiskSimWithoutCopyBack`].
+    /// True if that block lies in another plane than the old one, with [`super::GcAlgorithm::LikeDiskSimWithoutCopyBack`].
     pub(crate) crosses: bool,
 }
 
-impl Pools {
-    /// Prefetches the memory that [`Pools::prefetch_moves`] reads.
+impl BlockPools {
+    /// Prefetches the memory that [`BlockPools::prefetch_moves`] reads.
     pub(crate) fn prefetch_victim(&self, victim: BlockId) {
         let first = (victim.0 << self.page_shift) as usize;
         for line in (0..self.data_pages as usize).step_by(16) {
@@ -24,7 +24,7 @@ impl Pools {
         }
     }
 
-    /// Prefetches the map entries of all pages of `victim`. [`Pools::prefetch_victim`] must have been called some time before.
+    /// Prefetches the map entries of all pages of `victim`. [`BlockPools::prefetch_victim`] must have been called some time before.
     pub(crate) fn prefetch_moves(&self, victim: BlockId) {
         let first = (victim.0 << self.page_shift) as usize;
         for &lpn in &self.rmap[first..first + self.data_pages as usize] {
@@ -65,7 +65,7 @@ impl Pools {
         if self.pools_per_die == planes { block / self.blocks_per_pool % planes } else { block % self.blocks_per_pool % planes }
     }
 
-    /// Returns true if moves between these blocks cost transfers, with [`super::CollectionProcedure::LikeDiskSimWithoutCopyBack`]
+    /// Returns true if moves between these blocks cost transfers, with [`super::GcAlgorithm::LikeDiskSimWithoutCopyBack`]
     /// (rule 133).
     #[inline]
     pub(super) fn crosses_planes(&self, from: u32, to: u32) -> bool {

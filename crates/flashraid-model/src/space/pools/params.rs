@@ -13,9 +13,9 @@ pub struct BlockPoolsFtlParams {
     /// Rule that chooses the plane of a write inside its die.
     pub plane_choice: PlaneChoice,
     /// Scope of a pool: the group of blocks that share free blocks, open blocks and the start and stop thresholds of collection.
-    pub pool: PoolScope,
+    pub pool: BlockPoolScope,
     /// Procedure that finds the blocks to collect and the free blocks for moved pages.
-    pub collection_procedure: CollectionProcedure,
+    pub gc_algorithm: GcAlgorithm,
     /// Start threshold of collection: number of free blocks of a pool at or below which blocks of the pool are collected.
     pub start_threshold_free_blocks: u32,
     /// Stop threshold of collection: number of free blocks of a pool at which the collection there ends; at least
@@ -43,7 +43,7 @@ pub enum PlaneChoice {
 
 /// Procedure of a collection: how it finds victims and free blocks, and which moves need transfers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CollectionProcedure {
+pub enum GcAlgorithm {
     /// Chooses each victim block by the policy `victim` when its collection begins. Free blocks are used in order of their numbers in the
     /// pool. The other parameters in [`BlockPoolsFtlParams`] apply as they are set.
     VictimByPolicy,
@@ -54,14 +54,14 @@ pub enum CollectionProcedure {
     /// As in that simulator, moves inside a plane still take no time on the channel, although copy-back is off. Only pages that change
     /// their plane take such time.
     ///
-    /// The other parameters must be: [`PoolScope::Die`], greedy victims, and open blocks shared by host writes and moved pages.
+    /// The other parameters must be: [`BlockPoolScope::Die`], greedy victims, and open blocks shared by host writes and moved pages.
     /// Copy-back and pipelining (overlap of requests with collection) must be off.
     LikeDiskSimWithoutCopyBack,
 }
 
 /// Scope of a pool: the group of blocks that share free blocks, open blocks and the start and stop thresholds of collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PoolScope {
+pub enum BlockPoolScope {
     /// Each plane has a pool of its own. The blocks of a plane share free blocks, open blocks and the start and stop thresholds of
     /// collection.
     Plane,

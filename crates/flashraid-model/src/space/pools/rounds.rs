@@ -5,17 +5,17 @@
 //! The victims come from a table that is made when the round begins. It holds the sealed blocks with invalid pages, and the open block.
 //! Blocks with the fewest valid pages come first, and among equals the lowest block number. Blocks opened later are not in the table.
 
-use super::{CollectionProcedure, FREE_SCORE, OPEN_SCORE, Pools};
+use super::{BlockPools, FREE_SCORE, GcAlgorithm, OPEN_SCORE};
 use crate::ids::{BlockId, DieId};
 
 /// The remaining victims of a pool's round, in reverse: the next one is the last entry. It is empty between rounds.
 pub(super) type Round = Vec<u32>;
 
-impl Pools {
-    /// Returns true if the collection follows [`CollectionProcedure::LikeDiskSimWithoutCopyBack`].
+impl BlockPools {
+    /// Returns true if the collection follows [`GcAlgorithm::LikeDiskSimWithoutCopyBack`].
     #[inline]
     pub(super) fn follows_reference(&self) -> bool {
-        self.procedure == CollectionProcedure::LikeDiskSimWithoutCopyBack
+        self.procedure == GcAlgorithm::LikeDiskSimWithoutCopyBack
     }
 
     /// Returns the block at a `position` in the order in which the free blocks of a pool are searched: plane by plane (rule 131).
@@ -85,37 +85,37 @@ mod tests {
     use super::*;
     use crate::flash::Geometry;
     use crate::ids::Lpn;
-    use crate::space::pools::{BlockPoolsFtlParams, PlaneChoice, PoolScope, VictimPolicy};
+    use crate::space::pools::{BlockPoolScope, BlockPoolsFtlParams, PlaneChoice, VictimPolicy};
 
     const DIE: DieId = DieId(0);
 
     /// Returns two planes of eight blocks of four pages, three of each in reserve. The lpns of block `b` of the fill begin at `4 b`.
-    fn ftl(start_free_blocks: u32) -> Pools {
+    fn ftl(start_free_blocks: u32) -> BlockPools {
         let geometry = Geometry {
             dies: 1,
             planes: 2,
             blocks_per_plane: 8,
             pages_per_block: 4,
             page_bytes: 4096,
-            reserved_blocks_per_plane: 3,
+            overprovisioned_blocks_per_plane: 3,
             has_summary_page: false,
         };
         let params = BlockPoolsFtlParams {
             geometry,
             overwrites_may_change_die: false,
             plane_choice: PlaneChoice::MostFreePages,
-            pool: PoolScope::Die,
-            collection_procedure: CollectionProcedure::LikeDiskSimWithoutCopyBack,
+            pool: BlockPoolScope::Die,
+            gc_algorithm: GcAlgorithm::LikeDiskSimWithoutCopyBack,
             start_threshold_free_blocks: start_free_blocks,
             stop_threshold_free_blocks: start_free_blocks + 2,
             victim: VictimPolicy::default(),
             separate_open_block_for_moves: false,
             fill_seals_last_block: true,
         };
-        Pools::filled_in_address_order(&params, 1, 0)
+        BlockPools::filled_in_address_order(&params, 1, 0)
     }
 
-    fn write(ftl: &mut Pools, lpns: &[u32]) {
+    fn write(ftl: &mut BlockPools, lpns: &[u32]) {
         for &lpn in lpns {
             let pool = ftl.choose_pool_for_write(DIE, Lpn(lpn), 0).expect("there is room");
             ftl.write(DIE, pool, Lpn(lpn));

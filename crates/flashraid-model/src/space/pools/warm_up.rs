@@ -1,6 +1,6 @@
 //! Overwrites without simulated time, which a warm-up performs on the pools.
 
-use super::Pools;
+use super::BlockPools;
 use crate::ids::{DieId, Lpn};
 use crate::rng;
 
@@ -10,7 +10,7 @@ const AHEAD: usize = 16;
 /// Number of overwrites between two calls that ask whether to continue. They take about a millisecond.
 const WRITES_PER_QUESTION: u64 = 1 << 14;
 
-impl Pools {
+impl BlockPools {
     /// Overwrites random pages, `overwrites` × the exported capacity in all (rule 24). It works die by die, so that the tables of one die
     /// stay in the processor's cache.
     ///
@@ -27,7 +27,7 @@ impl Pools {
         let exported = self.exported_per_die;
         let mut stream = rng::stream(seed, "warm-up", u64::from(member) << 32 | u64::from(die.0));
         let writes = (overwrites * f64::from(exported)) as u64;
-        let first = self.lpn_of_die_page(die, 0);
+        let first = self.lpn_of_die_logical_page(die, 0);
         let mut draw = || Lpn(first.0 + rng::below(&mut stream, u64::from(exported)) as u32);
         // The pages are drawn in advance, so that their memory can be prefetched.
         let mut ahead: [Lpn; AHEAD] = std::array::from_fn(|_| draw());
@@ -75,7 +75,7 @@ impl Pools {
 #[cfg(test)]
 mod tests {
     use crate::flash::Geometry;
-    use crate::space::pools::{BlockPoolsFtlParams, CollectionProcedure, PlaneChoice, PoolScope, Pools, VictimPolicy};
+    use crate::space::pools::{BlockPoolScope, BlockPools, BlockPoolsFtlParams, GcAlgorithm, PlaneChoice, VictimPolicy};
 
     #[test]
     fn progress_is_a_share_of_all_dies() {
@@ -85,15 +85,15 @@ mod tests {
             blocks_per_plane: 24,
             pages_per_block: 16,
             page_bytes: 4096,
-            reserved_blocks_per_plane: 6,
+            overprovisioned_blocks_per_plane: 6,
             has_summary_page: false,
         };
         let params = BlockPoolsFtlParams {
             geometry,
             overwrites_may_change_die: false,
             plane_choice: PlaneChoice::MostFreePages,
-            pool: PoolScope::Plane,
-            collection_procedure: CollectionProcedure::VictimByPolicy,
+            pool: BlockPoolScope::Plane,
+            gc_algorithm: GcAlgorithm::VictimByPolicy,
             start_threshold_free_blocks: 2,
             stop_threshold_free_blocks: 3,
             victim: VictimPolicy::default(),
@@ -105,7 +105,7 @@ mod tests {
             told.push(share);
             true
         };
-        assert!(Pools::filled_in_address_order(&params, 1, 0).warm_up(1.0, 1, 0, &mut go_on));
+        assert!(BlockPools::filled_in_address_order(&params, 1, 0).warm_up(1.0, 1, 0, &mut go_on));
         assert!(told.is_sorted() && told.first() == Some(&0.0), "{told:?}");
         assert!(told.iter().all(|share| (0.0..=1.0).contains(share)) && told.iter().any(|&share| share >= 0.75), "{told:?}");
     }

@@ -115,7 +115,7 @@ pub(crate) struct Open {
 /// Parameters of the map from logical units (one page or several, `ssd.superblock.unit`) to places in superblocks. The same parameters
 /// and the same writes always lead to the same map.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SuperblocksParams {
+pub struct SuperblockMappingParams {
     /// Sizes and numbers of superpages and superblocks.
     pub shape: SuperblockShape,
     /// Assignment of dies to channels. It determines the order in which the dies take turns to get superpages: consecutive superpages
@@ -173,9 +173,9 @@ impl Superblocks {
     /// Returns a newly filled drive: each logical unit (one page or several, `ssd.superblock.unit`) that is offered to the host holds
     /// data, in order of address. The drive is empty instead if `params.starts_empty` is true. `member` and `seed` select the random
     /// numbers for a victim policy that chooses at random.
-    pub fn filled(params: &SuperblocksParams, seed: u64, member: u32) -> Self {
-        let SuperblocksParams { shape, die_to_channel_assignment, target_free_superblocks, victim, starts_empty: fresh } = *params;
-        let places = shape.physical_mapping_units() as usize;
+    pub fn filled(params: &SuperblockMappingParams, seed: u64, member: u32) -> Self {
+        let SuperblockMappingParams { shape, die_to_channel_assignment, target_free_superblocks, victim, starts_empty: fresh } = *params;
+        let places = shape.physical_mapping_units_per_drive() as usize;
         let mut filled = Self {
             shape,
             die_order: die_to_channel_assignment.dies_channels_first(shape.dies),
@@ -183,7 +183,7 @@ impl Superblocks {
             victim,
             streams: if victim.needs_random_numbers() { vec![rng::stream(seed, "victim", u64::from(member) << 32)] } else { Vec::new() },
             sequence: 0,
-            map: LargeTable::filled(shape.exported_units as usize, NONE),
+            map: LargeTable::filled(shape.exported_mapping_units as usize, NONE),
             units: LargeTable::filled(places, NONE),
             valid: LargeTable::zeroed(places.div_ceil(64)),
             superblocks: vec![Superblock::free(0); shape.superblocks as usize],
@@ -235,7 +235,7 @@ impl Superblocks {
     /// Prefetches the memory that an overwrite of `unit` needs. The map entry must have been prefetched before.
     #[inline]
     pub(crate) fn prefetch_place(&self, unit: u32) {
-        if let Some(place) = self.physical_unit(unit) {
+        if let Some(place) = self.physical_slot_of_mapping_unit(unit) {
             prefetch(&self.valid, place as usize / 64);
         }
     }
@@ -357,7 +357,7 @@ impl Superblocks {
 
     /// Returns the place on flash of a logical unit (one page or several, `ssd.superblock.unit`). A place holds one unit, and places are
     /// numbered through the whole drive. `None` means that the unit is unmapped or in the write buffer.
-    pub fn physical_unit(&self, unit: u32) -> Option<u32> {
+    pub fn physical_slot_of_mapping_unit(&self, unit: u32) -> Option<u32> {
         Some(self.map[unit as usize]).filter(|place| place & BUFFERED == 0)
     }
 }

@@ -21,7 +21,7 @@ pub struct SuperblockShape {
     /// Number of superblocks in the drive.
     pub superblocks: u32,
     /// Capacity that the drive offers the host, as a number of units of the mapping (one page or several, `ssd.superblock.unit`).
-    pub exported_units: u32,
+    pub exported_mapping_units: u32,
     /// True if each row of a superblock has one superpage of parity (RAIN). A row has one superpage on each die.
     pub has_parity_superpages: bool,
     /// Placement handles of the drive: their number, and how collection treats them. A handle is a label of a host write. Writes with
@@ -42,7 +42,7 @@ impl fmt::Display for SuperblockShape {
             bits_per_cell: pages_per_cell,
             superpages_of_superblock_per_die: rows,
             superblocks,
-            exported_units,
+            exported_mapping_units: exported_units,
             has_parity_superpages: rain,
             placement_handles: placement,
             slc_superblock_limit: slc,
@@ -120,14 +120,14 @@ impl SuperblockShape {
 
     /// Returns the number of places on the whole medium, including those of parity. A place holds one unit of the mapping (one page or
     /// several).
-    pub fn physical_mapping_units(&self) -> u64 {
+    pub fn physical_mapping_units_per_drive(&self) -> u64 {
         u64::from(self.superblocks) * u64::from(self.mapping_units_per_superblock())
     }
 
     /// Returns the number of superblocks that are not needed to hold the capacity that the drive offers the host. That capacity fills
     /// the others.
     pub fn spare_superblocks(&self) -> u32 {
-        self.superblocks.saturating_sub(self.exported_units.div_ceil(self.data_mapping_units_per_superblock()))
+        self.superblocks.saturating_sub(self.exported_mapping_units.div_ceil(self.data_mapping_units_per_superblock()))
     }
 
     /// Returns true if a superblock with `valid` valid units is worth collecting, because moving them takes fewer superpages than the erase
@@ -156,7 +156,7 @@ impl SuperblockShape {
         }
         let sealed = u64::from(self.superblocks.saturating_sub(floor + self.open_superblocks_max() + 2));
         let useless = u64::from(self.data_mapping_units_per_superblock() - self.mapping_units_per_superpage());
-        sealed * useless > u64::from(self.exported_units)
+        sealed * useless > u64::from(self.exported_mapping_units)
     }
 
     /// Returns the maximum number of open superblocks: two for each stream. A stream is a set of writes that share open superblocks,
@@ -314,7 +314,7 @@ mod tests {
             bits_per_cell: 2,
             superpages_of_superblock_per_die: 4,
             superblocks: 20,
-            exported_units,
+            exported_mapping_units: exported_units,
             has_parity_superpages: false,
             placement_handles: PlacementHandles::SINGLE_HANDLE,
             slc_superblock_limit: None,

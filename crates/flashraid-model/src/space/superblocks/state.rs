@@ -17,7 +17,7 @@ impl Superblocks {
     /// empty, and no operation may be in progress.
     pub fn save(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.saved_state_bytes_max() as usize);
-        let unmapped = self.shape.physical_mapping_units() as u32;
+        let unmapped = self.shape.physical_mapping_units_per_drive() as u32;
         let mut packer = Packer::new(&mut out, self.bits_of_map());
         self.map.iter().for_each(|&place| packer.put(if place == NONE { unmapped } else { place }));
         packer.end();
@@ -45,7 +45,7 @@ impl Superblocks {
     /// Returns the number of bits of an entry in the packed map. It must hold the number of a place, or one number more for a unit without
     /// data.
     fn bits_of_map(&self) -> u32 {
-        bits_for(self.shape.physical_mapping_units() as u32)
+        bits_for(self.shape.physical_mapping_units_per_drive() as u32)
     }
 
     fn packed_map_bytes(&self) -> usize {
@@ -167,9 +167,9 @@ impl Superblocks {
         self.map.fill(NONE);
         self.units.fill(NONE);
         self.valid.fill(0);
-        let unmapped = self.shape.physical_mapping_units() as u32;
+        let unmapped = self.shape.physical_mapping_units_per_drive() as u32;
         let mut entries = Unpacker::new(packed, self.bits_of_map());
-        for unit in 0..self.shape.exported_units {
+        for unit in 0..self.shape.exported_mapping_units {
             let place = entries.entry();
             if place == unmapped {
                 continue;
@@ -202,7 +202,7 @@ impl Superblocks {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{PlacementHandles, SlcSuperblockCountLimit, SuperblockShape, SuperblocksParams};
+    use super::super::{PlacementHandles, SlcSuperblockCountLimit, SuperblockMappingParams, SuperblockShape};
     use super::*;
     use crate::flash::DieToChannelAssignment;
     use crate::rng;
@@ -226,7 +226,7 @@ mod tests {
             bits_per_cell: 2,
             superpages_of_superblock_per_die: 4,
             superblocks: 30,
-            exported_units: 1500,
+            exported_mapping_units: 1500,
             has_parity_superpages: rain,
             placement_handles: placement,
             slc_superblock_limit: slc,
@@ -234,7 +234,7 @@ mod tests {
         // The policy draws random numbers, so that its stream is saved.
         let victim = if rain { DChoices { d: 50 }.into() } else { Greedy {}.into() };
         let mut space = Superblocks::filled(
-            &SuperblocksParams {
+            &SuperblockMappingParams {
                 shape,
                 die_to_channel_assignment: DieToChannelAssignment::consecutive(1),
                 target_free_superblocks: 5,

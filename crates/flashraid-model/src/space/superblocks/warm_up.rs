@@ -11,7 +11,7 @@ impl Superblocks {
     /// Maps all exported units of the mapping (one page or several, `ssd.superblock.unit`) in order, as the initial fill does.
     pub(super) fn fill(&mut self) {
         let mut writer = UntimedWriter::new(Stream::Host(0));
-        (0..self.shape.exported_units).for_each(|unit| writer.put(self, unit));
+        (0..self.shape.exported_mapping_units).for_each(|unit| writer.put(self, unit));
         writer.close(self);
     }
 
@@ -49,7 +49,7 @@ impl Superblocks {
     /// returns false.
     pub fn warm_up(&mut self, overwrites: f64, seed: u64, member: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
         let mut stream = warm_up_stream(seed, member);
-        let exported = u64::from(self.shape.exported_units);
+        let exported = u64::from(self.shape.exported_mapping_units);
         let writes = (overwrites * exported as f64) as u64;
         let mut writers = UntimedWriters::new(self.shape.placement_handles);
         for done in 0..writes {
@@ -84,7 +84,7 @@ impl Superblocks {
     /// returns false.
     pub(crate) fn make_steady(&mut self, seed: u64, member: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
         let stream = &mut warm_up_stream(seed, member);
-        let SuperblockShape { superblocks, exported_units, .. } = self.shape;
+        let SuperblockShape { superblocks, exported_mapping_units: exported_units, .. } = self.shape;
         let (sealed, per_block) =
             (superblocks - self.target_free_superblocks - self.shape.streams(), self.shape.mapping_units_per_superblock());
         self.empty();
@@ -229,7 +229,7 @@ impl UntimedWriters {
             self.collect(space);
             self.host[usize::from(handle)].stream = space.stream_of_host(handle, 0);
         }
-        if let Some(place) = space.physical_unit(unit) {
+        if let Some(place) = space.physical_slot_of_mapping_unit(unit) {
             space.invalidate(place);
         }
         self.host[usize::from(handle)].put(space, unit);

@@ -5,7 +5,7 @@
 //! integers: `age × (n − v)` over `2v`, for v valid pages of n. A block without valid pages beats every other, and among equals the highest
 //! block number wins.
 
-use super::{Victim, VictimCandidates, VictimRandomness};
+use super::{VictimCandidates, VictimRandomness, VictimRule};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct CostBenefit {}
 
-impl Victim for CostBenefit {
+impl VictimRule for CostBenefit {
     fn pick_victim(&self, blocks: &VictimCandidates<'_>, _: &mut VictimRandomness<'_>) -> Option<usize> {
         let value =
             |b: usize| (u128::from(blocks.age_in_opened_blocks(b)) * blocks.invalid_pages(b) as u128, blocks.valid_pages(b) as u128);

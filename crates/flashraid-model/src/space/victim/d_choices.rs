@@ -1,7 +1,7 @@
 //! Victim policy `d-choices`: draws `d` useful blocks with replacement, and picks the one with the fewest valid pages (Van Houdt,
 //! SIGMETRICS 2013). Among equals, the highest block number wins.
 
-use super::{Victim, VictimCandidates, VictimRandomness, WriteAmplificationTheory};
+use super::{VictimCandidates, VictimRandomness, VictimRule, WriteAmplificationTheory};
 use crate::rng::{self, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ impl Default for DChoices {
     }
 }
 
-impl Victim for DChoices {
+impl VictimRule for DChoices {
     fn pick_victim(&self, blocks: &VictimCandidates<'_>, draws: &mut VictimRandomness<'_>) -> Option<usize> {
         blocks.blocks_worth_collecting().next()?;
         (0..self.d).map(|_| draws.draw_block_that_gains_room(blocks)).min_by_key(|&b| (blocks.valid_pages(b), Reverse(b)))

@@ -1,6 +1,6 @@
 //! Victim policy `fifo`: picks the useful block that was opened first (the LRU cleaning of Desnoyers, SYSTOR 2012).
 
-use super::{Victim, VictimCandidates, VictimRandomness, WriteAmplificationTheory};
+use super::{VictimCandidates, VictimRandomness, VictimRule, WriteAmplificationTheory};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Fifo {}
 
-impl Victim for Fifo {
+impl VictimRule for Fifo {
     fn pick_victim(&self, blocks: &VictimCandidates<'_>, _: &mut VictimRandomness<'_>) -> Option<usize> {
         blocks.blocks_worth_collecting().map(|(b, _)| b).min_by_key(|&b| blocks.open_sequence_number(b))
     }

@@ -1,7 +1,7 @@
 //! Victim policy `greedy`: picks the block with the fewest valid pages. Among equals, the highest block number wins, as in the reference
 //! simulator.
 
-use super::{Victim, VictimCandidates, VictimRandomness, WriteAmplificationTheory};
+use super::{VictimCandidates, VictimRandomness, VictimRule, WriteAmplificationTheory};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Greedy {}
 
-impl Victim for Greedy {
+impl VictimRule for Greedy {
     fn pick_victim(&self, blocks: &VictimCandidates<'_>, _: &mut VictimRandomness<'_>) -> Option<usize> {
         blocks.block_with_fewest_valid_pages()
     }

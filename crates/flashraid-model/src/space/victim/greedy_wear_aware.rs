@@ -6,7 +6,7 @@
 //! with the probability `remaining / (threshold × mean)`. One random number is drawn for that. If all blocks are passed over, the first is
 //! taken.
 
-use super::{Victim, VictimCandidates, VictimRandomness};
+use super::{VictimCandidates, VictimRandomness, VictimRule};
 use crate::policy::ParameterProblem;
 use crate::rng::{self, RandomStream};
 use crate::units::Fraction;
@@ -34,7 +34,7 @@ impl Default for GreedyWearAware {
     }
 }
 
-impl Victim for GreedyWearAware {
+impl VictimRule for GreedyWearAware {
     fn pick_victim(&self, blocks: &VictimCandidates<'_>, draws: &mut VictimRandomness<'_>) -> Option<usize> {
         // Both sides are multiplied by the number of blocks, so that the limit is compared with whole numbers only.
         let life = |b: usize| u64::from(self.endurance_erases.saturating_sub(blocks.erases(b)));

@@ -12,7 +12,7 @@ use std::ops::Range;
 policies! {
     /// Choice of the block to collect: the name of a policy, or a table with its parameters.
     #[derive(Clone, Copy, PartialEq)]
-    pub enum VictimPolicy: Victim, tag "policy" {
+    pub enum VictimPolicy: VictimRule, tag "policy" {
         greedy::Greedy = "greedy",
         greedy_wear_aware::GreedyWearAware = "greedy-wear-aware",
         cost_benefit::CostBenefit = "cost-benefit",
@@ -37,7 +37,7 @@ policies! {
 
 /// A victim policy: a rule that chooses the block that garbage collection frees next. Its parameters are fields of the implementing
 /// type. Users write them in the configuration, and each has a default.
-pub trait Victim: Default {
+pub trait VictimRule: Default {
     /// Returns the block to collect next, or `None` if no block is useful. The policy must return a useful block: one whose collection
     /// gains room.
     fn pick_victim(&self, blocks: &VictimCandidates<'_>, draws: &mut VictimRandomness<'_>) -> Option<usize>;
@@ -302,7 +302,7 @@ impl<'a> VictimRandomness<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{DChoices, GreedyWearAware, LeastScores, SuperblockCandidate, Victim, VictimCandidates, WriteAmplificationTheory};
+    use super::{DChoices, GreedyWearAware, LeastScores, SuperblockCandidate, VictimCandidates, VictimRule, WriteAmplificationTheory};
     use crate::units::Fraction;
 
     #[test]

@@ -1,6 +1,6 @@
 //! Victim policy `random`: picks any useful block, each equally likely. It draws block numbers of the pool until one is useful.
 
-use super::{Victim, VictimCandidates, VictimRandomness, WriteAmplificationTheory};
+use super::{VictimCandidates, VictimRandomness, VictimRule, WriteAmplificationTheory};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Random {}
 
-impl Victim for Random {
+impl VictimRule for Random {
     fn pick_victim(&self, blocks: &VictimCandidates<'_>, draws: &mut VictimRandomness<'_>) -> Option<usize> {
         blocks.blocks_worth_collecting().next()?;
         Some(draws.draw_block_that_gains_room(blocks))

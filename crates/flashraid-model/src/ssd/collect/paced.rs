@@ -74,7 +74,7 @@ impl Paced {
 
     /// Returns true if a debt of `owed_units` units stops host writes.
     pub(crate) fn exceeds_debt(&self, owed_units: u64) -> bool {
-        owed_units > self.limits.due_moves_not_begun_units_max
+        owed_units > self.limits.move_backlog_max_mapping_units
     }
 
     /// Returns true if the balance allows another move of this cost.
@@ -98,7 +98,7 @@ mod tests {
             target_free_superblocks: 6,
             double_pace_at_deficit_superblocks: 3,
             host_stall_threshold_free_superblocks: 2,
-            due_moves_not_begun_units_max: 10,
+            move_backlog_max_mapping_units: 10,
         })
     }
 

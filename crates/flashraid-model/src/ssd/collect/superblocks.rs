@@ -361,14 +361,14 @@ impl Collection {
                     end_ns: now,
                     pages_moved: 0,
                     free_blocks_before: need.free,
-                    free_blocks_min: need.free,
+                    pool_free_blocks_min: need.free,
                     writes_blocked_from_ns: now,
                     all_requests_blocked_from_ns: now,
                     is_caused_by_coordination: need.is_forced,
                 });
                 return self.paced.is_at_floor(need.free) && !self.idle.is_used();
             }
-            Some(interval) if collects => interval.free_blocks_min = interval.free_blocks_min.min(need.free),
+            Some(interval) if collects => interval.pool_free_blocks_min = interval.pool_free_blocks_min.min(need.free),
             Some(interval) => {
                 (interval.end_ns, interval.writes_blocked_from_ns, interval.all_requests_blocked_from_ns) = (now, now, now);
                 cleans.extend(self.interval.take());

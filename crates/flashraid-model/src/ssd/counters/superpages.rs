@@ -59,7 +59,7 @@ counts! {
         /// Number of pages that the host read without a flash read of their own. A read of the same flash page for another brought them.
         page_reads_sharing_flash_read,
         /// Number of host superpages that had to wait because collection was further behind with its moves than
-        /// `due_moves_not_begun_units_max` allows.
+        /// `move_backlog_max_mapping_units` allows.
         superpages_that_waited_for_collection,
         /// Number of host superpages that had to wait because too few superblocks were free.
         waits_for_free_superblock,

@@ -55,12 +55,12 @@ impl Activity {
     /// Asks the mechanisms whether waiting operations may start. If a mechanism occupies the die, returns the time until which it does.
     pub(crate) fn mechanisms_busy_until(&mut self, now: TimeNs) -> Option<TimeNs> {
         let idle_since = if self.busy_since == NEVER { self.idle_since } else { now };
-        self.mechanisms.as_mut()?.occupied_by_mechanisms_until(idle_since, now)
+        self.mechanisms.as_mut()?.occupied_by_delay_mechanisms_until(idle_since, now)
     }
 
     /// Returns true if a mechanism wants the die as soon as its current work ends.
     pub(crate) fn mechanism_is_due(&self, now: TimeNs) -> bool {
-        self.mechanisms.as_ref().is_some_and(|mechanisms| mechanisms.has_mechanism_due(now))
+        self.mechanisms.as_ref().is_some_and(|mechanisms| mechanisms.has_delay_mechanism_due(now))
     }
 
     /// Returns the time that mechanisms, such as read retries, add to a host's read of the flash array, which alone takes `array_ns`.
@@ -69,7 +69,7 @@ impl Activity {
     pub(crate) fn extra_array_ns(&mut self, array_ns: u64, page_and_erases: impl FnOnce() -> (u32, u32)) -> u64 {
         let Some(mechanisms) = &mut self.mechanisms else { return 0 };
         let (page, erases) = page_and_erases();
-        mechanisms.read_ns_added_by_mechanisms(page, erases, array_ns)
+        mechanisms.read_ns_added_by_delay_mechanisms(page, erases, array_ns)
     }
 
     /// Ends an idle period without asking the mechanisms. Work that follows other work at once gives them no idle time.

@@ -64,7 +64,7 @@ impl Buffer {
 
     /// Reserves room for a unit. Returns false if the buffer is full.
     pub(crate) fn take_room(&mut self) -> bool {
-        let units = self.params.map_or(0, |params| params.capacity_units);
+        let units = self.params.map_or(0, |params| params.capacity_mapping_units);
         assert!(self.used <= units, "{} units are in a buffer of {units}", self.used);
         let has_room = self.used < units;
         self.used += u32::from(has_room);

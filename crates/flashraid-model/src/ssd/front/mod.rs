@@ -17,11 +17,11 @@ mod superpages;
 
 use super::counters::FrontEndCounters;
 use super::job::{FrontWake, LogicalPageOp, OpEnd, Table, Waiter};
-use super::outbox::Outbox;
+use super::outbox::SsdOutbox;
 use super::params::{ControllerCoresParams, FrontEndParams, HostLinkParams};
 use super::wire::Wire;
 use super::work_times::WorkTimes;
-use crate::events::{TimeNs, TimeParts};
+use crate::events::{OperationTimeParts, TimeNs};
 use crate::ids::MemberId;
 use crate::request::OpKind;
 use buffer::Buffer;
@@ -93,7 +93,7 @@ impl Front {
     }
 
     /// Processes a page operation. Operations of the same kind, completion and nanosecond form one command (rule 201).
-    pub(super) fn submit(&mut self, now: TimeNs, op: LogicalPageOp, out: &mut Outbox) {
+    pub(super) fn submit(&mut self, now: TimeNs, op: LogicalPageOp, out: &mut SsdOutbox) {
         let id = match self.gathering {
             Some((at, id)) if at == now && self.commands[id].is_of(&op) => id,
             _ => {
@@ -122,7 +122,7 @@ impl Front {
     }
 
     /// Adds a closed command to its submission queue. Without such queues, the command asks for a core.
-    pub(crate) fn enqueue(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
+    pub(crate) fn enqueue(&mut self, now: TimeNs, id: u32, out: &mut SsdOutbox) {
         let source = self.commands[id].source();
         match &mut self.queues {
             Some(queues) => {
@@ -133,7 +133,7 @@ impl Front {
         }
     }
 
-    fn fetch(&mut self, now: TimeNs, out: &mut Outbox) {
+    fn fetch(&mut self, now: TimeNs, out: &mut SsdOutbox) {
         while let Some(queues) = &mut self.queues
             && let Some(id) = queues.fetch()
         {
@@ -148,7 +148,7 @@ impl Front {
     }
 
     /// Ends a fetched command, so that its queue may send the next one.
-    pub(crate) fn command_done(&mut self, now: TimeNs, out: &mut Outbox) {
+    pub(crate) fn command_done(&mut self, now: TimeNs, out: &mut SsdOutbox) {
         if let Some(queues) = &mut self.queues {
             queues.end_fetched();
         }
@@ -156,7 +156,7 @@ impl Front {
     }
 
     /// Ends pages of a fetched command at `at`. When the end of the last page is known, it becomes an event.
-    pub(crate) fn pages_end(&mut self, fetched_id: u32, pages: u32, at: TimeNs, out: &mut Outbox) {
+    pub(crate) fn pages_end(&mut self, fetched_id: u32, pages: u32, at: TimeNs, out: &mut SsdOutbox) {
         if let Some(queues) = &mut self.queues
             && let Some(last_end) = queues.pages_end(fetched_id, pages, at)
         {
@@ -164,7 +164,7 @@ impl Front {
         }
     }
 
-    fn ask_for_core(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
+    fn ask_for_core(&mut self, now: TimeNs, id: u32, out: &mut SsdOutbox) {
         let (firmware, command) = (&self.firmware, &self.commands[id]);
         let ns = match command.kind {
             OpKind::Read => firmware.core_ns_per_read,
@@ -179,13 +179,13 @@ impl Front {
     }
 
     /// Requests a core for a part of a victim with `units` units.
-    pub(crate) fn ask_core_for_part(&mut self, now: TimeNs, part: u32, units: u32, out: &mut Outbox) {
+    pub(crate) fn ask_core_for_part(&mut self, now: TimeNs, part: u32, units: u32, out: &mut SsdOutbox) {
         self.cores.ask(CoreWork::PartOfCommand(part), u64::from(units) * self.firmware.core_ns_per_moved_unit);
         self.assign_cores(now, out);
     }
 
     /// Assigns free cores to waiting work.
-    pub(crate) fn assign_cores(&mut self, now: TimeNs, out: &mut Outbox) {
+    pub(crate) fn assign_cores(&mut self, now: TimeNs, out: &mut SsdOutbox) {
         while let Some((core, holder, ns)) = self.cores.begin() {
             if let CoreWork::Command(id) = holder {
                 self.commands[id].started = now;
@@ -196,7 +196,7 @@ impl Front {
 
     /// Ends the work of a core. A command continues after the latency of the controller; a part of a victim is returned.
     /// [`Front::assign_cores`] must be called after it.
-    pub(crate) fn core_done(&mut self, now: TimeNs, core: u32, out: &mut Outbox) -> Option<u32> {
+    pub(crate) fn core_done(&mut self, now: TimeNs, core: u32, out: &mut SsdOutbox) -> Option<u32> {
         match self.cores.end(core) {
             CoreWork::PartOfCommand(part) => Some(part),
             CoreWork::Command(id) => {
@@ -214,7 +214,7 @@ impl Front {
     }
 
     /// Sends the data of a write command over the link.
-    pub(crate) fn send_data(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
+    pub(crate) fn send_data(&mut self, now: TimeNs, id: u32, out: &mut SsdOutbox) {
         let pages = self.commands[id].ops.len() as u64;
         let at = self.send_over_link(now, false, pages);
         out.wake(at, FrontWake::DataCrossedLink(id));
@@ -228,7 +228,7 @@ impl Front {
     }
 
     /// Ends one page of a read, which has reached the host. Time that no cause accounts for counts as queueing.
-    pub(crate) fn read_ends(&mut self, at: TimeNs, waiter: &Waiter, mut time: TimeParts, out: &mut Outbox) {
+    pub(crate) fn read_ends(&mut self, at: TimeNs, waiter: &Waiter, mut time: OperationTimeParts, out: &mut SsdOutbox) {
         time.other_ns += waiter.other_ns;
         time.queue_ns = at - waiter.arrived - time.total_ns();
         let met_gc = time.collection_ns > 0;
@@ -237,9 +237,9 @@ impl Front {
     }
 
     /// Ends a command and all its operations.
-    pub(super) fn command_ends(&mut self, id: u32, at: TimeNs, out: &mut Outbox) {
+    pub(super) fn command_ends(&mut self, id: u32, at: TimeNs, out: &mut SsdOutbox) {
         let command = std::mem::take(&mut self.commands[id]);
-        let mut time = TimeParts { other_ns: command.begun - command.started, ..TimeParts::default() };
+        let mut time = OperationTimeParts { other_ns: command.begun - command.started, ..OperationTimeParts::default() };
         if command.kind == OpKind::Write {
             time.transfer_ns = command.crossed - command.begun;
             time.collection_ns = command.room_collection_ns;
@@ -320,7 +320,7 @@ impl Front {
         id: u32,
         work_times: &WorkTimes,
         batches: impl FnOnce() -> Vec<u64>,
-        out: &mut Outbox,
+        out: &mut SsdOutbox,
     ) -> bool {
         let acknowledged = now + self.buffer.ack_ns();
         let command = &mut self.commands[id];
@@ -338,7 +338,7 @@ impl Front {
     }
 
     /// Ends a flush at once if everything is safe from a loss of power. Returns true if it has to wait.
-    pub(super) fn flush_begins(&mut self, now: TimeNs, id: u32, out: &mut Outbox) -> bool {
+    pub(super) fn flush_begins(&mut self, now: TimeNs, id: u32, out: &mut SsdOutbox) -> bool {
         debug_assert_eq!(self.commands[id].kind, OpKind::Flush);
         let waits = self.buffer.await_all(id);
         if !waits {
@@ -348,7 +348,7 @@ impl Front {
     }
 
     /// Ends a batch of the host. This completes the flushes that waited only for it, and then the writes, each in order of arrival.
-    pub(crate) fn batch_ends(&mut self, now: TimeNs, number: u64, out: &mut Outbox) {
+    pub(crate) fn batch_ends(&mut self, now: TimeNs, number: u64, out: &mut SsdOutbox) {
         self.buffer.batch_ends(number);
         while let Some(id) = self.buffer.next_flush() {
             self.command_ends(id, now, out);

@@ -34,8 +34,14 @@ pub(crate) struct Buffered {
 
 impl Default for Buffered {
     fn default() -> Self {
-        let op =
-            LogicalPageOp { logical_page: 0, kind: OpKind::Write, fua: false, high_priority: false, workload_stream: 0, completion_tag: 0 };
+        let op = LogicalPageOp {
+            logical_page: 0,
+            kind: OpKind::Write,
+            fua: false,
+            must_not_wait_for_gc: false,
+            workload_stream: 0,
+            completion_tag: 0,
+        };
         Self { op, number: 0, stage: Stage::NotSentToDie, lane: 0 }
     }
 }

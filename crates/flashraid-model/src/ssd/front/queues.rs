@@ -2,13 +2,13 @@
 
 use crate::events::TimeNs;
 use crate::ssd::job::Table;
-use crate::ssd::params::QueueParams;
+use crate::ssd::params::SubmissionQueueParams;
 use std::collections::VecDeque;
 
 /// Submission queues, and the commands that were fetched from them.
 #[derive(Debug, Clone)]
 pub(super) struct Queues {
-    params: QueueParams,
+    params: SubmissionQueueParams,
     /// Commands of each queue that have not been fetched.
     waiting: Vec<VecDeque<u32>>,
     /// The queue whose turn it is, and the number of commands fetched from it in this turn.
@@ -28,7 +28,7 @@ struct FetchedCommand {
 }
 
 impl Queues {
-    pub(super) fn new(params: QueueParams) -> Self {
+    pub(super) fn new(params: SubmissionQueueParams) -> Self {
         let waiting = vec![VecDeque::new(); params.queues as usize];
         Self { params, waiting, turn: 0, given: 0, in_flight: 0, fetched: Table::default() }
     }

@@ -1,7 +1,7 @@
 //! Stalls of dies for work of their own (rule 230): calibration, scans for errors, retention. The product manuals do not say how often or
 //! how long; slow reads of drives at rest suggest stalls of 0.3 to 3 ms.
 
-use super::{DieStateOfMechanism, Mechanism};
+use super::{DelayMechanismStateOfDie, DieDelayMechanism};
 use crate::events::{TIME_MAX_NS, TimeNs};
 use crate::ids::{DieId, MemberId};
 use crate::policy::ParameterProblem;
@@ -35,7 +35,7 @@ counters! {
 /// Longest allowed mean time between stalls.
 const EVERY_MAX_NS: u64 = 3_600_000_000_000;
 
-impl Mechanism for BackgroundStallParams {
+impl DieDelayMechanism for BackgroundStallParams {
     type Counters = BackgroundCounters;
     type AtDie = DieStallSchedule;
 
@@ -87,7 +87,7 @@ impl DieStallSchedule {
     }
 }
 
-impl DieStateOfMechanism<BackgroundCounters> for DieStallSchedule {
+impl DelayMechanismStateOfDie<BackgroundCounters> for DieStallSchedule {
     fn is_due(&self, now: TimeNs) -> bool {
         self.due <= now
     }

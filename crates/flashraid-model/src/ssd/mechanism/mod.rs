@@ -8,7 +8,7 @@
 //! A mechanism here only takes time. Settings that change the place of data belong to [`MappingParams`](crate::space::MappingParams),
 //! because saved warm states are identified by these.
 
-use crate::counts::Count;
+use crate::counts::CounterSet;
 use crate::events::TimeNs;
 use crate::ids::{DieId, MemberId};
 use crate::policy::ParameterProblem;
@@ -19,11 +19,11 @@ use serde_json::{Map, Value, json};
 
 /// An optional effect that takes time of the dies, such as read retries or background work. The implementing type has the settings that
 /// users write.
-pub trait Mechanism: Sized {
+pub trait DieDelayMechanism: Sized {
     /// Type of the counters of the mechanism.
     type Counters: Counters;
     /// State that the mechanism keeps for each die.
-    type AtDie: DieStateOfMechanism<Self::Counters>;
+    type AtDie: DelayMechanismStateOfDie<Self::Counters>;
 
     /// Returns the state that the mechanism keeps for a die, as it is at the start of a run. The random numbers of the mechanism are made
     /// from `seed`.
@@ -38,7 +38,7 @@ pub trait Mechanism: Sized {
 
 /// State that a mechanism (an optional behaviour of an SSD, such as read retries) keeps for one die. The die calls its methods, which by
 /// default do nothing.
-pub trait DieStateOfMechanism<C>: std::fmt::Debug + Clone {
+pub trait DelayMechanismStateOfDie<C>: std::fmt::Debug + Clone {
     /// Returns true if the mechanism is due at `_now`: it occupies the die as soon as the die's current work ends. A mechanism is an
     /// optional behaviour of an SSD, such as background work.
     fn is_due(&self, _now: TimeNs) -> bool {
@@ -67,18 +67,18 @@ pub trait DieStateOfMechanism<C>: std::fmt::Debug + Clone {
 
 /// Counters of a mechanism (an optional behaviour of an SSD that takes time of its dies, such as read retries). The macro [`counters!`]
 /// implements this trait.
-pub trait Counters: Count + Default {
+pub trait Counters: CounterSet + Default {
     /// Heading above the counters of a mechanism in reports. A mechanism is an optional behaviour of an SSD, such as read retries.
     const TITLE: &'static str;
 
     /// Returns the counters of a mechanism as reports show them. A mechanism is an optional behaviour of an SSD, such as read
     /// retries.
-    fn figures(&self) -> Vec<ReportedMechanismCounter>;
+    fn figures(&self) -> Vec<ReportedDieDelayCounter>;
 }
 
 /// A counter of a mechanism (an optional behaviour of an SSD that takes time of its dies, such as read retries), as reports show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ReportedMechanismCounter {
+pub struct ReportedDieDelayCounter {
     /// Name of a mechanism's counter in JSON, which ends in `_ms` for a time.
     pub key: &'static str,
     /// Name of a mechanism's counter in tables of reports.
@@ -90,7 +90,7 @@ pub struct ReportedMechanismCounter {
     pub sum_over_members: u64,
 }
 
-impl ReportedMechanismCounter {
+impl ReportedDieDelayCounter {
     /// Returns true if the mechanism's counter adds up times, such as waits for background work. Other counters count events.
     fn is_time(&self) -> bool {
         self.key.ends_with("_ms")
@@ -126,7 +126,7 @@ impl ReportedMechanismCounter {
 /// Counters of a mechanism, as reports show them under a heading. A mechanism is an optional behaviour of an SSD that takes time of its
 /// dies, such as read retries.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MechanismCounterTable {
+pub struct DieDelayCounterTable {
     /// Name of the table in `[ssd]` that configures the mechanism, such as `read_retry`. In a report, the mechanism's counters stand
     /// under the same name in `mechanisms`.
     pub config_table_name: &'static str,
@@ -134,7 +134,7 @@ pub struct MechanismCounterTable {
     /// retries.
     pub title: &'static str,
     /// Counters of the mechanism (an optional behaviour of an SSD, such as read retries), in the order in which reports show them.
-    pub figures: Vec<ReportedMechanismCounter>,
+    pub figures: Vec<ReportedDieDelayCounter>,
 }
 
 /// Defines the counters of a mechanism (an optional behaviour of an SSD that takes time of its dies, such as read retries). Each line
@@ -149,8 +149,8 @@ macro_rules! counters {
         impl $crate::ssd::mechanism::Counters for $Name {
             const TITLE: &'static str = $title;
 
-            fn figures(&self) -> Vec<$crate::ssd::mechanism::ReportedMechanismCounter> {
-                vec![$($crate::ssd::mechanism::ReportedMechanismCounter { key: $key, label: $label, meaning: $meaning.trim_ascii(), sum_over_members: self.$field }),*]
+            fn figures(&self) -> Vec<$crate::ssd::mechanism::ReportedDieDelayCounter> {
+                vec![$($crate::ssd::mechanism::ReportedDieDelayCounter { key: $key, label: $label, meaning: $meaning.trim_ascii(), sum_over_members: self.$field }),*]
             }
         }
     };
@@ -178,10 +178,10 @@ macro_rules! mechanisms {
         counts! {
             /// Counters of the optional mechanisms of one member. A mechanism is an effect that takes time of the dies, such as read
             /// retries.
-            pub struct MechanismCounters {
+            pub struct DieDelayMechanismCounters {
                 $(
                     #[doc = concat!("Counters of the mechanism that `[ssd.", stringify!($table), "]` sets.")]
-                    $table: <$Type as Mechanism>::Counters,
+                    $table: <$Type as DieDelayMechanism>::Counters,
                 )*
             }
         }
@@ -189,8 +189,8 @@ macro_rules! mechanisms {
         /// State that the mechanisms of a member (such as background work and read retries) keep for one die, and their counters there.
         #[derive(Debug, Clone)]
         pub(in crate::ssd) struct AtDie {
-            pub counters: MechanismCounters,
-            $($table: Option<<$Type as Mechanism>::AtDie>,)*
+            pub counters: DieDelayMechanismCounters,
+            $($table: Option<<$Type as DieDelayMechanism>::AtDie>,)*
         }
 
         #[allow(unused_variables, reason = "the list may be empty")]
@@ -199,7 +199,7 @@ macro_rules! mechanisms {
             /// optional behaviour of an SSD, such as background work or read retries. The result is `None` if the member has none.
             pub fn new(mechanisms: &Mechanisms, seed: u64, member: MemberId, die: DieId) -> Option<Box<Self>> {
                 let at_die = || Self {
-                    counters: MechanismCounters::default(),
+                    counters: DieDelayMechanismCounters::default(),
                     $($table: mechanisms.$table.as_ref().map(|mechanism| mechanism.new_die_state(seed, member, die)),)*
                 };
                 (!mechanisms.is_empty()).then(|| Box::new(at_die()))
@@ -207,7 +207,7 @@ macro_rules! mechanisms {
 
             /// Returns true if a mechanism (optional behaviour, such as background work) is due at `now`. It then occupies the die as
             /// soon as the die's current work ends.
-            pub fn has_mechanism_due(&self, now: TimeNs) -> bool {
+            pub fn has_delay_mechanism_due(&self, now: TimeNs) -> bool {
                 false $(|| self.$table.as_ref().is_some_and(|at_die| at_die.is_due(now)))*
             }
 
@@ -226,7 +226,7 @@ macro_rules! mechanisms {
             ///
             /// The die has been idle since `idle_since`, which is `now` if the die has just worked. A mechanism may have begun to
             /// occupy the die during this idle time.
-            pub fn occupied_by_mechanisms_until(&mut self, idle_since: TimeNs, now: TimeNs) -> Option<TimeNs> {
+            pub fn occupied_by_delay_mechanisms_until(&mut self, idle_since: TimeNs, now: TimeNs) -> Option<TimeNs> {
                 let counters = &mut self.counters;
                 let holds: [Option<TimeNs>; _] =
                     [$(self.$table.as_mut().and_then(|at_die| at_die.busy_until(idle_since, now, &mut counters.$table))),*];
@@ -234,8 +234,8 @@ macro_rules! mechanisms {
             }
 
             /// Returns the time that all mechanisms (optional behaviour, such as read retries) add to a read of the flash array for the
-            /// host, in nanoseconds. It is the sum of [`DieStateOfMechanism::extra_cell_read_ns`].
-            pub fn read_ns_added_by_mechanisms(&mut self, page: u32, erases: u32, array_ns: u64) -> u64 {
+            /// host, in nanoseconds. It is the sum of [`DelayMechanismStateOfDie::extra_cell_read_ns`].
+            pub fn read_ns_added_by_delay_mechanisms(&mut self, page: u32, erases: u32, array_ns: u64) -> u64 {
                 let counters = &mut self.counters;
                 0 $(+ self.$table.as_mut().map_or(0, |at_die| at_die.extra_cell_read_ns(page, erases, array_ns, &mut counters.$table)))*
             }
@@ -256,7 +256,7 @@ macro_rules! mechanisms {
             pub fn problems(&self) -> Vec<(&'static str, ParameterProblem)> {
                 let mut problems = Vec::new();
                 $(
-                    let of_table = self.$table.iter().flat_map(Mechanism::problems);
+                    let of_table = self.$table.iter().flat_map(DieDelayMechanism::problems);
                     problems.extend(of_table.map(|problem| (stringify!($table), problem)));
                 )*
                 problems
@@ -272,20 +272,20 @@ macro_rules! mechanisms {
             /// Returns the counters of all mechanisms that the device has, as reports show them. A mechanism is an optional behaviour
             /// that takes time of the dies, such as read retries.
             #[must_use]
-            pub fn figures(&self, counters: &MechanismCounters) -> Vec<MechanismCounterTable> {
+            pub fn figures(&self, counters: &DieDelayMechanismCounters) -> Vec<DieDelayCounterTable> {
                 let has = [$(self.$table.is_some()),*];
                 counters.figures().into_iter().zip(has).filter(|(_, has)| *has).map(|(figures, _)| figures).collect()
             }
         }
 
-        impl MechanismCounters {
+        impl DieDelayMechanismCounters {
             /// Returns the counters of all mechanisms (such as background work and read retries), as reports show them. Mechanisms that
             /// the member does not have are included.
             #[must_use]
-            pub fn figures(&self) -> Vec<MechanismCounterTable> {
-                vec![$(MechanismCounterTable {
+            pub fn figures(&self) -> Vec<DieDelayCounterTable> {
+                vec![$(DieDelayCounterTable {
                     config_table_name: stringify!($table),
-                    title: <<$Type as Mechanism>::Counters as Counters>::TITLE,
+                    title: <<$Type as DieDelayMechanism>::Counters as Counters>::TITLE,
                     figures: self.$table.figures(),
                 }),*]
             }
@@ -293,7 +293,7 @@ macro_rules! mechanisms {
     };
 }
 
-impl MechanismCounterTable {
+impl DieDelayCounterTable {
     /// Returns the JSON object `mechanisms` of a report. It has one key for each mechanism, whose value is an object with the counters of
     /// that mechanism.
     #[must_use]
@@ -302,7 +302,7 @@ impl MechanismCounterTable {
         all.iter().map(|figures| (figures.config_table_name.to_owned(), table(figures).into())).collect()
     }
 
-    /// Returns the JSON Schema of the object that [`MechanismCounterTable::to_json`] returns: the counters of each mechanism.
+    /// Returns the JSON Schema of the object that [`DieDelayCounterTable::to_json`] returns: the counters of each mechanism.
     #[must_use]
     pub fn schema(_: &mut SchemaGenerator) -> Schema {
         let keys = |figures: &Self| figures.figures.iter().map(|figure| (figure.key.to_owned(), figure.schema())).collect::<Map<_, _>>();
@@ -312,14 +312,14 @@ impl MechanismCounterTable {
             let schema = json!({ "type": "object", "description": figures.title, "properties": properties, "required": required });
             (figures.config_table_name.to_owned(), schema)
         };
-        let properties: Map<String, Value> = MechanismCounters::default().figures().into_iter().map(table).collect();
+        let properties: Map<String, Value> = DieDelayMechanismCounters::default().figures().into_iter().map(table).collect();
         json_schema!({ "type": "object", "properties": properties })
     }
 
     /// Returns rows for a table of docs/figures.md. Each row explains one counter of this mechanism.
     #[must_use]
     pub fn documentation_table_rows(&self) -> String {
-        let row = |figure: &ReportedMechanismCounter| {
+        let row = |figure: &ReportedDieDelayCounter| {
             format!("| `{}.{}` | {} |\n", self.config_table_name, figure.key, figure.meaning.trim_end_matches('.'))
         };
         self.figures.iter().map(row).collect()
@@ -340,7 +340,7 @@ mod tests {
     #[test]
     fn the_book_names_every_figure() {
         let book = include_str!("../../../../../docs/figures.md");
-        for figures in MechanismCounters::default().figures() {
+        for figures in DieDelayMechanismCounters::default().figures() {
             let rows = figures.documentation_table_rows();
             assert!(book.contains(&rows), "docs/figures.md lacks the rows\n{rows}");
         }

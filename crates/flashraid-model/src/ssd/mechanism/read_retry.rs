@@ -1,7 +1,7 @@
 //! Reads that need further array reads (rule 232): a page whose errors are too many is read again with other thresholds. Drives hide how
 //! often they do so; papers on retries measure shares that grow with age and wear.
 
-use super::{DieStateOfMechanism, Mechanism};
+use super::{DelayMechanismStateOfDie, DieDelayMechanism};
 use crate::ids::{DieId, MemberId};
 use crate::policy::ParameterProblem;
 use crate::rng::{self, RandomStream};
@@ -32,7 +32,7 @@ counters! {
 /// Maximum number of further reads of a page.
 const TIMES_MAX: u32 = 100;
 
-impl Mechanism for ReadRetry {
+impl DieDelayMechanism for ReadRetry {
     type Counters = ReadRetryCounters;
     type AtDie = ReadRetryStateOfDie;
 
@@ -60,7 +60,7 @@ pub struct ReadRetryStateOfDie {
     seed: u64,
 }
 
-impl DieStateOfMechanism<ReadRetryCounters> for ReadRetryStateOfDie {
+impl DelayMechanismStateOfDie<ReadRetryCounters> for ReadRetryStateOfDie {
     fn extra_cell_read_ns(&mut self, page: u32, erases: u32, array_ns: u64, counters: &mut ReadRetryCounters) -> u64 {
         let mut draw = rng::stream(self.seed, "page", u64::from(erases) << 32 | u64::from(page));
         if !rng::chance(&mut draw, self.of.share.0) {

@@ -9,7 +9,7 @@ pub struct FrontEndParams {
     /// The write buffer. With `None`, a write is done when it has been programmed. Drives with superblocks always have a buffer.
     pub write_buffer: Option<BufferParams>,
     /// Queues in which commands wait until the drive fetches them. With `None`, the drive takes them as they arrive.
-    pub queues: Option<QueueParams>,
+    pub queues: Option<SubmissionQueueParams>,
     /// Processor cores of the SSD's controller: their number, and the time of a core that each kind of command takes.
     pub firmware: ControllerCoresParams,
 }
@@ -19,7 +19,7 @@ pub struct FrontEndParams {
 pub struct BufferParams {
     /// Number of units that fit, at least 1. A unit is what the buffer handles at once: a page or, with superblocks, a unit of the
     /// mapping (one page or several). With superblocks, at least two superpages must fit; one program of a die writes one superpage.
-    pub capacity_units: u32,
+    pub capacity_mapping_units: u32,
     /// Time that the acknowledgement of a write takes, in nanoseconds. It begins when the last unit of the command is in the buffer.
     pub acknowledge_ns: u64,
     /// True if the contents survive a loss of power, so that flushes need not wait.
@@ -30,7 +30,7 @@ pub struct BufferParams {
 
 /// The submission queues of a drive (rule 219). All values are at least 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct QueueParams {
+pub struct SubmissionQueueParams {
     /// Number of submission queues.
     pub queues: u32,
     /// Number of commands fetched from a queue in one turn.

@@ -9,16 +9,17 @@ use crate::flash::{DieToChannelAssignment, Geometry, Timing};
 use crate::request::OpKind;
 use crate::space::MappingParams;
 use crate::space::pools::BlockPoolsFtlParams;
-pub use crate::space::pools::{CollectionProcedure, PlaneChoice, PoolScope};
-use crate::space::superblocks::SuperblocksParams;
+pub use crate::space::pools::{BlockPoolScope, GcAlgorithm, PlaneChoice};
+use crate::space::superblocks::SuperblockMappingParams;
 pub use crate::space::superblocks::{
     MAPPING_UNITS_PER_SUPERPAGE_MAX, PlacementHandles, RefreshAndWearLevellingParams, SlcSuperblockCountLimit, SuperblockShape,
 };
 pub use crate::space::victim::VictimPolicy;
 pub(crate) use front::PLACEMENT_HANDLES_MAX;
-pub use front::{BufferParams, ControllerCoresParams, FrontEndParams, QueueParams};
+pub use front::{BufferParams, ControllerCoresParams, FrontEndParams, SubmissionQueueParams};
 pub use superblock::{
-    OperationSuspensionParams, PlaneReadMode, SlcParams, SuperblockCollectionParams, SuperblockParams, SuperblockSuspensionParams,
+    OperationSuspensionParams, PlaneReadMode, ProgramEraseSuspensionParams, SlcSuperblockParams, SuperblockCollectionParams,
+    SuperblockParams,
 };
 
 /// Parameters of one member SSD.
@@ -50,7 +51,7 @@ pub struct SsdParams {
     /// instead.
     pub front_end: Option<FrontEndParams>,
     /// Optional effects that take time of the dies, such as read retries and background work. Every kind of device may have them.
-    pub mechanisms: Mechanisms,
+    pub die_delay_mechanisms: Mechanisms,
     /// Settings of a drive with superblocks behind a write buffer; `None` for a drive with pools of blocks. Superblocks replace pools,
     /// planes and the choice of dies for writes (section 24 of the rules).
     pub superblock: Option<SuperblockParams>,
@@ -81,7 +82,7 @@ impl SsdParams {
     /// Returns the parameters of the mapping.
     pub fn mapping_params(&self) -> MappingParams {
         if let Some(superblock) = &self.superblock {
-            return MappingParams::Superblocks(SuperblocksParams {
+            return MappingParams::Superblocks(SuperblockMappingParams {
                 shape: superblock.shape(&self.geometry),
                 die_to_channel_assignment: self.channel.unwrap_or(DieToChannelAssignment::consecutive(1)),
                 target_free_superblocks: superblock.collection.target_free_superblocks,
@@ -89,12 +90,12 @@ impl SsdParams {
                 starts_empty: superblock.starts_empty,
             });
         }
-        MappingParams::Pools(BlockPoolsFtlParams {
+        MappingParams::BlockPools(BlockPoolsFtlParams {
             geometry: self.geometry,
             overwrites_may_change_die: self.die_choice_for_writes == DieChoiceForWrites::Dynamic,
             plane_choice: self.plane_choice,
-            pool: self.gc.pool_scope,
-            collection_procedure: self.gc.collection_procedure,
+            pool: self.gc.block_pool_scope,
+            gc_algorithm: self.gc.gc_algorithm,
             start_threshold_free_blocks: self.gc.start_threshold_free_blocks,
             stop_threshold_free_blocks: self.gc.stop_threshold_free_blocks,
             victim: self.gc.victim,
@@ -109,18 +110,18 @@ impl SsdParams {
         if let Some(superblock) = &self.superblock {
             return BlockPoolSizeAndThresholds {
                 blocks_per_pool: self.geometry.blocks_per_plane,
-                reserved_blocks: self.geometry.reserved_blocks_per_plane,
+                reserved_blocks: self.geometry.overprovisioned_blocks_per_plane,
                 start_threshold_free_blocks: superblock.collection.target_free_superblocks,
                 most_free_blocks: superblock.collection.goal_free_superblocks() - 1,
                 longest_victim_collection_ns: self.timing.block_erase_ns + self.timing.page_program_ns,
             };
         }
-        let planes = if self.gc.pool_scope == PoolScope::Die { self.geometry.planes } else { 1 };
+        let planes = if self.gc.block_pool_scope == BlockPoolScope::Die { self.geometry.planes } else { 1 };
         BlockPoolSizeAndThresholds {
             blocks_per_pool: planes * self.geometry.blocks_per_plane,
-            reserved_blocks: planes * self.geometry.reserved_blocks_per_plane,
+            reserved_blocks: planes * self.geometry.overprovisioned_blocks_per_plane,
             start_threshold_free_blocks: self.gc.start_threshold_free_blocks,
-            most_free_blocks: planes * self.geometry.reserved_blocks_per_plane,
+            most_free_blocks: planes * self.geometry.overprovisioned_blocks_per_plane,
             longest_victim_collection_ns: self.longest_clean_ns(),
         }
     }
@@ -140,7 +141,7 @@ impl SsdParams {
         let (g, stride) = (&self.geometry, self.consecutive_pages_per_die);
         if let Some(superblock) = &self.superblock {
             let shape = superblock.shape(g);
-            return u64::from(shape.exported_units) * u64::from(superblock.pages_per_mapping_unit);
+            return u64::from(shape.exported_mapping_units) * u64::from(superblock.pages_per_mapping_unit);
         }
         u64::from(g.exported_pages_per_die() / stride * stride) * u64::from(g.dies)
     }
@@ -148,7 +149,7 @@ impl SsdParams {
 
 /// Choice of faster ways to compute results. They give exactly the same results as the slower ways; tests switch them off to show this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SimulationShortcuts {
+pub struct ExactFastPaths {
     /// True to compute the end of an operation already when the operation arrives at the SSD. This is possible only in an SSD in
     /// which nothing can interrupt or delay an operation later. Such an SSD has no preemption, write buffer, link or shared channel,
     /// for example.
@@ -159,7 +160,7 @@ pub struct SimulationShortcuts {
     pub skips_operation_end_events: bool,
 }
 
-impl Default for SimulationShortcuts {
+impl Default for ExactFastPaths {
     fn default() -> Self {
         Self { computes_ends_on_arrival: true, skips_operation_end_events: true }
     }
@@ -180,12 +181,12 @@ pub struct GcParams {
     /// Procedure of garbage collection: how it finds victims and free blocks, and which of the moved pages must be transferred over
     /// the channel.
     ///
-    /// With [`CollectionProcedure::LikeDiskSimWithoutCopyBack`], all planes of a die must share one pool of blocks, and the
+    /// With [`GcAlgorithm::LikeDiskSimWithoutCopyBack`], all planes of a die must share one pool of blocks, and the
     /// victim policy must be `greedy`. Copy-back, an open block only for moved pages, and pipelining must be off. Whoever fills in
     /// these parameters, such as `config`, must ensure this.
-    pub collection_procedure: CollectionProcedure,
+    pub gc_algorithm: GcAlgorithm,
     /// Scope of a pool: the blocks of a plane, or of a die, that share free blocks, open blocks and thresholds.
-    pub pool_scope: PoolScope,
+    pub block_pool_scope: BlockPoolScope,
     /// Part of the SSD that serves no request during a clean (the collection of one victim block).
     pub blocking_scope: CollectionBlockingScope,
     /// Number of free blocks in a pool of blocks (of a plane or of a die) at or below which collection starts there.
@@ -203,14 +204,14 @@ pub struct GcParams {
     /// True if the moves of collection need no transfer over the channel, because a page stays inside its plane (copy-back). If it is
     /// false, each move costs two transfers: out of the die and back.
     ///
-    /// With [`CollectionProcedure::LikeDiskSimWithoutCopyBack`], the value must be false. That procedure differs, because only
+    /// With [`GcAlgorithm::LikeDiskSimWithoutCopyBack`], the value must be false. That procedure differs, because only
     /// moves to another plane cost the two transfers.
     pub copy_back: bool,
     /// True if collection takes no time but still moves and erases (scheme `ideal`).
     pub collection_takes_no_time: bool,
     /// Interruption of a clean (the collection of one victim block) by host requests; `None` if each clean runs to its end. It has no
     /// effect on instantaneous collection.
-    pub preemption: Option<Preemption>,
+    pub preemption: Option<GcPreemption>,
     /// Idle time after which a die collects in the background, in nanoseconds, at least 1; `None` for never. It has no effect on
     /// instantaneous collection.
     pub idle_collection_after_ns: Option<u64>,
@@ -233,7 +234,7 @@ impl GcParams {
 /// reads and programs of pages, and the erase. Waiting host requests may be served between two steps (section III of the paper on
 /// preemptive collection, PGC).
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Preemption {
+pub struct GcPreemption {
     /// Time for which a die checks its queue of waiting requests, between two steps of the collection of a block, in nanoseconds. The
     /// die does nothing else during this poll.
     pub poll_duration_ns: u64,
@@ -241,7 +242,7 @@ pub struct Preemption {
     /// paper on preemptive collection (PGC) calls this number T_hard. Free blocks are counted in the pool of blocks whose victim is
     /// collected. There is one exception if `serves_moving_page_from_register` is true: writes of the page that is being moved need
     /// not wait.
-    pub write_blocking_limit_to_start_ratio: f64,
+    pub write_stall_to_gc_start_threshold_ratio: f64,
     /// Rule that decides which host requests run at the same time as a read or program of a page that collection moves.
     pub host_overlap_with_moves: HostOverlapWithMoves,
     /// True if a host request for the page that collection is moving is served from the plane's page register. The register holds the
@@ -295,7 +296,7 @@ pub enum CollectionBlockingScope {
     /// admits.
     Die,
     /// The plane that holds the victim block serves no host requests while this block is collected, except those that preemption
-    /// admits. The other planes of the die serve requests. Each plane must have a pool of blocks of its own ([`PoolScope::Plane`]).
+    /// admits. The other planes of the die serve requests. Each plane must have a pool of blocks of its own ([`BlockPoolScope::Plane`]).
     Plane,
 }
 

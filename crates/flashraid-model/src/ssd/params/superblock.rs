@@ -1,6 +1,6 @@
 //! Parameters of an SSD with superblocks, beside the shape of its flash.
 
-use super::front::{BufferParams, ControllerCoresParams, FrontEndParams, QueueParams};
+use super::front::{BufferParams, ControllerCoresParams, FrontEndParams, SubmissionQueueParams};
 use crate::flash::Geometry;
 use crate::space::superblocks::{PlacementHandles, RefreshAndWearLevellingParams, SlcSuperblockCountLimit, SuperblockShape};
 
@@ -39,11 +39,11 @@ pub struct SuperblockParams {
     /// Parameters of superblocks that hold one bit per cell (SLC), to which host data are written first. Collection later moves the
     /// data to superblocks with all bits per cell (rule 222 of docs/rules.md). A drive with SLC superblocks cannot have more than one
     /// placement handle (see `placement_handles`). `None` if the drive has no SLC superblocks.
-    pub slc: Option<SlcParams>,
+    pub slc: Option<SlcSuperblockParams>,
     /// Parameters of the write buffer.
     pub buffer: BufferParams,
     /// Queues in which commands wait until the drive fetches them. With `None`, the drive takes them as they arrive.
-    pub submission_queues: Option<QueueParams>,
+    pub submission_queues: Option<SubmissionQueueParams>,
     /// Number of processor cores of the drive's controller, the time that commands and moves of collection take there, and a latency
     /// of commands.
     pub firmware: ControllerCoresParams,
@@ -54,7 +54,7 @@ pub struct SuperblockParams {
     /// Limits beyond which superblocks are moved to preserve data (read disturb) or to level wear.
     pub upkeep: RefreshAndWearLevellingParams,
     /// Parameters by which host reads suspend programs and erases; `None` for no suspension.
-    pub suspension: Option<SuperblockSuspensionParams>,
+    pub suspension: Option<ProgramEraseSuspensionParams>,
     /// True if the drive starts empty, without an initial fill.
     pub starts_empty: bool,
 }
@@ -76,7 +76,7 @@ impl SuperblockParams {
             bits_per_cell: self.bits_per_cell,
             superpages_of_superblock_per_die: geometry.pages_per_block / superpage_rows_pages,
             superblocks: geometry.blocks_per_plane,
-            exported_units: (exported_pages / u64::from(self.pages_per_mapping_unit)) as u32,
+            exported_mapping_units: (exported_pages / u64::from(self.pages_per_mapping_unit)) as u32,
             has_parity_superpages: self.has_parity_superpages,
             placement_handles: self.placement_handles,
             slc_superblock_limit: self.slc.map(|slc| slc.superblock_limit),
@@ -86,7 +86,7 @@ impl SuperblockParams {
 
 /// Superblocks that hold one bit per cell (SLC): the limit on their number, and the times of their programs and reads (rule 222).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SlcParams {
+pub struct SlcSuperblockParams {
     /// Limit on the number of superblocks that hold one bit per cell (SLC) at the same time.
     pub superblock_limit: SlcSuperblockCountLimit,
     /// Time of one program of a die in a superblock with one bit per cell (SLC), in nanoseconds. All planes of the die program one
@@ -123,7 +123,7 @@ pub struct SuperblockCollectionParams {
     pub host_stall_threshold_free_superblocks: u32,
     /// Maximum number of units (of `pages_per_mapping_unit` pages) whose moves are due because of host writes but have not begun. Beyond
     /// it, no further superpage of the host is sent to a die until collection has caught up (rule 209).
-    pub due_moves_not_begun_units_max: u64,
+    pub move_backlog_max_mapping_units: u64,
 }
 
 impl SuperblockCollectionParams {
@@ -135,7 +135,7 @@ impl SuperblockCollectionParams {
 
 /// Parameters by which host reads suspend the programs and the erases of a die, which occupy all its planes (rule 217).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SuperblockSuspensionParams {
+pub struct ProgramEraseSuspensionParams {
     /// Parameters by which host reads suspend programs. The programs may be those of the host or of collection.
     pub program: OperationSuspensionParams,
     /// Parameters by which host reads suspend erases.

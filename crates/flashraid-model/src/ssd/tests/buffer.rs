@@ -104,7 +104,7 @@ fn trimmed_units_are_nowhere() {
     bench.command(1000, 1, OpKind::Read, 0..1);
     let (done, drive) = bench.run();
     assert_eq!((done[&0], done[&1]), (6 + 2 + 20, 1000 + 5 + 20 + 4));
-    assert_eq!((drive.media().physical_unit(0), drive.media().superblocks[0].valid), (None, 6));
+    assert_eq!((drive.media().physical_slot_of_mapping_unit(0), drive.media().superblocks[0].valid), (None, 6));
 }
 
 #[test]
@@ -119,6 +119,12 @@ fn a_wait_for_room_behind_a_program_of_collection_is_booked_as_collection() {
     bench.run_before(100_000);
     // Four of six units fit; the first two have been programmed at 22,405.
     assert_eq!(bench.done[&4], 21_385 + 1020 + 3);
-    let parts = TimeParts { collection_ns: 21_385 - crossed, cache_ns: 1020 + 3, transfer_ns: 24, other_ns: 27, ..TimeParts::default() };
+    let parts = OperationTimeParts {
+        collection_ns: 21_385 - crossed,
+        cache_ns: 1020 + 3,
+        transfer_ns: 24,
+        other_ns: 27,
+        ..OperationTimeParts::default()
+    };
     assert_eq!(bench.parts[&4], parts);
 }

@@ -112,8 +112,8 @@ fn a_drive_can_be_forced_to_free_one_superblock() {
 fn a_drive_that_is_forced_does_not_hold_the_host_back_for_moves() {
     use crate::coordination::{ForcedCollectionAmount, JointCollectionRequestTiming, MemberCoordinationSettings, MemberEvent, ToMember};
     let mut bench = Bench::new(&changed(|superblock| {
-        superblock.buffer.capacity_units = 8;
-        superblock.collection.due_moves_not_begun_units_max = 0;
+        superblock.buffer.capacity_mapping_units = 8;
+        superblock.collection.move_backlog_max_mapping_units = 0;
     }));
     bench.drive.become_ggc_aware(
         0,

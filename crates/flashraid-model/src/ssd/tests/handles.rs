@@ -18,7 +18,7 @@ fn what_is_written_with_different_handles_lies_apart() {
     }
     let (_, drive) = bench.run();
     // Superblocks of eight units: the second is handle 1's.
-    assert_eq!([0, 1, 8, 9].map(|unit| drive.media().physical_unit(unit)), [Some(0), Some(1), Some(8), Some(9)]);
+    assert_eq!([0, 1, 8, 9].map(|unit| drive.media().physical_slot_of_mapping_unit(unit)), [Some(0), Some(1), Some(8), Some(9)]);
     let of = drive.parts.drive_counters.by_placement_handle;
     assert_eq!((&of.pages_received[..3], &of.host_units_programmed[..3]), (&[2, 2, 0][..], &[2, 2, 0][..]));
 
@@ -28,7 +28,7 @@ fn what_is_written_with_different_handles_lies_apart() {
         bench.write_of(source, at, page, page..page + 1);
     }
     let (_, drive) = bench.run();
-    assert_eq!([0, 8].map(|unit| drive.media().physical_unit(unit)), [Some(0), Some(1)]);
+    assert_eq!([0, 8].map(|unit| drive.media().physical_slot_of_mapping_unit(unit)), [Some(0), Some(1)]);
 }
 
 #[test]
@@ -42,7 +42,11 @@ fn a_flush_closes_the_superpages_of_all_handles_and_a_forced_write_its_own() {
     // One after the other, handle 0 first.
     assert_eq!(done[&2], 200 + 27 + 2 * 1020);
     assert_eq!(
-        (drive.media().physical_unit(0), drive.media().physical_unit(8), drive.parts.drive_counters.padding_units_programmed),
+        (
+            drive.media().physical_slot_of_mapping_unit(0),
+            drive.media().physical_slot_of_mapping_unit(8),
+            drive.parts.drive_counters.padding_units_programmed
+        ),
         (Some(0), Some(8), 2)
     );
 
@@ -55,7 +59,7 @@ fn a_flush_closes_the_superpages_of_all_handles_and_a_forced_write_its_own() {
         (
             drive.parts.drive_counters.host_units_programmed,
             drive.parts.drive_counters.padding_units_programmed,
-            drive.media().physical_unit(0)
+            drive.media().physical_slot_of_mapping_unit(0)
         ),
         (1, 1, None)
     );
@@ -94,10 +98,10 @@ fn what_is_moved_stays_apart_only_with_persistent_isolation() {
             params.gc.collection_takes_no_time = instantaneous;
             // With parity half of each row of two takes units.
             params.geometry.blocks_per_plane = 60;
-            params.geometry.reserved_blocks_per_plane = if rain { 44 } else { 25 };
+            params.geometry.overprovisioned_blocks_per_plane = if rain { 44 } else { 25 };
             assert!(params.superblock.as_ref().unwrap().shape(&params.geometry).always_has_victim_at_free_superblocks(3));
             let mut bench = Bench::new(&params);
-            let half = bench.drive.media().shape.exported_units / 2;
+            let half = bench.drive.media().shape.exported_mapping_units / 2;
             let mut stream = rng::stream(7, "tenants", u64::from(dies));
             for write in 0..6000 {
                 let source = rng::below(&mut stream, 2) as u32;

@@ -10,7 +10,7 @@ mod reads;
 
 use super::*;
 use crate::coordination::ToController;
-use crate::events::TimeParts;
+use crate::events::OperationTimeParts;
 use crate::rng;
 use crate::space::superblocks::State;
 use std::collections::BTreeMap;
@@ -38,7 +38,7 @@ fn params() -> SsdParams {
         has_parity_superpages: false,
         placement_handles: PlacementHandles::SINGLE_HANDLE,
         slc: None,
-        buffer: BufferParams { capacity_units: 4, acknowledge_ns: 3, survives_power_loss: true, superpage_open_max_ns: None },
+        buffer: BufferParams { capacity_mapping_units: 4, acknowledge_ns: 3, survives_power_loss: true, superpage_open_max_ns: None },
         submission_queues: None,
         firmware: ControllerCoresParams {
             cores: 1,
@@ -53,7 +53,7 @@ fn params() -> SsdParams {
             target_free_superblocks: 4,
             double_pace_at_deficit_superblocks: 2,
             host_stall_threshold_free_superblocks: 2,
-            due_moves_not_begun_units_max: 8,
+            move_backlog_max_mapping_units: 8,
         },
         upkeep: RefreshAndWearLevellingParams::default(),
         suspension: None,
@@ -74,7 +74,7 @@ fn with_parity(change: impl FnOnce(&mut SuperblockParams)) -> SsdParams {
         (superblock.has_parity_superpages, superblock.starts_empty, superblock.dies_programming_max) = (true, true, 2);
         change(superblock);
     });
-    (params.geometry.dies, params.geometry.blocks_per_plane, params.geometry.reserved_blocks_per_plane) = (2, 30, 22);
+    (params.geometry.dies, params.geometry.blocks_per_plane, params.geometry.overprovisioned_blocks_per_plane) = (2, 30, 22);
     params
 }
 
@@ -83,31 +83,31 @@ fn with_handles(is_persistent: bool, change: impl FnOnce(&mut SuperblockParams))
     let mut params = changed(|superblock| {
         (superblock.placement_handles, superblock.starts_empty) =
             (PlacementHandles { count: 2, collection_separates_handles: is_persistent }, true);
-        superblock.buffer.capacity_units = 6;
+        superblock.buffer.capacity_mapping_units = 6;
         (superblock.collection.target_free_superblocks, superblock.collection.host_stall_threshold_free_superblocks) = (5, 3);
         change(superblock);
     });
-    (params.geometry.blocks_per_plane, params.geometry.reserved_blocks_per_plane) = (28, 20);
+    (params.geometry.blocks_per_plane, params.geometry.overprovisioned_blocks_per_plane) = (28, 20);
     params
 }
 
 /// A drive and its agenda.
 struct Bench {
     drive: Ssd,
-    out: Outbox,
+    out: SsdOutbox,
     agenda: BTreeMap<(TimeNs, u64), SsdWake>,
     scheduled: u64,
     /// The moment at which the last page of each completion was done.
     done: BTreeMap<u32, TimeNs>,
     /// The parts of the time of the page that was told last, for each completion.
-    parts: BTreeMap<u32, TimeParts>,
+    parts: BTreeMap<u32, OperationTimeParts>,
 }
 
 impl Bench {
     fn new(params: &SsdParams) -> Self {
-        let mut drive = Ssd::new(params, 1, MemberId(0), false, SimulationShortcuts::default());
-        drive.start_idle_timers(&mut Outbox::default());
-        Self { drive, out: Outbox::default(), agenda: BTreeMap::new(), scheduled: 0, done: BTreeMap::new(), parts: BTreeMap::new() }
+        let mut drive = Ssd::new_filled(params, 1, MemberId(0), false, ExactFastPaths::default());
+        drive.start_idle_timers(&mut SsdOutbox::default());
+        Self { drive, out: SsdOutbox::default(), agenda: BTreeMap::new(), scheduled: 0, done: BTreeMap::new(), parts: BTreeMap::new() }
     }
 
     fn gather(&mut self) {
@@ -148,7 +148,14 @@ impl Bench {
         for page in pages {
             self.drive.submit(
                 at,
-                LogicalPageOp { logical_page: page, kind, fua, high_priority: false, workload_stream: source, completion_tag: completion },
+                LogicalPageOp {
+                    logical_page: page,
+                    kind,
+                    fua,
+                    must_not_wait_for_gc: false,
+                    workload_stream: source,
+                    completion_tag: completion,
+                },
                 false,
                 &mut self.out,
             );

@@ -6,8 +6,9 @@ use super::*;
 fn with_slc(room: SlcSuperblockCountLimit, change: impl FnOnce(&mut SuperblockParams)) -> SsdParams {
     let mut params = changed(|superblock| {
         (superblock.bits_per_cell, superblock.starts_empty) = (2, true);
-        superblock.buffer = BufferParams { capacity_units: 16, acknowledge_ns: 3, survives_power_loss: false, superpage_open_max_ns: None };
-        superblock.slc = Some(SlcParams { superblock_limit: room, program_ns: 300, read_ns: 40 });
+        superblock.buffer =
+            BufferParams { capacity_mapping_units: 16, acknowledge_ns: 3, survives_power_loss: false, superpage_open_max_ns: None };
+        superblock.slc = Some(SlcSuperblockParams { superblock_limit: room, program_ns: 300, read_ns: 40 });
         change(superblock);
     });
     params.geometry.pages_per_block = 16;

@@ -16,7 +16,7 @@ fn parity_follows_the_last_superpage_of_its_row() {
     assert_eq!((counters.host_program_ns, counters.parity_program_ns), (1020, 1020));
     assert_eq!(counters.write_amplification(1), Some(2.0));
     assert_eq!(counters.write_amplification_of_parity(1), Some(1.0));
-    let (place, shape) = (bench.drive.media().physical_unit(0).unwrap(), bench.drive.media().shape);
+    let (place, shape) = (bench.drive.media().physical_slot_of_mapping_unit(0).unwrap(), bench.drive.media().shape);
     assert_eq!((shape.row_of(place), shape.place(place).die, shape.parity_die(1)), (1, 0, Some(1)));
 
     // With power for one program it comes after it, and takes no room in the buffer.
@@ -76,7 +76,7 @@ fn parity_goes_round_over_all_superblocks() {
             bits_per_cell: 1,
             superpages_of_superblock_per_die: rows,
             superblocks: 2 * dies,
-            exported_units: 1,
+            exported_mapping_units: 1,
             has_parity_superpages: true,
             placement_handles: PlacementHandles::SINGLE_HANDLE,
             slc_superblock_limit: None,

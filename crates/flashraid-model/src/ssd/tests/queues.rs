@@ -4,7 +4,7 @@ use super::*;
 
 fn with_queues(queues: u32, burst: u32, commands: u32) -> SsdParams {
     changed(|superblock| {
-        superblock.submission_queues = Some(QueueParams { queues, commands_per_fetch: burst, fetched_commands_max: commands })
+        superblock.submission_queues = Some(SubmissionQueueParams { queues, commands_per_fetch: burst, fetched_commands_max: commands })
     })
 }
 

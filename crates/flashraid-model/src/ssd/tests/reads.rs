@@ -25,7 +25,7 @@ fn a_read_takes_core_latency_array_wires_and_link() {
 #[test]
 fn a_page_that_needs_retries_keeps_its_plane() {
     let mut params = params();
-    params.mechanisms.read_retry = Some(ReadRetry { share: Fraction(1.0), times: 3 });
+    params.die_delay_mechanisms.read_retry = Some(ReadRetry { share: Fraction(1.0), times: 3 });
     let mut bench = Bench::new(&params);
     bench.command(0, 0, OpKind::Read, 0..1);
     // The second command finds the plane at work, and waits until it is free.
@@ -35,7 +35,7 @@ fn a_page_that_needs_retries_keeps_its_plane() {
     assert_eq!(done[&0], 5 + 20 + 400 + 10 + 4);
     assert_eq!(done[&1], 2000 + 5 + 20 + 400 + 10 + 4);
     assert_eq!(done[&2], 2000 + 5 + 20 + 410 + 410 + 4);
-    let counted = drive.mechanism_counters().read_retry;
+    let counted = drive.die_delay_counters().read_retry;
     assert_eq!((counted.retried_reads, counted.retry_array_reads_ns, drive.parts.drive_counters.flash_page_reads_for_host), (3, 900, 3));
 }
 
@@ -67,7 +67,7 @@ fn suspending(reads_ahead: u32) -> SsdParams {
         work_between_suspensions_min_ns: 200,
     };
     changed(|superblock| {
-        superblock.suspension = Some(SuperblockSuspensionParams { program: of(2), erase: of(1) });
+        superblock.suspension = Some(ProgramEraseSuspensionParams { program: of(2), erase: of(1) });
         superblock.host_reads_in_a_row_max = reads_ahead;
     })
 }
@@ -122,7 +122,7 @@ fn what_is_suspended_has_its_turn_after_some_reads() {
 }
 
 /// A drive that moves its first superblock after four reads of it.
-fn preempting(preemption: Preemption, cache_read: bool) -> Bench {
+fn preempting(preemption: GcPreemption, cache_read: bool) -> Bench {
     let mut params =
         changed(|superblock| (superblock.upkeep.reads_before_refresh, superblock.planes_read_during_transfer) = (Some(4), cache_read));
     params.gc.preemption = Some(preemption);
@@ -133,9 +133,9 @@ fn preempting(preemption: Preemption, cache_read: bool) -> Bench {
     bench
 }
 
-const SEMI: Preemption = Preemption {
+const SEMI: GcPreemption = GcPreemption {
     poll_duration_ns: 0,
-    write_blocking_limit_to_start_ratio: 0.0,
+    write_stall_to_gc_start_threshold_ratio: 0.0,
     host_overlap_with_moves: HostOverlapWithMoves::NoOverlap,
     serves_page_being_moved_from_register: false,
     moves_host_requested_pages_first: false,
@@ -145,7 +145,7 @@ const SEMI: Preemption = Preemption {
 #[test]
 fn reads_find_what_collection_has_just_read() {
     let of = |merge| {
-        let mut bench = preempting(Preemption { serves_page_being_moved_from_register: merge, ..SEMI }, false);
+        let mut bench = preempting(GcPreemption { serves_page_being_moved_from_register: merge, ..SEMI }, false);
         // Units 0 and 1 are read from 20,245 on, and are with the controller at 20,365. This read is at the die at 20,300.
         bench.command(20_275, 4, OpKind::Read, 1..2);
         bench.run_before(100_000);
@@ -154,7 +154,7 @@ fn reads_find_what_collection_has_just_read() {
     assert_eq!(of(false).done[&4], 20_365 + 110 + 4);
     let mut bench = of(true);
     assert_eq!(bench.done[&4], 20_365 + 4);
-    let parts = TimeParts { collection_ns: 65, transfer_ns: 4, other_ns: 25, ..TimeParts::default() };
+    let parts = OperationTimeParts { collection_ns: 65, transfer_ns: 4, other_ns: 25, ..OperationTimeParts::default() };
     assert_eq!(bench.parts[&4], parts);
     assert_eq!(
         (bench.drive.parts.counters.operations_served_from_move_register, bench.drive.parts.drive_counters.flash_page_reads_for_host),
@@ -165,7 +165,7 @@ fn reads_find_what_collection_has_just_read() {
     assert_eq!(bench.run().0[&5], 200_000 + 139);
 
     // The program of units 0 and 1 ends at 21,385: until then the controller has them.
-    let mut bench = preempting(Preemption { serves_page_being_moved_from_register: true, ..SEMI }, false);
+    let mut bench = preempting(GcPreemption { serves_page_being_moved_from_register: true, ..SEMI }, false);
     bench.command(20_475, 4, OpKind::Read, 0..1);
     let (done, drive) = bench.run();
     assert_eq!((done[&4], drive.parts.counters.operations_served_from_move_register), (20_504, 1));
@@ -174,7 +174,7 @@ fn reads_find_what_collection_has_just_read() {
 #[test]
 fn array_reads_overlap_with_data_that_leave_the_die() {
     let of = |pipeline| {
-        let mut bench = preempting(Preemption { host_overlap_with_moves: pipeline, ..SEMI }, true);
+        let mut bench = preempting(GcPreemption { host_overlap_with_moves: pipeline, ..SEMI }, true);
         // With a second register the array is done with the fourth read at 20,225, and its data leave until 20,235. The next one is at
         // the die at 20,340.
         bench.command(20_315, 4, OpKind::Read, 8..9);

@@ -194,7 +194,7 @@ impl Simulation<'_> {
                 let command = self.front(member).command(number);
                 command.operations.get(command.passed)
             } {
-                if !self.enters(member, operation, buffer.capacity_units as usize) {
+                if !self.enters(member, operation, buffer.capacity_mapping_units as usize) {
                     return self.front_does(member, Front::finds_no_room);
                 }
                 self.front(member).command(number).passed += 1;

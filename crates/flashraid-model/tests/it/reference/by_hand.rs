@@ -228,7 +228,7 @@ fn dynamic_writes_go_where_they_start_first() {
     let mut case = two_dies().writes(0, &[0, 0, 0]).read(50, 1, 1).write(60, 1, 1).read(1000, 1, 1);
     case.params.ssd.die_choice_for_writes = DieChoiceForWrites::Dynamic;
     case.params.ssd.geometry.blocks_per_plane = 7;
-    case.params.ssd.geometry.reserved_blocks_per_plane = 4;
+    case.params.ssd.geometry.overprovisioned_blocks_per_plane = 4;
     let outcome = simulate(&case);
     // At 60 die 0 is free from 416 on, die 1, where page 1 is read after the write, from 236 on.
     assert_eq!(outcome.done(), [208, 208, 416, 236, 236 + 208, 1028]);
@@ -290,7 +290,7 @@ fn a_closed_loop_sends_the_next_when_one_is_done() {
 #[test]
 fn blocks_of_an_die_wide_pool_alternate_between_planes() {
     let mut case = two_planes().writes(0, &[0, 1, 2, 3]);
-    case.params.ssd.gc.pool_scope = PoolScope::Die;
+    case.params.ssd.gc.block_pool_scope = BlockPoolScope::Die;
     let outcome = simulate(&case);
     assert_eq!(outcome.members[0].pages[2], at(0, 0, 3, 2), "the first reserved block is block 6 of the pool");
     assert_eq!(outcome.members[0].pages[3], at(0, 1, 3, 0));

@@ -16,22 +16,22 @@ use crate::cases::{PAGE_BYTES, one_plane};
 use crate::draw::draw_mixed_case;
 use crate::outcome::{Case, PhysicalPage};
 
-const SEMI: Preemption = Preemption {
+const SEMI: GcPreemption = GcPreemption {
     poll_duration_ns: 10,
-    write_blocking_limit_to_start_ratio: 0.0,
+    write_stall_to_gc_start_threshold_ratio: 0.0,
     host_overlap_with_moves: HostOverlapWithMoves::NoOverlap,
     serves_page_being_moved_from_register: false,
     moves_host_requested_pages_first: false,
     suspension: None,
 };
-const SUSPEND: Preemption = Preemption { suspension: Some(Suspension { suspend_ns: 5, resume_ns: 6, suspensions_max: 1 }), ..SEMI };
+const SUSPEND: GcPreemption = GcPreemption { suspension: Some(Suspension { suspend_ns: 5, resume_ns: 6, suspensions_max: 1 }), ..SEMI };
 
 impl Case {
     fn trim(self, at_ns: u64, page: u64) -> Case {
         self.request(at_ns, page * PAGE_BYTES, PAGE_BYTES, OpKind::Trim)
     }
 
-    fn preempted(mut self, preemption: Preemption) -> Case {
+    fn preempted(mut self, preemption: GcPreemption) -> Case {
         self.params.ssd.gc.preemption = Some(preemption);
         self
     }
@@ -68,7 +68,7 @@ fn a_point_on_a_channel() {
 
 #[test]
 fn pipelining_on_a_channel() {
-    let pipeline = Preemption { host_overlap_with_moves: HostOverlapWithMoves::RequestsWaitingAtStepStart, ..SEMI };
+    let pipeline = GcPreemption { host_overlap_with_moves: HostOverlapWithMoves::RequestsWaitingAtStepStart, ..SEMI };
     let case = on_a_channel().preempted(pipeline).read(1035, 0, 1).read(1070, 1, 1).write(1105, 16, 1);
     let outcome = simulate(&case);
     // Both overlap from 1045 on. The host's array read lasts to 1066, and its transfer to 1073. The clean's array read lasts to 1086, and
@@ -82,7 +82,7 @@ fn pipelining_on_a_channel() {
 
 #[test]
 fn joining_a_step_in_flight_on_a_channel() {
-    let in_flight = Preemption { host_overlap_with_moves: HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep, ..SEMI };
+    let in_flight = GcPreemption { host_overlap_with_moves: HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep, ..SEMI };
     let case = on_a_channel().preempted(in_flight).read(1035, 16, 1).read(1050, 0, 1).read(1100, 4, 1).write(1200, 2, 1);
     let outcome = simulate(&case);
     // Together from 1045: page 16 is read in the array to 1066 and transferred to 1073, the clean reads to 1086. Page 0 joins at 1050: its
@@ -140,8 +140,10 @@ fn a_write_at_a_point_goes_to_the_plane_of_the_clean() {
 #[test]
 fn a_clean_in_state_3_with_plane_blocking() {
     // Two blocks of T_hard: with one free block every clean begins in state 2.
-    let mut case =
-        plane_blocking(7).preempted(Preemption { write_blocking_limit_to_start_ratio: 2.0, ..SEMI }).read(1862, 2, 1).write(1863, 9, 1);
+    let mut case = plane_blocking(7)
+        .preempted(GcPreemption { write_stall_to_gc_start_threshold_ratio: 2.0, ..SEMI })
+        .read(1862, 2, 1)
+        .write(1863, 9, 1);
     case.requests[8].high_priority = true;
     let outcome = simulate(&case);
     // Page 2 waits for plane 0. The poll at 1872 finds the write of high priority, and there are no more polls. The clean reads to 1892,
@@ -170,10 +172,10 @@ fn suspension_with_plane_blocking() {
 /// All writes but the second go to die 0, because a write of the same page waits there. They end at 7 · 208 + 2 · 203 and leave one free
 /// block.
 fn merging_on_two_dies() -> Case {
-    let mut case = two_dies().preempted(Preemption { serves_page_being_moved_from_register: true, ..SEMI }).writes(0, &[0; 8]);
+    let mut case = two_dies().preempted(GcPreemption { serves_page_being_moved_from_register: true, ..SEMI }).writes(0, &[0; 8]);
     case.params.ssd.die_choice_for_writes = DieChoiceForWrites::Dynamic;
     case.params.ssd.geometry.blocks_per_plane = 7;
-    case.params.ssd.geometry.reserved_blocks_per_plane = 4;
+    case.params.ssd.geometry.overprovisioned_blocks_per_plane = 4;
     case.params.ssd.gc.victim = Fifo {}.into();
     case
 }
@@ -215,7 +217,7 @@ fn a_merged_write_is_done_when_its_page_is_dropped() {
 fn idle_collection_with_plane_blocking() {
     let mut case = plane_blocking(8).read(2400, 2, 1);
     case.params.ssd.geometry.blocks_per_plane = 7;
-    case.params.ssd.geometry.reserved_blocks_per_plane = 4;
+    case.params.ssd.geometry.overprovisioned_blocks_per_plane = 4;
     case.params.ssd.gc.idle_collection_after_ns = Some(100);
     let outcome = simulate(&case);
     // No pool needs a clean, but both have one free block fewer than after the fill when the die has rested, from 2070 to 2170.
@@ -230,10 +232,10 @@ fn forced_collection_with_plane_blocking() {
     case.params.coordination = Some(CoordinationParams {
         scheme: ReactiveInclusive {}.into(),
         forced_collection_amount: ForcedCollectionAmount::ToWatermark,
-        soft_threshold_free_blocks: 0,
+        registration_threshold_free_blocks: 0,
         joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
         request_to_collection_order_delay_ns: 0,
-        begins_cycles_when_idle: false,
+        begins_joint_collection_when_idle: false,
         all_dies_of_forced_member_collect: true,
         controller_answers_member_requests: true,
         coordinated_members: MemberSet::single(0),
@@ -310,7 +312,7 @@ fn trims_cross_no_link_and_follow_writes_of_their_page() {
     let mut case = two_dies().write(0, 1, 1).write(0, 0, 1).write(0, 0, 1).trim(9, 0).trim(40, 0).read(50, 0, 1);
     case.params.ssd.die_choice_for_writes = DieChoiceForWrites::Dynamic;
     case.params.ssd.geometry.blocks_per_plane = 7;
-    case.params.ssd.geometry.reserved_blocks_per_plane = 4;
+    case.params.ssd.geometry.overprovisioned_blocks_per_plane = 4;
     case.params.ssd.link = Some(HostLinkParams { page_transfer_ns: 10, full_duplex: true });
     let outcome = simulate(&case);
     // The writes arrive at 10, 20 and 30. The first goes to die 0, the second to die 1, and the third waits for die 0. At 40, the second

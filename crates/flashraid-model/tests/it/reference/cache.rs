@@ -145,10 +145,14 @@ impl Caches {
             sequential_pages: u64::from(pages / 2),
         };
         let mut list = Vec::new();
-        if params.write_group_cache_capacity_pages > 0 {
+        if params.dirty_stripe_cache_capacity_pages > 0 {
             list.push(cache(
-                params.write_group_cache_capacity_pages,
-                if params.caches_used.group_cache.is_some_and(|part| part.has_separate_ring_for_sequential_writes) { 2 } else { 1 },
+                params.dirty_stripe_cache_capacity_pages,
+                if params.write_cache_parts.dirty_stripe_cache.is_some_and(|part| part.has_separate_ring_for_sequential_writes) {
+                    2
+                } else {
+                    1
+                },
             ));
         }
         if params.member_cache_pages > 0 {
@@ -157,7 +161,7 @@ impl Caches {
         Caches {
             params: *params,
             list,
-            has_group: params.write_group_cache_capacity_pages > 0,
+            has_group: params.dirty_stripe_cache_capacity_pages > 0,
             memory_free_ns: 0,
             stream_ends: Vec::new(),
             writers: Vec::new(),
@@ -513,8 +517,8 @@ impl Simulation<'_> {
 
     fn host_write(&mut self, index: usize, pages: Vec<u64>) {
         let sequential = self.is_sequential(pages[0], pages[pages.len() - 1] + 1);
-        let parts = self.caches_now().params.caches_used;
-        let to_group = parts.group_cache.is_some() && (parts.member_caches.is_none() || self.enters_front(&pages));
+        let parts = self.caches_now().params.write_cache_parts;
+        let to_group = parts.dirty_stripe_cache.is_some() && (parts.member_caches.is_none() || self.enters_front(&pages));
         let writer = self.new_writer(Some(index), None, sequential, pages);
         if to_group {
             let caches = self.caches();
@@ -846,7 +850,7 @@ impl Simulation<'_> {
     /// Returns true if the cache is synchronised (rule 84) instead of independent (rule 83).
     fn synchronised(&self, cache: usize) -> bool {
         let caches = self.caches_now();
-        let by_policy = caches.params.caches_used.member_caches.is_some_and(|part| part.member_caches_destage_together);
+        let by_policy = caches.params.write_cache_parts.member_caches.is_some_and(|part| part.member_caches_destage_together);
         by_policy && !caches.is_group(cache) && !caches.are_flushed()
     }
 
@@ -867,7 +871,7 @@ impl Simulation<'_> {
         let Some(slot) = caches.slot_for_destage(cache, now) else { return };
         let Some(candidate) = caches.candidate(cache, slot) else { return };
         if caches.list.iter().all(|cache| cache.ready.is_none()) {
-            let due = now + caches.params.joint_destage_wait_max_ns;
+            let due = now + caches.params.destage_wait_for_other_members_max_ns;
             caches.timer_ns = Some(due);
             self.schedule_cache_step(due);
         }
@@ -920,7 +924,7 @@ impl Simulation<'_> {
             state.sequential_pages = (state.sequential_pages + 1).min(state.room_pages);
         }
         caches.flights.insert(flight, Flight { cache, slot, number, pages: entry.pages, began_ns: now, marked: entry.marked, void: false });
-        let is_front = caches.params.caches_used.member_caches.is_some() && caches.is_group(cache);
+        let is_front = caches.params.write_cache_parts.member_caches.is_some() && caches.is_group(cache);
         let counts = if is_front { &mut caches.counters.first_level_destages } else { &mut caches.counters.destages };
         counts.entries += 1;
         counts.pages += pages as u64;
@@ -946,7 +950,7 @@ impl Simulation<'_> {
             return self.destage_ends(flight);
         }
         let group = caches.is_group(cache);
-        if group && caches.params.caches_used.member_caches.is_some() {
+        if group && caches.params.write_cache_parts.member_caches.is_some() {
             let writer = self.new_writer(None, Some(flight), false, pages);
             return self.write_to_member_caches(writer);
         }

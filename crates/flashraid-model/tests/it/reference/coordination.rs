@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::leave;
 use flashraid_model::coordination::{
-    BlockPoolSizeAndThresholds, CoordinationParams, ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS, MessageKind,
-    ProactiveIdle, ProactiveSoftLimit, SchemePolicy,
+    BlockPoolSizeAndThresholds, CoordinationParams, CoordinationPolicy, ForcedCollectionAmount, JointCollectionRequestTiming,
+    MESSAGE_KINDS, MessageKind, ProactiveIdle, ProactiveSoftLimit,
 };
 use flashraid_model::ssd::DieChoiceForWrites;
 
@@ -190,7 +190,9 @@ impl Controller {
 
     /// Members whose last answer told of `soft_limit` free blocks or fewer.
     fn low(&self, pools: &BlockPoolSizeAndThresholds) -> BTreeSet<usize> {
-        let SchemePolicy::ProactiveSoftLimit(ProactiveSoftLimit { soft_limit, .. }) = self.params.scheme else { return BTreeSet::new() };
+        let CoordinationPolicy::ProactiveSoftLimit(ProactiveSoftLimit { soft_limit, .. }) = self.params.scheme else {
+            return BTreeSet::new();
+        };
         let limit = soft_limit.threshold_free_blocks_for_pool(pools.blocks_per_pool, pools.start_threshold_free_blocks);
         let is_low = |member: &usize| self.answers[*member].last().is_some_and(|&(_, free)| free <= limit);
         (0..self.answers.len()).filter(is_low).collect()
@@ -210,8 +212,8 @@ impl Controller {
 /// Between two checks, if the scheme checks anything.
 fn check_interval_ns(params: &CoordinationParams) -> Option<u64> {
     match &params.scheme {
-        SchemePolicy::ProactiveIdle(scheme) => Some(scheme.check_interval.ns),
-        SchemePolicy::ProactiveSoftLimit(scheme) => Some(scheme.check_interval.ns),
+        CoordinationPolicy::ProactiveIdle(scheme) => Some(scheme.check_interval.ns),
+        CoordinationPolicy::ProactiveSoftLimit(scheme) => Some(scheme.check_interval.ns),
         _ => None,
     }
 }
@@ -240,7 +242,7 @@ impl Simulation<'_> {
         let controller = self.controller.as_mut().expect("somebody checks");
         let params = controller.params.clone();
         match &params.scheme {
-            SchemePolicy::ProactiveIdle(ProactiveIdle { idle_threshold, .. }) => {
+            CoordinationPolicy::ProactiveIdle(ProactiveIdle { idle_threshold, .. }) => {
                 let idle = controller.outstanding == 0 && self.now - controller.outstanding_none_since >= idle_threshold.ns;
                 if idle && controller.is_free() && !controller.registered.is_empty() {
                     let members = controller.registered.clone();
@@ -248,7 +250,7 @@ impl Simulation<'_> {
                     self.force(members, ForcedCollectionAmount::UntilFreeBlocksAfterFill);
                 }
             }
-            SchemePolicy::ProactiveSoftLimit(_) => {
+            CoordinationPolicy::ProactiveSoftLimit(_) => {
                 if controller.asked.is_empty() {
                     let members = controller.capable();
                     controller.asked = members.clone();
@@ -294,7 +296,8 @@ impl Simulation<'_> {
     /// Returns true if a soft cycle is due (rule 120).
     fn is_time(&self) -> bool {
         let controller = self.controller.as_ref().expect("there is a controller");
-        let CoordinationParams { request_to_collection_order_delay_ns: delay_ns, begins_cycles_when_idle: at_idle, .. } = controller.params;
+        let CoordinationParams { request_to_collection_order_delay_ns: delay_ns, begins_joint_collection_when_idle: at_idle, .. } =
+            controller.params;
         let by_itself = |(member, (since, need)): (&usize, &(u64, Need))| {
             let waited = self.now >= since + delay_ns;
             waited || need.is_at_limit || controller.writes_given[*member] - need.writes_given > need.pages_left
@@ -366,7 +369,8 @@ impl Simulation<'_> {
                     controller.answers[member].push((now, free_blocks_least));
                 }
                 controller.asked.remove(&member);
-                let SchemePolicy::ProactiveSoftLimit(ProactiveSoftLimit { shallow_depth, check_interval, .. }) = controller.params.scheme
+                let CoordinationPolicy::ProactiveSoftLimit(ProactiveSoftLimit { shallow_depth, check_interval, .. }) =
+                    controller.params.scheme
                 else {
                     unreachable!("nobody else asks")
                 };
@@ -394,11 +398,13 @@ impl Simulation<'_> {
         controller.held_back = false;
         let mut members = controller.registered.clone();
         match controller.params.scheme {
-            SchemePolicy::ReactiveInclusive(_) => members = controller.capable(),
-            SchemePolicy::ReactiveSelective(_) | SchemePolicy::ProactiveIdle(_) => {}
-            SchemePolicy::ProactiveSoftLimit(_) => members.extend(controller.low(&pools)),
-            SchemePolicy::Local(_) | SchemePolicy::Ideal(_) => unreachable!("there is no controller"),
-            SchemePolicy::Stagger(_) | SchemePolicy::Windows(_) => unreachable!("there are no cycles"),
+            CoordinationPolicy::ReactiveInclusive(_) => members = controller.capable(),
+            CoordinationPolicy::ReactiveSelective(_) | CoordinationPolicy::ProactiveIdle(_) => {}
+            CoordinationPolicy::ProactiveSoftLimit(_) => members.extend(controller.low(&pools)),
+            CoordinationPolicy::Local(_) | CoordinationPolicy::Ideal(_) => unreachable!("there is no controller"),
+            CoordinationPolicy::StaggeredCollection(_) | CoordinationPolicy::CollectionTimeWindows(_) => {
+                unreachable!("there are no cycles")
+            }
             #[allow(unreachable_patterns, reason = "all that are listed may have rules")]
             _ => unreachable!("a scheme without a rule here"),
         }
@@ -583,7 +589,7 @@ impl Simulation<'_> {
         }
         let Some(controller) = &self.controller else { return };
         let (registers, asks) = (controller.params.scheme.members_report_low_free_blocks(), controller.is_soft());
-        if !self.knows_protocol(member) || free > controller.params.soft_threshold_free_blocks {
+        if !self.knows_protocol(member) || free > controller.params.registration_threshold_free_blocks {
             return;
         }
         if registers && !self.protocol(member).has_participated {
@@ -622,10 +628,10 @@ impl Simulation<'_> {
     /// Returns the settings by which a member follows the protocol.
     pub(super) fn role_of(&self, member: usize) -> Option<Role> {
         let params = &self.controller.as_ref()?.params;
-        let needs_leave = matches!(params.scheme, SchemePolicy::Stagger(_));
-        let takes_turns = matches!(params.scheme, SchemePolicy::Windows(_));
+        let needs_leave = matches!(params.scheme, CoordinationPolicy::StaggeredCollection(_));
+        let takes_turns = matches!(params.scheme, CoordinationPolicy::CollectionTimeWindows(_));
         let registers = params.scheme.members_report_low_free_blocks();
-        let role = Role { registers, t_soft_free_blocks: params.soft_threshold_free_blocks, needs_leave, takes_turns };
+        let role = Role { registers, t_soft_free_blocks: params.registration_threshold_free_blocks, needs_leave, takes_turns };
         self.knows_protocol(member).then_some(role)
     }
 
@@ -657,8 +663,11 @@ impl Simulation<'_> {
             self.protocol(member).collection_orders_received += 1;
             return self.drive_does(member, |drive| drive.forced_to(work));
         }
-        let CoordinationParams { all_dies_of_forced_member_collect: across_dies, soft_threshold_free_blocks: t_soft_free_blocks, .. } =
-            self.controller.as_ref().expect("somebody forces").params;
+        let CoordinationParams {
+            all_dies_of_forced_member_collect: across_dies,
+            registration_threshold_free_blocks: t_soft_free_blocks,
+            ..
+        } = self.controller.as_ref().expect("somebody forces").params;
         let limit = self.needs_leave(member).then(|| self.limit_of_leave(member));
         let flash = &self.members[member].flash;
         let (across_dies, low) = (across_dies && limit.is_none(), limit.unwrap_or(t_soft_free_blocks));

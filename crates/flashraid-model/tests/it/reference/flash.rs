@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use flashraid_model::rng::{self, RandomStream};
 use flashraid_model::space::victim::{DChoices, GreedyWearAware, VictimCandidates, VictimRandomness};
-use flashraid_model::ssd::{CollectionProcedure, PlaneChoice, PoolScope, SsdParams, VictimPolicy};
+use flashraid_model::ssd::{BlockPoolScope, GcAlgorithm, PlaneChoice, SsdParams, VictimPolicy};
 
 use crate::outcome::PhysicalPage;
 
@@ -121,9 +121,9 @@ impl Flash {
         }
         let state = &mut self.dies[die];
         for nth in 0..filled_blocks {
-            let (pool, block) = match self.params.gc.pool_scope {
-                PoolScope::Plane => (nth % planes, nth / planes),
-                PoolScope::Die => (0, nth),
+            let (pool, block) = match self.params.gc.block_pool_scope {
+                BlockPoolScope::Plane => (nth % planes, nth / planes),
+                BlockPoolScope::Die => (0, nth),
             };
             state.last_sequence += 1;
             state.pools[pool].blocks[block].sequence = state.last_sequence;
@@ -203,11 +203,11 @@ impl Flash {
     /// Free blocks of a pool after the fill (rule 23).
     pub(super) fn free_blocks_after_fill(&self) -> u32 {
         let geometry = &self.params.geometry;
-        let planes_per_pool = match self.params.gc.pool_scope {
-            PoolScope::Plane => 1,
-            PoolScope::Die => geometry.planes,
+        let planes_per_pool = match self.params.gc.block_pool_scope {
+            BlockPoolScope::Plane => 1,
+            BlockPoolScope::Die => geometry.planes,
         };
-        planes_per_pool * geometry.reserved_blocks_per_plane - 1
+        planes_per_pool * geometry.overprovisioned_blocks_per_plane - 1
     }
 
     /// The pool with fewest free blocks among those with a useful victim, the first in turn among equals (rule 45).
@@ -236,7 +236,7 @@ impl Flash {
     }
 
     fn follows_reference(&self) -> bool {
-        self.params.gc.collection_procedure == CollectionProcedure::LikeDiskSimWithoutCopyBack
+        self.params.gc.gc_algorithm == GcAlgorithm::LikeDiskSimWithoutCopyBack
     }
 
     /// The end of a clean.
@@ -278,9 +278,9 @@ impl Flash {
     /// The plane of a die in which a page lies (rule 11), if it lies on the die.
     pub(super) fn plane_on(&self, die: usize, page: Page) -> Option<usize> {
         let place = self.place(page).filter(|place| place.die == die)?;
-        Some(match self.params.gc.pool_scope {
-            PoolScope::Plane => place.pool,
-            PoolScope::Die => place.block % self.params.geometry.planes as usize,
+        Some(match self.params.gc.block_pool_scope {
+            BlockPoolScope::Plane => place.pool,
+            BlockPoolScope::Die => place.block % self.params.geometry.planes as usize,
         })
     }
 
@@ -537,9 +537,9 @@ impl Flash {
 
     /// The pool and its block that are block `block` of plane `plane` (rule 11).
     fn pool_and_block(&self, plane: usize, block: usize) -> (usize, usize) {
-        match self.params.gc.pool_scope {
-            PoolScope::Plane => (plane, block),
-            PoolScope::Die => (0, block * self.params.geometry.planes as usize + plane),
+        match self.params.gc.block_pool_scope {
+            BlockPoolScope::Plane => (plane, block),
+            BlockPoolScope::Die => (0, block * self.params.geometry.planes as usize + plane),
         }
     }
 
@@ -572,9 +572,9 @@ impl Flash {
         let pages = u64::from(self.params.geometry.dies * self.params.geometry.exported_pages_per_die());
         let physical = |page: Page| {
             let Some(place) = self.place(page) else { return PhysicalPage::NOWHERE };
-            let (plane, block) = match self.params.gc.pool_scope {
-                PoolScope::Plane => (place.pool as u32, place.block as u32),
-                PoolScope::Die => (place.block as u32 % planes, place.block as u32 / planes),
+            let (plane, block) = match self.params.gc.block_pool_scope {
+                BlockPoolScope::Plane => (place.pool as u32, place.block as u32),
+                BlockPoolScope::Die => (place.block as u32 % planes, place.block as u32 / planes),
             };
             PhysicalPage { die: place.die as u32, plane, block, page: place.slot as u32 }
         };
@@ -605,9 +605,9 @@ impl Block {
 
 fn empty_die(params: &SsdParams, seed: u64, member: usize, die: usize) -> Die {
     let geometry = params.geometry;
-    let (pools, blocks) = match params.gc.pool_scope {
-        PoolScope::Plane => (geometry.planes, geometry.blocks_per_plane),
-        PoolScope::Die => (1, geometry.blocks_per_die()),
+    let (pools, blocks) = match params.gc.block_pool_scope {
+        BlockPoolScope::Plane => (geometry.planes, geometry.blocks_per_plane),
+        BlockPoolScope::Die => (1, geometry.blocks_per_die()),
     };
     let block = Block { state: BlockState::Free, sequence: 0, erases: 0, slots: vec![None; geometry.data_pages_per_block() as usize] };
     let pool = || BlockPool {

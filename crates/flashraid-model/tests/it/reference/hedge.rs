@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use flashraid_model::array::{ArrayParams, HedgeAfter, HedgeCounters, ReadPlan};
-use flashraid_model::events::TimeParts;
+use flashraid_model::events::OperationTimeParts;
 use flashraid_model::placement::RaidLevel;
 use flashraid_model::request::OpKind;
 
@@ -130,7 +130,7 @@ impl Simulation<'_> {
                 places: places.clone(),
                 is_elsewhere,
                 left,
-                last: (now, TimeParts::default()),
+                last: (now, OperationTimeParts::default()),
                 met: false,
                 is_abandoned: false,
             });
@@ -188,7 +188,7 @@ impl Simulation<'_> {
         let operation = &mut self.stripes().operations[number];
         let job = operation.job;
         let from = if by_first { began_ns } else { elsewhere_ns.expect("it has been read elsewhere") };
-        operation.last = (last.0, TimeParts { parity_ns: last.1.parity_ns + from - began_ns, ..last.1 });
+        operation.last = (last.0, OperationTimeParts { parity_ns: last.1.parity_ns + from - began_ns, ..last.1 });
         operation.collected.push((from, from + last.1.collection_ns));
         self.hedged(number).is_over = true;
         if self.case.params.read_plan_params.abandons_waiting_reads {

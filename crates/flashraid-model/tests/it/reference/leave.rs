@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flashraid_model::coordination::{CollectingMembersLimit, CollectionPermissionScope, ForcedCollectionAmount, SchemePolicy, Stagger};
+use flashraid_model::coordination::{
+    CollectingMembersLimit, CollectionPermissionScope, CoordinationPolicy, ForcedCollectionAmount, StaggeredCollection,
+};
 use flashraid_model::placement::RaidLevel;
 use flashraid_model::rng;
 
@@ -58,9 +60,9 @@ impl OfController {
 }
 
 impl Controller {
-    pub(super) fn stagger(&self) -> Option<Stagger> {
+    pub(super) fn stagger(&self) -> Option<StaggeredCollection> {
         match &self.params.scheme {
-            SchemePolicy::Stagger(stagger) => Some(stagger.clone()),
+            CoordinationPolicy::StaggeredCollection(stagger) => Some(stagger.clone()),
             _ => None,
         }
     }
@@ -68,7 +70,7 @@ impl Controller {
 
 // Members that need leave.
 impl Simulation<'_> {
-    fn stagger(&self) -> Option<Stagger> {
+    fn stagger(&self) -> Option<StaggeredCollection> {
         self.controller.as_ref()?.stagger()
     }
 

@@ -36,9 +36,9 @@ mod work;
 use std::collections::{BTreeMap, BTreeSet};
 
 use flashraid_model::array::{InitialSpareState, InjectedSlownessCounters, SlowReadPredictionCounters, WarmUpPattern};
-use flashraid_model::events::TimeParts;
+use flashraid_model::events::OperationTimeParts;
 use flashraid_model::request::{HostLoop, OpKind};
-use flashraid_model::ssd::{MechanismCounters, MemberCounters, SsdParams};
+use flashraid_model::ssd::{DieDelayMechanismCounters, MemberCounters, SsdParams};
 
 use crate::outcome::{Case, Collection, DriveOutcome, MemberOutcome, Outcome, RequestOutcome};
 use buffer_of_pages::BufferedPage;
@@ -128,7 +128,7 @@ struct RequestState {
     done_ns: u64,
     members_met: BTreeSet<usize>,
     pages_lost: u32,
-    parts: TimeParts,
+    parts: OperationTimeParts,
 }
 
 /// An operation on the array or on members: a host request, or what a cache orders.
@@ -141,7 +141,7 @@ struct Job {
 }
 
 /// End of the last of several operations, with its parts. If several end then, the greatest parts count (rule 113).
-type LastEnd = (u64, TimeParts);
+type LastEnd = (u64, OperationTimeParts);
 
 #[derive(Clone, Copy)]
 enum Purpose {
@@ -286,7 +286,7 @@ struct Member {
     operations_joined: u64,
     protocol: Protocol,
     counters: MemberCounters,
-    mechanisms: MechanismCounters,
+    mechanisms: DieDelayMechanismCounters,
     slow: InjectedSlownessCounters,
     /// Collections by die, and with plane blocking by plane (rule 105).
     gc_runs: BTreeMap<(usize, Option<usize>), Vec<GcRun>>,
@@ -313,7 +313,7 @@ struct Operation {
     waited_for_scope: bool,
     refused_ns: Option<u64>,
     issued_ns: u64,
-    parts: TimeParts,
+    parts: OperationTimeParts,
 }
 
 struct GcRun {
@@ -341,7 +341,7 @@ impl Member {
         Member {
             flash,
             dies: (0..dies)
-                .map(|die| DieState { stalls: StallSchedule::of(&ssd.mechanisms, case.seed, member, die), ..DieState::default() })
+                .map(|die| DieState { stalls: StallSchedule::of(&ssd.die_delay_mechanisms, case.seed, member, die), ..DieState::default() })
                 .collect(),
             work: BTreeMap::new(),
             channels: (0..channels).map(|_| Channel::default()).collect(),
@@ -355,7 +355,7 @@ impl Member {
             operations_joined: 0,
             protocol: Protocol::default(),
             counters: MemberCounters::default(),
-            mechanisms: MechanismCounters::default(),
+            mechanisms: DieDelayMechanismCounters::default(),
             slow: InjectedSlownessCounters::default(),
             gc_runs: BTreeMap::new(),
         }
@@ -407,7 +407,7 @@ impl Simulation<'_> {
             done_ns: 0,
             members_met: BTreeSet::new(),
             pages_lost: 0,
-            parts: TimeParts::default(),
+            parts: OperationTimeParts::default(),
         });
         if self.port.is_some() {
             return self.arrives_at_port(index);
@@ -448,7 +448,7 @@ impl Simulation<'_> {
             self.controller_sees_arrival();
         }
         let began_ns = self.now;
-        self.jobs.push(Job { left: 0, purpose, began_ns, last: (began_ns, TimeParts::default()) });
+        self.jobs.push(Job { left: 0, purpose, began_ns, last: (began_ns, OperationTimeParts::default()) });
         self.jobs.len() - 1
     }
 
@@ -490,7 +490,7 @@ impl Simulation<'_> {
         }
     }
 
-    fn part_of_job_done(&mut self, job: usize, parts: TimeParts) {
+    fn part_of_job_done(&mut self, job: usize, parts: OperationTimeParts) {
         self.jobs[job].last = self.jobs[job].last.max((self.now, parts));
         self.jobs[job].left -= 1;
         if self.jobs[job].left == 0 {
@@ -527,8 +527,8 @@ impl Simulation<'_> {
     }
 }
 
-fn add(to: &mut TimeParts, others: TimeParts) {
-    let TimeParts { collection_ns, queue_ns, parity_ns, cache_ns, transfer_ns, flash_ns, other_ns } = others;
+fn add(to: &mut OperationTimeParts, others: OperationTimeParts) {
+    let OperationTimeParts { collection_ns, queue_ns, parity_ns, cache_ns, transfer_ns, flash_ns, other_ns } = others;
     to.collection_ns += collection_ns;
     to.queue_ns += queue_ns;
     to.parity_ns += parity_ns;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use flashraid_model::array::{ArrayParams, FailureParams, InitialSpareState, ParityAndRebuildCounters};
-use flashraid_model::events::TimeParts;
+use flashraid_model::events::OperationTimeParts;
 use flashraid_model::placement::RaidLevel;
 use flashraid_model::request::OpKind;
 
@@ -498,7 +498,7 @@ impl Simulation<'_> {
             phases: Vec::new(),
             operations_left: 0,
             phase_began_ns: asked_ns,
-            last: (asked_ns, TimeParts::default()),
+            last: (asked_ns, OperationTimeParts::default()),
             later: Vec::new(),
             hedged: None,
             collected_before: Vec::new(),
@@ -634,7 +634,7 @@ impl Simulation<'_> {
         let now = self.now;
         let operation = &mut self.stripes().operations[number];
         operation.operations_left = served.len();
-        (operation.phase_began_ns, operation.last) = (now, (now, TimeParts::default()));
+        (operation.phase_began_ns, operation.last) = (now, (now, OperationTimeParts::default()));
         for &(server, member, place) in &served {
             self.count_page(number, member, write);
             let kind = if write { kind } else { OpKind::Read };
@@ -665,7 +665,7 @@ impl Simulation<'_> {
     }
 
     /// An operation of the present phase is done.
-    pub(super) fn stripe_page_done(&mut self, number: usize, issued_ns: u64, mut parts: TimeParts) {
+    pub(super) fn stripe_page_done(&mut self, number: usize, issued_ns: u64, mut parts: OperationTimeParts) {
         let now = self.now;
         let operation = &mut self.stripes().operations[number];
         // What a refusal has taken.
@@ -700,7 +700,7 @@ impl Simulation<'_> {
             Some(job) => {
                 let before_ns = phase_began_ns - asked_ns;
                 let parity_ns = before_ns - (collection_ns - last.1.collection_ns) + last.1.parity_ns;
-                self.part_of_job_done(job, TimeParts { parity_ns, collection_ns, ..last.1 });
+                self.part_of_job_done(job, OperationTimeParts { parity_ns, collection_ns, ..last.1 });
             }
             None => self.schedule_rebuild(0),
         }
@@ -746,7 +746,7 @@ impl Simulation<'_> {
             waited_for_scope: false,
             refused_ns: None,
             issued_ns: self.now,
-            parts: TimeParts::default(),
+            parts: OperationTimeParts::default(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use flashraid_model::events::TimeParts;
+use flashraid_model::events::OperationTimeParts;
 
 use super::Simulation;
 use super::die::{DieState, Slot, Use};
@@ -149,7 +149,7 @@ impl DieState {
 }
 
 /// Books what an operation that has started does.
-fn book(parts: &mut TimeParts, spent: &Spent, waits_for_clean: bool) {
+fn book(parts: &mut OperationTimeParts, spent: &Spent, waits_for_clean: bool) {
     for &(what, ns) in spent {
         *(match what {
             Spends::OnFlash | Spends::OnSummary => &mut parts.flash_ns,

@@ -89,9 +89,9 @@ impl Simulation<'_> {
     pub(super) fn plain_ns(&self, kind: OpKind) -> u64 {
         let timing = &self.ssd.timing;
         match kind {
-            OpKind::Read => timing.command_overhead_ns + timing.page_read_ns + timing.page_transfer_ns,
-            OpKind::Write => timing.command_overhead_ns + timing.page_transfer_ns + self.program_ns(),
-            OpKind::Trim | OpKind::Flush => timing.command_overhead_ns.max(1),
+            OpKind::Read => timing.host_command_overhead_ns + timing.page_read_ns + timing.page_transfer_ns,
+            OpKind::Write => timing.host_command_overhead_ns + timing.page_transfer_ns + self.program_ns(),
+            OpKind::Trim | OpKind::Flush => timing.host_command_overhead_ns.max(1),
         }
     }
 

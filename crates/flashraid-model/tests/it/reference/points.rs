@@ -1,6 +1,6 @@
 //! Operations at the points of a clean (rules 31, 33 to 36, 94 and 95).
 
-use flashraid_model::ssd::{HostOverlapWithMoves, Preemption};
+use flashraid_model::ssd::{GcPreemption, HostOverlapWithMoves};
 
 use super::clean::Phase;
 use super::die::{Slot, Use};
@@ -9,7 +9,7 @@ use super::work::{Step, Worker};
 use super::{OpKind, Operation, Simulation};
 
 impl Simulation<'_> {
-    pub(super) fn preemption(&self) -> Option<Preemption> {
+    pub(super) fn preemption(&self) -> Option<GcPreemption> {
         self.ssd.gc.preemption
     }
 
@@ -26,7 +26,7 @@ impl Simulation<'_> {
     pub(super) fn is_below_hard(&self, member: usize, die: usize, pool: usize) -> bool {
         let free = self.members[member].flash.free_blocks(die, pool);
         self.preemption().is_some_and(|preemption| {
-            f64::from(free) < preemption.write_blocking_limit_to_start_ratio * f64::from(self.ssd.gc.start_threshold_free_blocks)
+            f64::from(free) < preemption.write_stall_to_gc_start_threshold_ratio * f64::from(self.ssd.gc.start_threshold_free_blocks)
         })
     }
 

@@ -27,7 +27,7 @@ pub fn predicts(params: &ArrayParams) -> bool {
 
 /// Returns the time that a prediction takes before each read.
 pub fn cost_ns(params: &ArrayParams) -> u64 {
-    if predicts(params) { params.read_plan_params.prediction.delay_per_read_ns } else { 0 }
+    if predicts(params) { params.read_plan_params.prediction.prediction_time_per_read_ns } else { 0 }
 }
 
 impl Simulation<'_> {

@@ -1,7 +1,7 @@
 //! Stalls of dies for background work (rule 230).
 
 use flashraid_model::rng;
-use flashraid_model::ssd::{MechanismCounters, Mechanisms};
+use flashraid_model::ssd::{DieDelayMechanismCounters, Mechanisms};
 
 use super::Simulation;
 use super::die::{DieState, Slot, Use};
@@ -74,7 +74,7 @@ impl Simulation<'_> {
         if ns == 0 {
             return false;
         }
-        let counters: &mut MechanismCounters = &mut self.members[member].mechanisms;
+        let counters: &mut DieDelayMechanismCounters = &mut self.members[member].mechanisms;
         counters.background.stalls_waited_for += 1;
         counters.background.time_waited_for_stalls_ns += ns;
         self.die(member, die).slot = Some(Slot { what: Use::Stall, let_in_by: None });

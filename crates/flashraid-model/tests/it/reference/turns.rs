@@ -1,15 +1,15 @@
 //! Members that take turns to collect (rules 264 to 266).
 
-use flashraid_model::coordination::{SchemePolicy, TurnEndMargin, Windows};
+use flashraid_model::coordination::{CollectionTimeWindows, CoordinationPolicy, TurnEndMargin};
 
 use super::coordination::{CHECK_RANK, TURN_BEGINS, TURN_CLOSES, TURN_ENDS};
 use super::superblocks::Drive;
 use super::{Event, Simulation};
 
 impl Simulation<'_> {
-    pub(super) fn windows(&self) -> Option<Windows> {
+    pub(super) fn windows(&self) -> Option<CollectionTimeWindows> {
         match &self.controller.as_ref()?.params.scheme {
-            SchemePolicy::Windows(windows) => Some(windows.clone()),
+            CoordinationPolicy::CollectionTimeWindows(windows) => Some(windows.clone()),
             _ => None,
         }
     }

@@ -1,6 +1,6 @@
 //! Work as a list of waits and transfers, with one event for each of them (rule 90).
 
-use flashraid_model::ssd::{CollectionProcedure, HostOverlapWithMoves};
+use flashraid_model::ssd::{GcAlgorithm, HostOverlapWithMoves};
 
 use super::flash::{Move, Page};
 use super::passes::Spends;
@@ -165,7 +165,7 @@ impl Simulation<'_> {
     /// Returns the steps of a host read (rule 19).
     pub(super) fn read_steps(&self, member: usize, page: Page) -> Vec<Step> {
         let timing = &self.ssd.timing;
-        vec![Step::Wait(timing.command_overhead_ns), self.array_read(member, page), Step::Transfer(timing.page_transfer_ns)]
+        vec![Step::Wait(timing.host_command_overhead_ns), self.array_read(member, page), Step::Transfer(timing.page_transfer_ns)]
     }
 
     /// Returns the array time of a host read, with further reads (rule 232).
@@ -176,20 +176,20 @@ impl Simulation<'_> {
     /// Returns the number of further array reads that a page needs.
     pub(super) fn further_reads(&self, member: usize, page: Page) -> u64 {
         let (physical, erases) = self.members[member].flash.page_and_erases(page);
-        Retries::of(&self.ssd.mechanisms, self.case.seed, member).further_reads(physical, erases)
+        Retries::of(&self.ssd.die_delay_mechanisms, self.case.seed, member).further_reads(physical, erases)
     }
 
     /// Returns the steps of a host write (rule 20).
     pub(super) fn write_steps(&self, fills_block: bool) -> Vec<Step> {
         let timing = &self.ssd.timing;
-        let mut steps = vec![Step::Wait(timing.command_overhead_ns), Step::Transfer(timing.page_transfer_ns)];
+        let mut steps = vec![Step::Wait(timing.host_command_overhead_ns), Step::Transfer(timing.page_transfer_ns)];
         steps.extend(self.program_steps(fills_block));
         steps
     }
 
     /// Returns the steps of a trim, or of the read of an unmapped page (rule 107).
     pub(super) fn overhead_steps(&self) -> Vec<Step> {
-        vec![Step::Wait(self.ssd.timing.command_overhead_ns.max(1))]
+        vec![Step::Wait(self.ssd.timing.host_command_overhead_ns.max(1))]
     }
 
     /// The array time of a program, with its share of a summary if these are spread (rule 138).
@@ -212,7 +212,7 @@ impl Simulation<'_> {
 
     /// Out and in, without copy-back.
     pub(super) fn move_transfers(&self) -> Vec<Step> {
-        let at_once = !self.ssd.gc.copy_back && self.ssd.gc.collection_procedure == CollectionProcedure::VictimByPolicy;
+        let at_once = !self.ssd.gc.copy_back && self.ssd.gc.gc_algorithm == GcAlgorithm::VictimByPolicy;
         self.out_and_in(at_once)
     }
 

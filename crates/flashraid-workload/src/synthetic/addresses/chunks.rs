@@ -2,7 +2,7 @@
 
 use super::Room;
 use super::scatter::Scatter;
-use crate::{AddressGranularity, AddressSpace};
+use crate::{AddressGranularity, ArrayProperties};
 use flashraid_model::rng::{self, RandomStream};
 
 /// Minimum size of a chunk that is given as a page. Devices with smaller pages do not make chunks smaller.
@@ -10,7 +10,7 @@ const PAGE_MIN_BYTES: u64 = 4096;
 
 /// Returns the default size of a chunk of addresses: one page.
 pub(super) fn a_page() -> AddressGranularity {
-    AddressGranularity::Page
+    AddressGranularity::LogicalPage
 }
 
 /// Returns the default for `scatter`: popular chunks lie anywhere.
@@ -19,9 +19,9 @@ pub(super) fn is_scattered() -> bool {
 }
 
 /// Returns the number of bytes in a chunk.
-pub(super) fn chunk_bytes(chunk: AddressGranularity, space: &AddressSpace) -> u64 {
+pub(super) fn chunk_bytes(chunk: AddressGranularity, space: &ArrayProperties) -> u64 {
     match chunk {
-        AddressGranularity::Page => space.page_bytes.max(PAGE_MIN_BYTES),
+        AddressGranularity::LogicalPage => space.page_bytes.max(PAGE_MIN_BYTES),
         chunk => chunk.bytes_in(space),
     }
 }

@@ -21,7 +21,7 @@ impl Footprint {
 }
 
 impl Quantity for Footprint {
-    const NAME: &'static str = "footprint";
+    const JSON_SCHEMA_FORMAT: &'static str = "footprint";
     const ALLOWED_VALUES: &'static str = "a share of the capacity, such as 0.125 or \"12.5%\", or a size with a unit, such as \"4GiB\" or, for arrays of any size, \"at most 4GiB\"";
     const PATTERN: &'static str = r"^\s*(at most\s)?\s*[0-9][0-9_]*(\.[0-9]+)?\s*(%|B|[kKMGT]B|[KMGT]iB)?\s*$";
     const UNITLESS_RANGE: Option<AllowedUnitlessRange> = Fraction::UNITLESS_RANGE;
@@ -34,8 +34,8 @@ impl Quantity for Footprint {
         }
     }
 
-    fn from_number(number: f64) -> Result<Self, UnitError> {
-        Fraction::from_number(number).map(Self::ShareOfCapacity)
+    fn from_unitless_number(number: f64) -> Result<Self, UnitError> {
+        Fraction::from_unitless_number(number).map(Self::ShareOfCapacity)
     }
 
     fn to_json(&self) -> serde_json::Value {

@@ -9,8 +9,8 @@ mod scatter;
 
 use super::check_share;
 use crate::units::Fraction;
-use crate::{AddressGranularity, AddressSpace, OpKind, Request, SpecProblem};
-use flashraid_model::policy::{policies, policy_config_tables};
+use crate::{AddressGranularity, ArrayProperties, OpKind, Request, SpecProblem};
+use flashraid_model::policy::{policies, policy_config_serde};
 use flashraid_model::rng::{self, RandomStream};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::Error as _;
@@ -56,7 +56,7 @@ trait DrawPlaces: Send {
 
 /// The part of the array that a pattern covers.
 struct Room<'a> {
-    space: &'a AddressSpace,
+    space: &'a ArrayProperties,
     footprint_bytes: u64,
     align_bytes: u64,
 }
@@ -128,7 +128,7 @@ impl Default for AddressSpec {
             sequential_repeats_size_and_kind: false,
             member_skew: None,
             footprint: None,
-            alignment: AddressGranularity::Page,
+            alignment: AddressGranularity::LogicalPage,
             unused_parameters: Vec::new(),
         }
     }
@@ -156,8 +156,8 @@ impl Serialize for AddressSpec {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { pattern, member_skew, footprint, alignment: align, .. } = self;
         let beside = BesidePattern { member_skew: *member_skew, footprint: *footprint, align: *align };
-        policy_config_tables::serialize_merged_tables(
-            policy_config_tables::named_table_with_own_parameters(PATTERN, pattern),
+        policy_config_serde::serialize_merged_tables(
+            policy_config_serde::named_table_with_own_parameters(PATTERN, pattern),
             &beside,
             serializer,
         )
@@ -169,8 +169,8 @@ impl<'de> Deserialize<'de> for AddressSpec {
         let mut table = Map::deserialize(deserializer)?;
         let written: Vec<String> = table.keys().cloned().collect();
         let (pattern, _) =
-            policy_config_tables::take_chosen_and_other_policies::<AddressDistribution>(PATTERN, &mut table).map_err(D::Error::custom)?;
-        let own = policy_config_tables::named_table_with_own_parameters(PATTERN, &pattern);
+            policy_config_serde::take_chosen_and_other_policies::<AddressDistribution>(PATTERN, &mut table).map_err(D::Error::custom)?;
+        let own = policy_config_serde::named_table_with_own_parameters(PATTERN, &pattern);
         let unused = written.into_iter().filter(|key| !own.contains_key(key) && !table.contains_key(key)).collect();
         let BesidePattern { member_skew, footprint, align } = serde_json::from_value(table.into()).map_err(D::Error::custom)?;
         Ok(Self { pattern, member_skew, footprint, alignment: align, unused_parameters: unused, ..Self::default() })
@@ -183,7 +183,7 @@ impl JsonSchema for AddressSpec {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        policy_config_tables::policy_table_json_schema::<AddressDistribution, BesidePattern>(
+        policy_config_serde::policy_table_json_schema::<AddressDistribution, BesidePattern>(
             PATTERN,
             "How addresses are drawn.",
             "Where requests go.",
@@ -208,7 +208,7 @@ pub struct HotMember {
 impl AddressSpec {
     /// Returns the number of bytes in the footprint, rounded down to a multiple of `align`. The footprint is the part of the array that
     /// is used, from its start.
-    pub fn footprint_bytes(&self, space: &AddressSpace) -> u64 {
+    pub fn footprint_bytes(&self, space: &ArrayProperties) -> u64 {
         let bytes = match self.footprint {
             None => space.capacity_bytes,
             Some(Footprint::Bytes(size)) => size.bytes,
@@ -220,11 +220,11 @@ impl AddressSpec {
     }
 
     /// Returns the part of the array that the pattern covers.
-    fn room<'a>(&self, space: &'a AddressSpace) -> Room<'a> {
+    fn room<'a>(&self, space: &'a ArrayProperties) -> Room<'a> {
         Room { space, footprint_bytes: self.footprint_bytes(space), align_bytes: self.alignment.bytes_in(space) }
     }
 
-    pub(super) fn problems(&self, space: &AddressSpace) -> Vec<SpecProblem> {
+    pub(super) fn problems(&self, space: &ArrayProperties) -> Vec<SpecProblem> {
         let mut problems = Vec::new();
         let capacity = space.capacity_bytes;
         let room = self.room(space);
@@ -280,7 +280,7 @@ struct Special {
     sequential_repeats: bool,
     aim: RandomStream,
     skew: HotMember,
-    space: AddressSpace,
+    space: ArrayProperties,
     /// End of the request before. It is an address within a member if that request was aimed at one, and otherwise an address in the array.
     end_bytes: u64,
     one_member: bool,
@@ -289,7 +289,7 @@ struct Special {
 }
 
 impl AddressGenerator {
-    pub(super) fn new(spec: &AddressSpec, seed: u64, space: &AddressSpace) -> Self {
+    pub(super) fn new(spec: &AddressSpec, seed: u64, space: &ArrayProperties) -> Self {
         let room = spec.room(space);
         let draw = spec.pattern.draw(&room, seed);
         let Room { footprint_bytes, align_bytes, .. } = room;

@@ -2,7 +2,7 @@
 
 use super::weighted::Table;
 use super::{Drawn, Problems, SizeLaw};
-use crate::AddressSpace;
+use crate::ArrayProperties;
 use crate::units::{Fraction, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,13 +20,13 @@ pub struct Bimodal {
 }
 
 impl SizeLaw for Bimodal {
-    fn problems(&self, _: &AddressSpace, problems: &mut Problems) {
+    fn problems(&self, _: &ArrayProperties, problems: &mut Problems) {
         problems.size("small", self.small.bytes);
         problems.size("large", self.large.bytes);
         problems.share("small_share", self.small_share.0);
     }
 
-    fn draw(&self, _: &AddressSpace) -> Drawn {
+    fn draw(&self, _: &ArrayProperties) -> Drawn {
         let sums = vec![(self.small_share.0, self.small.bytes), (1.0, self.large.bytes)];
         Drawn { grain_bytes: 1, draw: Box::new(Table(sums)) }
     }

@@ -2,7 +2,7 @@
 
 use super::{Draw, Drawn, Problems, SizeLaw, page};
 use crate::quantities::MeanSize;
-use crate::{AddressGranularity, AddressSpace};
+use crate::{AddressGranularity, ArrayProperties};
 use flashraid_model::rng::{self, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,7 +35,7 @@ pub enum MeanBeforeOrAfterRounding {
 }
 
 impl SizeLaw for Exponential {
-    fn problems(&self, space: &AddressSpace, problems: &mut Problems) {
+    fn problems(&self, space: &ArrayProperties, problems: &mut Problems) {
         match self.mean_is {
             MeanBeforeOrAfterRounding::AfterRounding => problems.mean_of_multiples(self.mean, self.grain.bytes_in(space)),
             MeanBeforeOrAfterRounding::BeforeRounding => {
@@ -45,7 +45,7 @@ impl SizeLaw for Exponential {
         }
     }
 
-    fn draw(&self, space: &AddressSpace) -> Drawn {
+    fn draw(&self, space: &ArrayProperties) -> Drawn {
         let grain_bytes = self.grain.bytes_in(space);
         let mean_grains = self.mean.bytes / grain_bytes as f64;
         let mean_grains = match self.mean_is {

@@ -2,7 +2,7 @@
 
 use super::{Draw, Drawn, Problems, SizeLaw, page};
 use crate::quantities::MeanSize;
-use crate::{AddressGranularity, AddressSpace};
+use crate::{AddressGranularity, ArrayProperties};
 use flashraid_model::rng::{self, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ pub struct LogNormal {
 }
 
 impl SizeLaw for LogNormal {
-    fn problems(&self, space: &AddressSpace, problems: &mut Problems) {
+    fn problems(&self, space: &ArrayProperties, problems: &mut Problems) {
         problems.size("grain", self.grain.bytes_in(space));
         problems.mean(self.mean, f64::MIN_POSITIVE);
         if !(0.0..=10.0).contains(&self.sigma) {
@@ -30,7 +30,7 @@ impl SizeLaw for LogNormal {
         }
     }
 
-    fn draw(&self, space: &AddressSpace) -> Drawn {
+    fn draw(&self, space: &ArrayProperties) -> Drawn {
         let grain_bytes = self.grain.bytes_in(space);
         // The mean of a log-normal is e^(μ + σ²/2).
         let mu = libm::log(self.mean.bytes / grain_bytes as f64) - self.sigma * self.sigma / 2.0;

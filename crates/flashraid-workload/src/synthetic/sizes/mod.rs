@@ -6,7 +6,7 @@ use super::check_share;
 use super::generators::generators;
 use crate::quantities::MeanSize;
 use crate::units::Size;
-use crate::{AddressGranularity, AddressSpace, OpKind, Request, SpecProblem};
+use crate::{AddressGranularity, ArrayProperties, OpKind, Request, SpecProblem};
 use flashraid_model::rng::{self, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,10 +39,10 @@ generators! {
 /// reads therefore does not change those of writes.
 trait SizeLaw {
     /// Adds the problems of its parameters to `problems`.
-    fn problems(&self, space: &AddressSpace, problems: &mut Problems);
+    fn problems(&self, space: &ArrayProperties, problems: &mut Problems);
 
     /// Returns a generator of these sizes.
-    fn draw(&self, space: &AddressSpace) -> Drawn;
+    fn draw(&self, space: &ArrayProperties) -> Drawn;
 }
 
 /// A generator of sizes, and the number of bytes in a grain.
@@ -59,7 +59,7 @@ trait Draw: Send {
 
 /// Returns the default grain.
 fn page() -> AddressGranularity {
-    AddressGranularity::Page
+    AddressGranularity::LogicalPage
 }
 
 impl<T: Into<Distribution>> From<T> for SizeSpec {
@@ -74,7 +74,7 @@ impl SizeSpec {
         Self::Fixed(Size { bytes })
     }
 
-    pub(super) fn problems(&self, space: &AddressSpace, footprint_bytes: u64) -> Vec<SpecProblem> {
+    pub(super) fn problems(&self, space: &ArrayProperties, footprint_bytes: u64) -> Vec<SpecProblem> {
         let mut problems = Problems { list: Vec::new(), footprint_bytes };
         match self {
             Self::Fixed(size) => problems.size("", size.bytes),
@@ -134,7 +134,7 @@ pub(super) struct SizeGenerator {
 }
 
 impl SizeGenerator {
-    pub(super) fn new(read: &SizeSpec, write: &SizeSpec, seed: u64, space: &AddressSpace, footprint_bytes: u64) -> Self {
+    pub(super) fn new(read: &SizeSpec, write: &SizeSpec, seed: u64, space: &ArrayProperties, footprint_bytes: u64) -> Self {
         Self {
             stream: rng::stream(seed, "workload.size", 0),
             read: Sizes::new(read, space, footprint_bytes),
@@ -164,7 +164,7 @@ enum Sizes {
 }
 
 impl Sizes {
-    fn new(spec: &SizeSpec, space: &AddressSpace, footprint_bytes: u64) -> Self {
+    fn new(spec: &SizeSpec, space: &ArrayProperties, footprint_bytes: u64) -> Self {
         match spec {
             SizeSpec::Fixed(size) => Self::Fixed { bytes: size.bytes },
             SizeSpec::Drawn(distribution) => {

@@ -2,7 +2,7 @@
 
 use super::{Draw, Drawn, Problems, SizeLaw, page};
 use crate::quantities::MeanSize;
-use crate::{AddressGranularity, AddressSpace};
+use crate::{AddressGranularity, ArrayProperties};
 use flashraid_model::rng::{self, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,11 +20,11 @@ pub struct Neighbours {
 }
 
 impl SizeLaw for Neighbours {
-    fn problems(&self, space: &AddressSpace, problems: &mut Problems) {
+    fn problems(&self, space: &ArrayProperties, problems: &mut Problems) {
         problems.mean_of_multiples(self.mean, self.grain.bytes_in(space));
     }
 
-    fn draw(&self, space: &AddressSpace) -> Drawn {
+    fn draw(&self, space: &ArrayProperties) -> Drawn {
         let grain_bytes = self.grain.bytes_in(space);
         let mean_grains = self.mean.bytes / grain_bytes as f64;
         let few = mean_grains as u64;

@@ -2,7 +2,7 @@
 
 use super::{Draw, Drawn, Problems, SizeLaw, page};
 use crate::units::Size;
-use crate::{AddressGranularity, AddressSpace};
+use crate::{AddressGranularity, ArrayProperties};
 use flashraid_model::rng::{self, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ pub struct Uniform {
 }
 
 impl SizeLaw for Uniform {
-    fn problems(&self, space: &AddressSpace, problems: &mut Problems) {
+    fn problems(&self, space: &ArrayProperties, problems: &mut Problems) {
         let (min_bytes, max_bytes, grain_bytes) = (self.min.bytes, self.max.bytes, self.grain.bytes_in(space));
         problems.size("min", min_bytes);
         problems.size("max", max_bytes);
@@ -31,7 +31,7 @@ impl SizeLaw for Uniform {
         }
     }
 
-    fn draw(&self, space: &AddressSpace) -> Drawn {
+    fn draw(&self, space: &ArrayProperties) -> Drawn {
         let grain_bytes = self.grain.bytes_in(space);
         let min_grains = self.min.bytes.div_ceil(grain_bytes);
         Drawn { grain_bytes, draw: Box::new(Any { min_grains, choices: self.max.bytes / grain_bytes - min_grains + 1 }) }

@@ -1,7 +1,7 @@
 //! A table of sizes with weights.
 
 use super::{Draw, Drawn, Problems, SizeLaw};
-use crate::AddressSpace;
+use crate::ArrayProperties;
 use crate::units::Size;
 use flashraid_model::rng::{self, RandomStream};
 use schemars::JsonSchema;
@@ -24,7 +24,7 @@ impl Weighted {
 }
 
 impl SizeLaw for Weighted {
-    fn problems(&self, _: &AddressSpace, problems: &mut Problems) {
+    fn problems(&self, _: &ArrayProperties, problems: &mut Problems) {
         let sizes = &self.sizes;
         sizes.iter().filter(|(_, weight)| *weight != 0.0).for_each(|(size, _)| problems.size("sizes", size.bytes));
         let total: f64 = sizes.iter().map(|(_, weight)| weight).sum();
@@ -33,7 +33,7 @@ impl SizeLaw for Weighted {
         }
     }
 
-    fn draw(&self, _: &AddressSpace) -> Drawn {
+    fn draw(&self, _: &ArrayProperties) -> Drawn {
         let total: f64 = self.sizes.iter().map(|(_, weight)| weight).sum();
         let mut sum = 0.0;
         let weighted = self.sizes.iter().filter(|(_, weight)| *weight > 0.0);

@@ -42,7 +42,7 @@ impl TraceFormat for Blkparse {
         Ok(Self { action: if queued { b"Q" } else { b"D" }, in_summary: false, without_data: 0 })
     }
 
-    fn note_at_start(&self) -> Option<String> {
+    fn interpretation_note(&self) -> Option<String> {
         let action = if self.action == b"Q" { "Q" } else { "D" };
         Some(format!("requests: the lines with action {action}"))
     }

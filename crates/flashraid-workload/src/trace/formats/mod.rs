@@ -50,7 +50,7 @@ pub(crate) trait TraceFormat: Sized {
 
     /// Returns a note for the user about how the parser reads the trace, such as which lines count as requests. The note is asked for
     /// once, when the trace is opened.
-    fn note_at_start(&self) -> Option<String> {
+    fn interpretation_note(&self) -> Option<String> {
         None
     }
 
@@ -349,10 +349,10 @@ macro_rules! formats {
             }
 
             /// Returns a note for the user about how the parser reads the trace, such as which lines count as requests. The note is
-            /// asked for once, when the trace is opened; see [`TraceFormat::note_at_start`].
-            pub fn note_at_start(&self) -> Option<String> {
+            /// asked for once, when the trace is opened; see [`TraceFormat::interpretation_note`].
+            pub fn interpretation_note(&self) -> Option<String> {
                 match self {
-                    $(Self::$Type(format) => TraceFormat::note_at_start(format),)+
+                    $(Self::$Type(format) => TraceFormat::interpretation_note(format),)+
                 }
             }
 

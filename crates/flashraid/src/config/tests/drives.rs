@@ -2,8 +2,8 @@
 
 use super::*;
 use flashraid_model::ssd::{
-    BufferParams, ControllerCoresParams, FrontEndParams, PlacementHandles, QueueParams, RefreshAndWearLevellingParams, SlcParams,
-    SlcSuperblockCountLimit, SuperblockSuspensionParams,
+    BufferParams, ControllerCoresParams, FrontEndParams, PlacementHandles, ProgramEraseSuspensionParams, RefreshAndWearLevellingParams,
+    SlcSuperblockCountLimit, SlcSuperblockParams, SubmissionQueueParams,
 };
 
 const GEN5: &str = "ssd.preset = \"nvme-gen5\"\narray.level = \"single\"\n";
@@ -20,7 +20,10 @@ fn a_drive_is_scaled_by_its_rows() {
             (32, 910, rows, 72)
         );
         // Values that do not grow with the superblocks stay, and an erase keeps its share of the time.
-        assert_eq!((superblock.buffer.capacity_units, superblock.collection.due_moves_not_begun_units_max), (2 * 32 * 72, 4 * 32 * 72));
+        assert_eq!(
+            (superblock.buffer.capacity_mapping_units, superblock.collection.move_backlog_max_mapping_units),
+            (2 * 32 * 72, 4 * 32 * 72)
+        );
         assert_eq!(ssd.timing.block_erase_ns, 3_500_000 * u64::from(rows) / 512);
         assert_eq!(ssd.exported_pages(), 663 * u64::from(shape.mapping_units_per_superblock()));
     }
@@ -43,8 +46,8 @@ fn a_drive_is_scaled_by_its_width() {
         // All parts that work at the same time become fewer.
         assert_eq!((ssd.geometry.dies, own.firmware.cores, own.dies_programming_max), (32 / scale, 8 / scale, 32 / scale));
         assert_eq!(
-            (own.buffer.capacity_units, own.collection.due_moves_not_begun_units_max),
-            (8192 / scale, of_drive.collection.due_moves_not_begun_units_max / u64::from(scale))
+            (own.buffer.capacity_mapping_units, own.collection.move_backlog_max_mapping_units),
+            (8192 / scale, of_drive.collection.move_backlog_max_mapping_units / u64::from(scale))
         );
         assert_eq!(ssd.exported_pages() * u64::from(scale), of_whole.exported_pages());
         // These are 4 KiB at 14 GB/s, and the parts of that.
@@ -82,7 +85,7 @@ fn times_and_sizes_of_a_drive_are_those_of_its_keys() {
     assert_eq!(superblock.read_ns_by_page_type, [40_000, 60_000, 80_000]);
     assert_eq!((superblock.mapping_unit_transfer_ns, superblock.dies_programming_max), (16_384, 7));
     assert_eq!(
-        (superblock.buffer.capacity_units, superblock.buffer.acknowledge_ns, superblock.buffer.survives_power_loss),
+        (superblock.buffer.capacity_mapping_units, superblock.buffer.acknowledge_ns, superblock.buffer.survives_power_loss),
         (1024, 3000, false)
     );
     assert_eq!(superblock.buffer.superpage_open_max_ns, Some(1_000_000));
@@ -117,7 +120,7 @@ fn suspension_is_that_of_its_keys() {
     );
     let text = "[ssd.suspension]\nprogram = { suspend = \"5us\", resume = \"6us\", suspensions_max = 3, progress = \"0us\" }\nerase = { suspensions_max = 0 }\n";
     let suspension = of(text).unwrap();
-    let SuperblockSuspensionParams { program, erase } = suspension;
+    let ProgramEraseSuspensionParams { program, erase } = suspension;
     assert_eq!(
         (program.suspend_ns, program.resume_ns, program.suspensions_max, program.work_between_suspensions_min_ns),
         (5_000, 6_000, 3, 0)
@@ -145,7 +148,7 @@ fn placement_handles_need_superblocks_and_room() {
     let small = of(
         "[ssd.geometry]\ndies = 1\n[ssd.channel]\ndies_per_channel = 1\n[ssd.superblock]\nprograms_at_once = 1\n[ssd.placement_handles]\nhandles = 7\n",
     );
-    assert_eq!(small.array.ssd.superblock.unwrap().buffer.capacity_units, 8 * 72);
+    assert_eq!(small.array.ssd.superblock.unwrap().buffer.capacity_mapping_units, 8 * 72);
 
     let check = |text: &str| crate::check::check_scenario(&of(text));
     let drive = check(persistent).drive.unwrap();
@@ -172,7 +175,7 @@ fn one_bit_per_cell_takes_its_share_of_superblocks() {
     let of = |mode: &str| good(&format!("{GEN5}ssd.scale = 64\n{SLC}\"{mode}\"\n"));
     let slc = |scenario: &Scenario| scenario.array.ssd.superblock.as_ref().unwrap().slc;
     // The share is of 910 superblocks, with fractions rounded up.
-    let times = |room: SlcSuperblockCountLimit| Some(SlcParams { superblock_limit: room, program_ns: 160_000, read_ns: 20_000 });
+    let times = |room: SlcSuperblockCountLimit| Some(SlcSuperblockParams { superblock_limit: room, program_ns: 160_000, read_ns: 20_000 });
     assert_eq!(slc(&of("static")), times(SlcSuperblockCountLimit::Superblocks(46)));
     assert_eq!(slc(&of("dynamic")), times(SlcSuperblockCountLimit::ShareOfAvailable { millionths_of_available: 50_000 }));
     assert_eq!(slc(&good(GEN5)), None);
@@ -218,9 +221,9 @@ fn few_rows_are_warned_of() {
 fn queues_are_those_of_their_keys() {
     let of = |text: &str| good(&format!("{GEN5}{text}")).array.ssd.superblock.unwrap().submission_queues;
     assert_eq!(of(""), None);
-    assert_eq!(of("[ssd.queues]\n"), Some(QueueParams { queues: 64, commands_per_fetch: 1, fetched_commands_max: 256 }));
+    assert_eq!(of("[ssd.queues]\n"), Some(SubmissionQueueParams { queues: 64, commands_per_fetch: 1, fetched_commands_max: 256 }));
     let text = "[ssd.queues]\nqueues = 3\nburst = 4\ncommands = 32\n";
-    assert_eq!(of(text), Some(QueueParams { queues: 3, commands_per_fetch: 4, fetched_commands_max: 32 }));
+    assert_eq!(of(text), Some(SubmissionQueueParams { queues: 3, commands_per_fetch: 4, fetched_commands_max: 32 }));
     // A check shows that streams of a mix have their own queues, as far as there are enough.
     let stream = "[[workload.streams]]\narrivals = { process = \"poisson\", mean_gap = \"1ms\" }\n";
     for (streams, used) in [(0, 1), (1, 1), (2, 2), (5, 3)] {
@@ -233,7 +236,7 @@ fn queues_are_those_of_their_keys() {
     assert!(crate::check::check_scenario(&good(GEN5)).drive.unwrap().queues.is_none());
     // A drive of half the width works on half as many commands. The senders stay.
     let half = of(&format!("ssd.scale_by = \"width\"\nssd.scale = 2\n{text}"));
-    assert_eq!(half, Some(QueueParams { queues: 3, commands_per_fetch: 4, fetched_commands_max: 16 }));
+    assert_eq!(half, Some(SubmissionQueueParams { queues: 3, commands_per_fetch: 4, fetched_commands_max: 16 }));
 }
 
 /// Without `[ssd.firmware]`, commands take no time of a core, so that any scale divides the cores.
@@ -379,13 +382,14 @@ fn what_cannot_be_is_refused_with_the_reason() {
     // These stand before the dies of any device.
     let front = |text: &str| good(text).array.ssd.front_end;
     assert_eq!(front(""), None);
-    let buffer = BufferParams { capacity_units: 16_384, acknowledge_ns: 2000, survives_power_loss: false, superpage_open_max_ns: None };
+    let buffer =
+        BufferParams { capacity_mapping_units: 16_384, acknowledge_ns: 2000, survives_power_loss: false, superpage_open_max_ns: None };
     let with_buffer = front("[ssd.buffer]\nsize = \"64MiB\"\nack = \"2us\"\nprotected = false\n");
     assert_eq!(
         with_buffer,
         Some(FrontEndParams { write_buffer: Some(buffer), queues: None, firmware: ControllerCoresParams::WITHOUT_OVERHEAD })
     );
-    let queues = QueueParams { queues: 64, commands_per_fetch: 1, fetched_commands_max: 256 };
+    let queues = SubmissionQueueParams { queues: 64, commands_per_fetch: 1, fetched_commands_max: 256 };
     let others = front("[ssd.queues]\n[ssd.firmware]\ncores = 2\nread = \"1us\"\nlatency = \"4us\"\n").unwrap();
     assert_eq!((others.write_buffer, others.queues), (None, Some(queues)));
     assert_eq!(

@@ -112,13 +112,13 @@ fn another_policy_keeps_the_other_keys_of_the_cache() {
     let cache = scenario_from_toml("test.toml", text, &sets, None).unwrap().array.cache.unwrap();
     assert_eq!(
         (
-            cache.caches_used,
-            cache.write_group_cache_capacity_pages,
+            cache.write_cache_parts,
+            cache.dirty_stripe_cache_capacity_pages,
             cache.destage_start_fill,
             cache.full_speed_destage_fill_fraction,
             cache.destages_in_flight_max
         ),
-        (flashraid_model::cache::WowCache::CACHES_USED, 256, 0.5, 0.6, 4)
+        (flashraid_model::cache::WowCache::WRITE_CACHE_PARTS, 256, 0.5, 0.6, 4)
     );
 }
 
@@ -131,7 +131,7 @@ fn caches_share_out_their_size_as_the_paper_does() {
     // LAWC Table 2 in pages of 4 KiB has 64 KiB in front and 24 KiB for each of eight members. For nine, it is 72 KiB and 24 KiB.
     let pages = |array, policy| {
         let cache = cache(array, policy, "");
-        (cache.write_group_cache_capacity_pages, cache.member_cache_pages)
+        (cache.dirty_stripe_cache_capacity_pages, cache.member_cache_pages)
     };
     assert_eq!([pages("lawc-raid0-8", "lawc"), pages("lawc-raid5-9", "lawc")], [(16, 6), (18, 6)]);
     assert_eq!([pages("lawc-raid0-8", "wow"), pages("lawc-raid5-9", "stow")], [(64, 0), (72, 0)]);
@@ -140,18 +140,21 @@ fn caches_share_out_their_size_as_the_paper_does() {
     let by_default = cache("lawc-raid0-8", "lawc", "");
     assert_eq!(
         (
-            by_default.caches_used,
+            by_default.write_cache_parts,
             by_default.destage_start_fill,
             by_default.full_speed_destage_fill_fraction,
             by_default.destages_in_flight_max
         ),
-        (LayoutAwareWriteCache::CACHES_USED, 0.0, 0.0, 1)
+        (LayoutAwareWriteCache::WRITE_CACHE_PARTS, 0.0, 0.0, 1)
     );
-    assert_eq!((by_default.nvm_page_read_ns, by_default.nvm_page_write_ns, by_default.joint_destage_wait_max_ns), (125, 1000, 1_000_000));
+    assert_eq!(
+        (by_default.nvm_page_read_ns, by_default.nvm_page_write_ns, by_default.destage_wait_for_other_members_max_ns),
+        (125, 1000, 1_000_000)
+    );
     let other = cache("lawc-raid0-8", "wow", "size = \"1MiB\"\nlow = \"80%\"\nhigh = 0.9\nin_flight = 20\nnvm_write = \"0ns\"\n");
     assert_eq!(
         (
-            other.write_group_cache_capacity_pages,
+            other.dirty_stripe_cache_capacity_pages,
             other.destage_start_fill,
             other.full_speed_destage_fill_fraction,
             other.destages_in_flight_max,
@@ -228,8 +231,8 @@ fn the_papers_devices_have_the_figures_of_the_reference() {
     // This is ⌊5 % of 2048⌋, counted one too high (rule 130).
     assert_eq!((lawc.gc.start_threshold_free_blocks, lawc.gc.stop_threshold_free_blocks), (101, 103));
     assert_eq!(
-        (lawc.gc.collection_procedure, lawc.gc.pool_scope, lawc.gc.copy_back),
-        (ssd::CollectionProcedure::LikeDiskSimWithoutCopyBack, ssd::PoolScope::Die, false)
+        (lawc.gc.gc_algorithm, lawc.gc.block_pool_scope, lawc.gc.copy_back),
+        (ssd::GcAlgorithm::LikeDiskSimWithoutCopyBack, ssd::BlockPoolScope::Die, false)
     );
 }
 
@@ -238,15 +241,15 @@ fn a_procedure_replaces_what_a_preset_says_and_may_be_taken_back() {
     let gc = |text: &str| good(&format!("ssd.preset = {text}\n")).array.ssd.gc;
     let on_pgc = gc("\"pgc2011\"\nssd.gc.procedure = \"reference-no-copy-back\"");
     assert_eq!(
-        (on_pgc.collection_procedure, on_pgc.pool_scope, on_pgc.copy_back),
-        (ssd::CollectionProcedure::LikeDiskSimWithoutCopyBack, ssd::PoolScope::Die, false)
+        (on_pgc.gc_algorithm, on_pgc.block_pool_scope, on_pgc.copy_back),
+        (ssd::GcAlgorithm::LikeDiskSimWithoutCopyBack, ssd::BlockPoolScope::Die, false)
     );
     // This is ⌊5 % of 8 × 2048⌋ blocks.
     assert_eq!((on_pgc.start_threshold_free_blocks, on_pgc.stop_threshold_free_blocks), (818, 820));
     let as_before = gc("\"lawc2017\"\nssd.gc.procedure = \"as-set\"\nssd.gc.pool = \"plane\"");
     assert_eq!(
-        (as_before.collection_procedure, as_before.pool_scope, as_before.copy_back),
-        (ssd::CollectionProcedure::VictimByPolicy, ssd::PoolScope::Plane, false)
+        (as_before.gc_algorithm, as_before.block_pool_scope, as_before.copy_back),
+        (ssd::GcAlgorithm::VictimByPolicy, ssd::BlockPoolScope::Plane, false)
     );
     assert_eq!((as_before.start_threshold_free_blocks, as_before.stop_threshold_free_blocks), (25, 26));
     // The configuration in a report can be run again.
@@ -279,7 +282,7 @@ fn members_ask_softly_where_the_controller_may_wait() {
         let coordination = scenario.array.coordination.expect("there is a controller");
         (
             coordination.joint_collection_request_timing,
-            coordination.begins_cycles_when_idle,
+            coordination.begins_joint_collection_when_idle,
             coordination.all_dies_of_forced_member_collect,
             scenario.warnings,
         )

@@ -11,10 +11,10 @@ fn with(device: &str, text: &str) -> String {
 #[test]
 fn background_work_is_for_every_device_and_off_unless_it_is_set() {
     for device in DEVICES {
-        assert!(read_with(&with(device, ""), &[]).unwrap().array.ssd.mechanisms.is_empty());
+        assert!(read_with(&with(device, ""), &[]).unwrap().array.ssd.die_delay_mechanisms.is_empty());
         let text = with(device, "[ssd.background]\nevery = \"100ms\"\nlasts = \"1.5ms\"\n");
         let scenario = read_with(&text, &[]).unwrap();
-        let background = scenario.array.ssd.mechanisms.background.unwrap();
+        let background = scenario.array.ssd.die_delay_mechanisms.background.unwrap();
         assert_eq!((background.every.ns, background.lasts.ns), (100_000_000, 1_500_000));
         let written = serde_json::to_value(&scenario.config).unwrap();
         assert_eq!(written["ssd"]["background"], serde_json::json!({ "every": "100ms", "lasts": "1500us" }));
@@ -47,7 +47,7 @@ fn background_work_that_contradicts_itself_is_refused() {
 fn read_retries_are_for_every_device() {
     for device in DEVICES {
         let scenario = read_with(&with(device, "[ssd.read_retry]\nshare = \"1%\"\ntimes = 4\n"), &[]).unwrap();
-        let retry = scenario.array.ssd.mechanisms.read_retry.unwrap();
+        let retry = scenario.array.ssd.die_delay_mechanisms.read_retry.unwrap();
         assert_eq!((retry.share.0, retry.times), (0.01, 4));
         for (text, expected) in [
             ("share = 0.0\ntimes = 1\n", "`ssd.read_retry.share` is 0, but must be above 0"),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use flashraid_model::ssd::{Preemption as Preempted, SsdParams};
+use flashraid_model::ssd::{GcPreemption as Preempted, SsdParams};
 
 use super::tags::{Section, TAGS};
 use super::{COLLECTS_BELOW_AT_LEAST, picoseconds_per_byte, workload};
@@ -10,13 +10,13 @@ use crate::config::{
     BlockPoolScope, BlockSummaryPage, ControllerDiePath, DieChoiceForWrites, DieNumberingOrder, Duplex, HalfDuplexBandwidthLimit,
     HostLinkBandwidth, LinkTable, Scenario, SsdConfig, VictimPolicy,
 };
-use crate::exchange::{ExportedFile, ExportedFiles};
+use crate::exchange::{FileForOtherProgram, FilesForOtherProgram};
 
 /// Maximum number of planes in a die for which MQSim has commands.
 const PLANES_MAX: u32 = 4;
 
 /// Returns the device and the workload of a scenario as files of MQSim.
-pub fn export_mqsim(scenario: &Scenario) -> ExportedFiles {
+pub fn export_mqsim(scenario: &Scenario) -> FilesForOtherProgram {
     let mut notes = Vec::new();
     let config = &scenario.config;
     if scenario.array.members > 1 {
@@ -28,8 +28,8 @@ pub fn export_mqsim(scenario: &Scenario) -> ExportedFiles {
     let device = device(scenario, &mut notes);
     let layout = Layout::of(scenario);
     let workload = workload::workload(config, &layout, &mut notes);
-    let file = |name, text| ExportedFile { file_name: name, text };
-    ExportedFiles { files: vec![file("ssdconfig.xml", device), file("workload.xml", workload)], notes }
+    let file = |name, text| FileForOtherProgram { file_name: name, text };
+    FilesForOtherProgram { files: vec![file("ssdconfig.xml", device), file("workload.xml", workload)], notes }
 }
 
 /// Number of channels, chips, dies and planes in MQSim's terms.
@@ -326,7 +326,7 @@ fn collection(scenario: &Scenario, values: &mut Values, notes: &mut Vec<String>)
     values.set("Use_Copyback_for_GC", ssd.superblock.is_none() && gc.copy_back);
     values.set("Preemptible_GC_Enabled", params.gc.preemption.is_some());
     if let Some(Preempted {
-        write_blocking_limit_to_start_ratio: t_hard,
+        write_stall_to_gc_start_threshold_ratio: t_hard,
         host_overlap_with_moves: pipeline,
         serves_page_being_moved_from_register: merge,
         moves_host_requested_pages_first: reorder,

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use flashraid_model::events::TimeParts;
+use flashraid_model::events::OperationTimeParts;
 use flashraid_model::metrics::{MetricsParams, MetricsRecorder};
 use flashraid_model::placement::RaidLevel;
 use flashraid_model::ssd::MemberCounters;
@@ -20,7 +20,11 @@ fn completed(index: u64, direction: OpKind, arrival_ns: u64, done_ns: u64, gc_me
         contiguous_on_one_member: false,
     };
     // Each part gets a little, and the parts add up to the response time.
-    let time = TimeParts { flash_ns: (done_ns - arrival_ns) / 2, queue_ns: (done_ns - arrival_ns).div_ceil(2), ..TimeParts::default() };
+    let time = OperationTimeParts {
+        flash_ns: (done_ns - arrival_ns) / 2,
+        queue_ns: (done_ns - arrival_ns).div_ceil(2),
+        ..OperationTimeParts::default()
+    };
     CompletedRequest { arrival_index: index, request, arrival_ns, done_ns, gc_members_met, time }
 }
 
@@ -49,19 +53,19 @@ fn inputs<'a>(measured: &'a MeasuredResults, counts: &'a ArrayCounters, wear: &'
         host_pages_written_to_cache: 0,
         too_many_failed: false,
         failures: Vec::new(),
-        requests_lost: 0,
+        requests_with_lost_pages: 0,
         page_bytes: 4096,
-        layout: Layout::new(RaidLevel::Raid0, 2, 1, 1 << 20),
+        array_layout: ArrayLayout::new(RaidLevel::Raid0, 2, 1, 1 << 20),
         superblock_drive: None,
-        mechanisms: Mechanisms::default(),
-        drives_without_superblocks_have_queues: false,
+        die_delay_mechanisms: Mechanisms::default(),
+        drives_without_superblocks_have_submission_queues: false,
         is_closed_loop: false,
         partial_reason: None,
         workload_note: Some("a stand-in".to_owned()),
         trace_notes: Vec::new(),
         warnings: Vec::new(),
         wall_s: 1.5,
-        simulator_speed: Perf::new(100, 200, 10, 0.5, 1.0, Some(4096)),
+        simulator_speed: SimulatorSpeed::new(100, 200, 10, 0.5, 1.0, Some(4096)),
     }
 }
 
@@ -84,7 +88,7 @@ fn example_with(change: impl FnOnce(&mut ReportInputs)) -> Report {
     metrics.record_gc_interval(&VictimBlockCollection {
         pool: 2,
         free_blocks_before: 12,
-        free_blocks_min: 11,
+        pool_free_blocks_min: 11,
         writes_blocked_from_ns: SECOND + 1_000_000,
         all_requests_blocked_from_ns: SECOND + 2_000_000,
         member: 1,
@@ -94,7 +98,7 @@ fn example_with(change: impl FnOnce(&mut ReportInputs)) -> Report {
         pages_moved: 90,
         is_caused_by_coordination: true,
     });
-    metrics.record_free_blocks(1, SECOND + 8_000_000, 24, 12);
+    metrics.record_pool_free_blocks(1, SECOND + 8_000_000, 24, 12);
     let measured = metrics.into_results(4 * SECOND, 4 * SECOND);
     let collected = MemberCounters {
         host_pages_read: 488,
@@ -234,7 +238,7 @@ fn write_amplification_at_most_counts_what_is_owed() {
 
 #[test]
 fn lost_data_are_a_verdict_of_their_own() {
-    let lost = example_with(|inputs| inputs.requests_lost = 1);
+    let lost = example_with(|inputs| inputs.requests_with_lost_pages = 1);
     let failed = example_with(|inputs| inputs.too_many_failed = true);
     for report in [lost, failed] {
         assert!(report.verdict.load == LoadVerdict::DataLost && report.verdict.has_mark(WarningMark::DataLost));
@@ -257,7 +261,7 @@ fn a_scaled_drive_has_the_life_of_the_drive_that_is_meant() {
         page_bytes: 4096,
         has_submission_queues: false,
         scaled_down_by: 4,
-        scaled_down_dimension: ScaledDimension::Space,
+        scaled_down_dimension: ScaledDriveDimension::Space,
     };
     let life = |drive| example_of(drive).flash.lifetime.unwrap();
     let ratios = |drive| {
@@ -273,7 +277,7 @@ fn a_scaled_drive_has_the_life_of_the_drive_that_is_meant() {
         .map(|ratio| (ratio * 1e6).round() / 1e6)
     };
     assert_eq!(ratios(drive), [4.0, 4.0, 4.0, 0.25, 1.0]);
-    assert_eq!(ratios(SuperblockDriveInputs { scaled_down_dimension: ScaledDimension::Width, ..drive }), [1.0, 1.0, 4.0, 1.0, 1.0]);
+    assert_eq!(ratios(SuperblockDriveInputs { scaled_down_dimension: ScaledDriveDimension::Width, ..drive }), [1.0, 1.0, 4.0, 1.0, 1.0]);
 }
 
 #[test]
@@ -312,9 +316,9 @@ fn an_empty_run_has_no_figures_but_a_report() {
 #[test]
 fn without_the_wall_clock_only_counts_remain() {
     let report = example();
-    let slower = Report { wall_s: 99.0, perf: Perf::new(100, 200, 10, 9.0, 8.0, None), ..report.clone() };
+    let slower = Report { wall_s: 99.0, perf: SimulatorSpeed::new(100, 200, 10, 9.0, 8.0, None), ..report.clone() };
     assert_ne!(slower, report);
     assert_eq!(slower.without_wall_clock(), report.without_wall_clock());
-    let other = Report { perf: Perf::new(101, 200, 10, 0.5, 1.0, None), ..report.clone() };
+    let other = Report { perf: SimulatorSpeed::new(101, 200, 10, 0.5, 1.0, None), ..report.clone() };
     assert_ne!(other.without_wall_clock(), report.without_wall_clock());
 }

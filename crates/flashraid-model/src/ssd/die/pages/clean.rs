@@ -5,9 +5,9 @@ use super::work::Step;
 use super::{Awaited, Clean, NO_PAGE, PageContext, PageDies, Phase, SlotPhase, State};
 use crate::events::{TimeNs, VictimBlockCollection};
 use crate::ids::{BlockId, DieId};
-use crate::space::pools::{Pools, VictimCollectionWork};
+use crate::space::pools::{BlockPools, VictimCollectionWork};
 use crate::ssd::collect::pools::{Due, Watermarks};
-use crate::ssd::job::{Cause, DieWorkerId, NEVER};
+use crate::ssd::job::{Cause, DieExecutionUnitId, NEVER};
 use crate::ssd::parts::SsdParts;
 
 impl Clean {
@@ -40,7 +40,7 @@ impl PageContext<'_> {
         die: DieId,
         cause: Cause,
         needed: bool,
-        mut find: impl FnMut(&Watermarks, &mut Pools, u64) -> Due,
+        mut find: impl FnMut(&Watermarks, &mut BlockPools, u64) -> Due,
     ) -> bool {
         if !self.own.by_plane {
             let Some((pool, victim)) = find(&self.own.watermarks, self.pools, 0) else { return false };
@@ -154,10 +154,10 @@ impl PageContext<'_> {
         self.own.dies[die.index()].cleans[scope as usize] = Some(clean);
         if self.own.channels.is_empty() {
             let whole = std::iter::once(Step::wait(self.own.durations.clean_ns(work)));
-            self.begin_work(at, die, DieWorkerId::clean(scope), whole, NO_PAGE);
+            self.begin_work(at, die, DieExecutionUnitId::clean(scope), whole, NO_PAGE);
         } else {
             let steps = self.own.durations.clean_steps(work, room);
-            self.begin_work(at, die, DieWorkerId::clean(scope), steps, NO_PAGE);
+            self.begin_work(at, die, DieExecutionUnitId::clean(scope), steps, NO_PAGE);
         }
     }
 
@@ -168,7 +168,7 @@ impl PageContext<'_> {
         if !self.own.lazy {
             // Reads of the page that is programmed do not interrupt its program; an erase is interrupted by all.
             let programmed = if phase == Phase::Program { clean.register } else { NO_PAGE };
-            return self.begin_work(at, die, DieWorkerId::clean(scope), steps, programmed);
+            return self.begin_work(at, die, DieExecutionUnitId::clean(scope), steps, programmed);
         }
         clean.work.wait(at, ns);
         self.own.dies[die.index()].joint_ends = None;
@@ -255,7 +255,7 @@ impl PageContext<'_> {
             end_ns: at,
             pages_moved: clean.pages_moved,
             free_blocks_before: clean.free_blocks_before,
-            free_blocks_min: clean.free_blocks_min,
+            pool_free_blocks_min: clean.free_blocks_min,
             writes_blocked_from_ns: writes_wait_from,
             all_requests_blocked_from_ns: all_wait_from,
             is_caused_by_coordination: clean.cause == Cause::Forced,
@@ -308,7 +308,7 @@ impl PageContext<'_> {
 
 impl PageDies {
     /// Returns the number of pages that the current cleans of a die must still move, and the time for this without interruptions.
-    pub(crate) fn cleans_left(&self, pools: &Pools, preemptive: bool, now: TimeNs, die: DieId) -> (u64, u64) {
+    pub(crate) fn cleans_left(&self, pools: &BlockPools, preemptive: bool, now: TimeNs, die: DieId) -> (u64, u64) {
         let left = self.dies[die.index()].cleans.iter().flatten().map(|clean| {
             if !preemptive {
                 return (0, clean.work.plain_end.saturating_sub(now));
@@ -351,7 +351,7 @@ impl SsdParts {
             end_ns: time.end,
             pages_moved: work.pages_moved,
             free_blocks_before: work.free_blocks_before,
-            free_blocks_min: work.free_blocks_before_erase,
+            pool_free_blocks_min: work.free_blocks_before_erase,
             writes_blocked_from_ns: time.start,
             all_requests_blocked_from_ns: time.start,
             is_caused_by_coordination: false,

@@ -10,13 +10,13 @@ use super::work::Channel;
 use crate::events::{Slab, TimeNs};
 use crate::ids::{DieId, Lpn, MemberId};
 use crate::request::OpKind;
-use crate::space::pools::Pools;
+use crate::space::pools::BlockPools;
 use crate::ssd::collect::pools::Watermarks;
 use crate::ssd::front::{Front, PageBuffer};
 use crate::ssd::job::{LogicalPageOp, NEVER, OpEnd, Origin, PendingFlashWork, SsdWake};
-use crate::ssd::mechanism::{AtDie, MechanismCounters};
-use crate::ssd::outbox::Outbox;
-use crate::ssd::params::{DieChoiceForWrites, SimulationShortcuts, SsdParams, Suspension};
+use crate::ssd::mechanism::{AtDie, DieDelayMechanismCounters};
+use crate::ssd::outbox::SsdOutbox;
+use crate::ssd::params::{DieChoiceForWrites, ExactFastPaths, SsdParams, Suspension};
 use crate::ssd::parts::SsdParts;
 use std::collections::VecDeque;
 
@@ -55,9 +55,9 @@ pub(crate) struct PageDies {
 /// The dies together with the parts of the SSD that they need, borrowed for one call.
 pub(crate) struct PageContext<'a> {
     /// Output list for everything that the dies cause elsewhere.
-    pub(crate) out: &'a mut Outbox,
+    pub(crate) out: &'a mut SsdOutbox,
     /// Mapping of the member's pages.
-    pub(crate) pools: &'a mut Pools,
+    pub(crate) pools: &'a mut BlockPools,
     /// Queues, processor cores and buffer that come before the dies.
     pub(crate) front: &'a mut Front,
     /// Parts that every SSD has.
@@ -68,7 +68,7 @@ pub(crate) struct PageContext<'a> {
 
 impl PageDies {
     /// Returns idle dies. `controlled` is true if the array's controller may force the member to collect.
-    pub(crate) fn new(params: &SsdParams, seed: u64, member: MemberId, controlled: bool, shortcuts: SimulationShortcuts) -> Self {
+    pub(crate) fn new(params: &SsdParams, seed: u64, member: MemberId, controlled: bool, shortcuts: ExactFastPaths) -> Self {
         let g = params.geometry;
         let by_plane = params.gc.blocks_planes();
         let scopes = if by_plane { g.planes } else { 1 };
@@ -76,7 +76,7 @@ impl PageDies {
         let (immediate, in_steps) =
             if shortcuts.computes_ends_on_arrival && may_be_immediate(params, controlled) { (g.dies, 0) } else { (0, g.dies) };
         let die = |die: u32| {
-            let mechanisms = AtDie::new(&params.mechanisms, seed, member, DieId(die));
+            let mechanisms = AtDie::new(&params.die_delay_mechanisms, seed, member, DieId(die));
             Die::new(scopes, by_plane, params.gc.idle_collection_after_ns, mechanisms)
         };
         let dynamic = params.die_choice_for_writes == DieChoiceForWrites::Dynamic;
@@ -106,20 +106,20 @@ impl PageDies {
 
     /// Returns the die and logical page number of logical page `page` (rule 7).
     #[inline]
-    pub(crate) fn die_and_lpn(&self, pools: &Pools, page: u32) -> (DieId, Lpn) {
+    pub(crate) fn die_and_lpn(&self, pools: &BlockPools, page: u32) -> (DieId, Lpn) {
         // Every page comes here three times (twice to hint), and divisions would be a tenth of its cost.
         if let Some(shift) = self.die_shift {
             let die = DieId(page & ((1 << shift) - 1));
-            return (die, pools.lpn_of_die_page(die, page >> shift));
+            return (die, pools.lpn_of_die_logical_page(die, page >> shift));
         }
         let (dies, stride) = self.striping;
         let die = DieId(page / stride % dies);
         let page_of_die = page / (stride * dies) * stride + page % stride;
-        (die, pools.lpn_of_die_page(die, page_of_die))
+        (die, pools.lpn_of_die_logical_page(die, page_of_die))
     }
 
     /// Returns the work that the host's writes so far leave to the dies at `now`.
-    pub(crate) fn owed(&self, pools: &Pools, preemptive: bool, now: TimeNs) -> PendingFlashWork {
+    pub(crate) fn owed(&self, pools: &BlockPools, preemptive: bool, now: TimeNs) -> PendingFlashWork {
         let immediate = self.immediate.iter().map(|die| die.cleaning_left_ns(now));
         let in_steps = (0..self.dies.len() as u32).map(|die| self.cleans_left(pools, preemptive, now, DieId(die)));
         let (moves_pages, collection_ns) = in_steps.fold((0, immediate.sum()), |(pages, ns), die| (pages + die.0, ns + die.1));
@@ -127,7 +127,7 @@ impl PageDies {
     }
 
     /// Returns the counters of the mechanisms, summed over the dies.
-    pub(crate) fn mechanism_counters(&self) -> MechanismCounters {
+    pub(crate) fn mechanism_counters(&self) -> DieDelayMechanismCounters {
         self.dies.iter().filter_map(|die| die.activity.mechanisms.as_ref()).map(|mechanisms| mechanisms.counters).sum()
     }
 
@@ -162,7 +162,7 @@ impl PageDies {
     }
 
     /// Writes logical pages in order. It takes no simulated time and counts nothing.
-    pub(crate) fn overwrite_untimed(&self, pools: &mut Pools, pages: &[(u32, u8)]) {
+    pub(crate) fn overwrite_untimed(&self, pools: &mut BlockPools, pages: &[(u32, u8)]) {
         // Dies know nothing of each other: one after the other keeps the tables of one in the processor's cache.
         let mut lpns_of_dies = vec![Vec::new(); self.striping.0 as usize];
         for (page, _) in pages {

@@ -1,10 +1,10 @@
 //! Durations of all operations of a die, computed once, and the steps of which operations consist (rules 14, 18 to 20, 30 and 90).
 
 use super::work::Step;
-use crate::events::TimeParts;
+use crate::events::OperationTimeParts;
 use crate::flash::Timing;
 use crate::request::OpKind;
-use crate::space::pools::{CollectionProcedure, VictimCollectionWork};
+use crate::space::pools::{GcAlgorithm, VictimCollectionWork};
 use crate::ssd::params::{HostOverlapWithMoves, SsdParams};
 
 /// Durations of all operations of a die.
@@ -40,18 +40,18 @@ pub(super) struct Durations {
 impl Durations {
     pub(super) fn new(params: &SsdParams) -> Self {
         let t = params.timing;
-        let transfers_crossing = params.gc.collection_procedure == CollectionProcedure::LikeDiskSimWithoutCopyBack;
+        let transfers_crossing = params.gc.gc_algorithm == GcAlgorithm::LikeDiskSimWithoutCopyBack;
         let transfers_all = !params.gc.copy_back && !transfers_crossing;
         Self {
-            around_read_ns: t.command_overhead_ns + t.page_transfer_ns,
+            around_read_ns: t.host_command_overhead_ns + t.page_transfer_ns,
             array_ns: t.page_read_ns,
-            write_ns: t.command_overhead_ns + t.page_transfer_ns + t.page_program_ns,
+            write_ns: t.host_command_overhead_ns + t.page_transfer_ns + t.page_program_ns,
             seal_ns: if params.geometry.has_summary_page && !t.spreads_summary_page_over_programs {
                 t.summary_page_transfer_ns + t.page_program_ns
             } else {
                 0
             },
-            no_flash_ns: t.command_overhead_ns.max(1),
+            no_flash_ns: t.host_command_overhead_ns.max(1),
             move_ns: t.page_read_ns + t.page_program_ns + if transfers_all { 2 * t.page_transfer_ns } else { 0 },
             erase_ns: t.block_erase_ns,
             poll_duration_ns: params.gc.preemption.map_or(0, |preemption| preemption.poll_duration_ns),
@@ -86,7 +86,7 @@ impl Durations {
 
     /// Returns the time from the start of a host write to the start of its program.
     pub(crate) fn before_program_ns(&self) -> u64 {
-        self.timing.command_overhead_ns + self.timing.page_transfer_ns
+        self.timing.host_command_overhead_ns + self.timing.page_transfer_ns
     }
 
     /// Returns the time to program a page. If the page fills a block, the summary is included.
@@ -109,19 +109,19 @@ impl Durations {
 
     /// Adds the times of a host operation itself, without waits, to `time`.
     #[inline]
-    pub(crate) fn spend(&self, kind: OpKind, array_ns: Option<u64>, sealed: bool, time: &mut TimeParts) {
+    pub(crate) fn spend(&self, kind: OpKind, array_ns: Option<u64>, sealed: bool, time: &mut OperationTimeParts) {
         let t = &self.timing;
         let summaries = u64::from(sealed && self.seal_ns > 0);
         match (kind, array_ns) {
             (OpKind::Read, Some(array_ns)) => {
                 time.flash_ns += array_ns;
                 time.transfer_ns += t.page_transfer_ns;
-                time.other_ns += t.command_overhead_ns;
+                time.other_ns += t.host_command_overhead_ns;
             }
             (OpKind::Write, _) => {
                 time.flash_ns += t.page_program_ns * (1 + summaries);
                 time.transfer_ns += t.page_transfer_ns + t.summary_page_transfer_ns * summaries;
-                time.other_ns += t.command_overhead_ns;
+                time.other_ns += t.host_command_overhead_ns;
             }
             _ => time.other_ns += self.no_flash_ns,
         }
@@ -129,7 +129,7 @@ impl Durations {
 
     fn read_steps(&self, array_ns: u64) -> impl Iterator<Item = Step> + use<> {
         let t = self.timing;
-        [Step::wait(t.command_overhead_ns + array_ns), Step::Transfer(t.page_transfer_ns)].into_iter()
+        [Step::wait(t.host_command_overhead_ns + array_ns), Step::Transfer(t.page_transfer_ns)].into_iter()
     }
 
     /// Returns the steps to program a page. The summary asks for the channel when the program of the page has ended.
@@ -151,7 +151,7 @@ impl Durations {
         let t = self.timing;
         let (read, write) = (array_ns.filter(|_| kind == OpKind::Read), kind == OpKind::Write);
         let no_flash = (read.is_none() && !write).then_some(Step::wait(self.no_flash_ns));
-        let before = [Step::wait(t.command_overhead_ns), Step::Transfer(t.page_transfer_ns)];
+        let before = [Step::wait(t.host_command_overhead_ns), Step::Transfer(t.page_transfer_ns)];
         let reading = self.read_steps(read.unwrap_or(0)).take(if read.is_some() { 2 } else { 0 });
         let writing = before.into_iter().chain(self.program_steps(sealed)).take(if write { usize::MAX } else { 0 });
         no_flash.into_iter().chain(reading).chain(writing)
@@ -178,13 +178,13 @@ impl Durations {
     }
 
     fn joint_array_read(&self, array_ns: u64) -> impl Iterator<Item = Step> + use<> {
-        [Step::wait(self.timing.command_overhead_ns), Step::Barrier, Step::wait(array_ns), Step::Barrier].into_iter()
+        [Step::wait(self.timing.host_command_overhead_ns), Step::Barrier, Step::wait(array_ns), Step::Barrier].into_iter()
     }
 
     /// Returns the steps of a host write that overlaps with a clean's program.
     pub(crate) fn joint_write_steps(&self, sealed: bool) -> impl Iterator<Item = Step> + use<> {
         let t = self.timing;
-        let before = [Step::wait(t.command_overhead_ns), Step::Barrier, Step::Transfer(t.page_transfer_ns), Step::Barrier];
+        let before = [Step::wait(t.host_command_overhead_ns), Step::Barrier, Step::Transfer(t.page_transfer_ns), Step::Barrier];
         before.into_iter().chain(self.program_steps(sealed))
     }
 

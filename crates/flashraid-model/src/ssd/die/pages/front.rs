@@ -5,7 +5,7 @@
 
 use super::PageContext;
 use super::waiting::Waiting;
-use crate::events::{TimeNs, TimeParts};
+use crate::events::{OperationTimeParts, TimeNs};
 use crate::request::OpKind;
 use crate::ssd::front::{Buffered, Entering, Stage};
 use crate::ssd::job::{FrontWake, LogicalPageOp, OpEnd, Origin, Waiter, WorkSnapshot};
@@ -74,7 +74,7 @@ impl PageContext<'_> {
                     before: WorkSnapshot::default(),
                 };
                 let at = front.send_over_link(now, true, 1);
-                front.read_ends(at, &waiter, TimeParts { transfer_ns: at - now, ..TimeParts::default() }, self.out);
+                front.read_ends(at, &waiter, OperationTimeParts { transfer_ns: at - now, ..OperationTimeParts::default() }, self.out);
             }
             !is_buffered
         });

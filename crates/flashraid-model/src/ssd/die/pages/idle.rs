@@ -3,7 +3,7 @@
 use super::{PageContext, SlotPhase};
 use crate::events::TimeNs;
 use crate::ids::DieId;
-use crate::ssd::job::{Cause, DieWorkerId, NEVER};
+use crate::ssd::job::{Cause, DieExecutionUnitId, NEVER};
 
 impl PageContext<'_> {
     /// Starts an idle period if no operation waits and no clean is in progress.
@@ -21,7 +21,7 @@ impl PageContext<'_> {
         state.slot.work.stop();
         state.activity.end_work(at, self.parts);
         if let Some(idle_ns) = idle_ns {
-            self.begin_wait(at, die, DieWorkerId::SLOT, idle_ns, NEVER);
+            self.begin_wait(at, die, DieExecutionUnitId::SLOT, idle_ns, NEVER);
         }
     }
 
@@ -29,7 +29,7 @@ impl PageContext<'_> {
     pub(crate) fn begin(&mut self) {
         let Some(idle_ns) = self.own.watermarks.idle_ns() else { return };
         for die in (0..self.own.dies.len() as u32).map(DieId) {
-            self.begin_wait(0, die, DieWorkerId::SLOT, idle_ns, NEVER);
+            self.begin_wait(0, die, DieExecutionUnitId::SLOT, idle_ns, NEVER);
             self.schedule_wake_up(die);
         }
     }

@@ -4,10 +4,10 @@
 //! ([`may_be_immediate`]). Then everything is known that can happen before the end of an operation.
 
 use super::PageDies;
-use crate::events::{TimeNs, TimeParts, VictimBlockCollection};
+use crate::events::{OperationTimeParts, TimeNs, VictimBlockCollection};
 use crate::ids::{DieId, Lpn};
 use crate::request::OpKind;
-use crate::space::pools::Pools;
+use crate::space::pools::BlockPools;
 use crate::ssd::job::NEVER;
 use crate::ssd::params::{CollectionBlockingScope, DieChoiceForWrites, SsdParams};
 use crate::ssd::parts::SsdParts;
@@ -131,7 +131,7 @@ impl ImmediateDie {
 
 /// The dies of an immediate member with the parts that they need, borrowed for one operation.
 pub(crate) struct ImmediateContext<'a> {
-    pub(crate) pools: &'a mut Pools,
+    pub(crate) pools: &'a mut BlockPools,
     pub(crate) parts: &'a mut SsdParts,
     pub(crate) own: &'a mut PageDies,
 }
@@ -292,8 +292,8 @@ impl ImmediateContext<'_> {
 impl PageDies {
     /// Returns the time of an operation that arrived at `now`, divided into causes.
     #[inline]
-    pub(crate) fn time_of(&self, now: TimeNs, kind: OpKind, served: Served) -> TimeParts {
-        let mut time = TimeParts { collection_ns: served.wait_and_flags >> Served::FLAGS, ..TimeParts::default() };
+    pub(crate) fn time_of(&self, now: TimeNs, kind: OpKind, served: Served) -> OperationTimeParts {
+        let mut time = OperationTimeParts { collection_ns: served.wait_and_flags >> Served::FLAGS, ..OperationTimeParts::default() };
         let array_ns = served.has(Served::MAPPED).then_some(self.durations.array_ns);
         self.durations.spend(kind, array_ns, served.has(Served::SEALED), &mut time);
         time.queue_ns = served.end - now - time.total_ns();
@@ -307,7 +307,7 @@ pub(super) fn may_be_immediate(params: &SsdParams, controlled: bool) -> bool {
     let interruptible = !params.gc.collection_takes_no_time
         && (controlled || params.gc.preemption.is_some() || params.gc.idle_collection_after_ns.is_some());
     params.front_end.is_none()
-        && params.mechanisms.is_empty()
+        && params.die_delay_mechanisms.is_empty()
         && !interruptible
         && params.channel.is_none()
         && params.link.is_none()

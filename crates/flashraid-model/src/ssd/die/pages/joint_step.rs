@@ -21,7 +21,7 @@ use super::{Die, NO_PAGE, PageContext, Phase, SlotPhase, State};
 use crate::events::TimeNs;
 use crate::ids::{DieId, Lpn};
 use crate::request::OpKind;
-use crate::ssd::job::{DieWorkerId, NEVER};
+use crate::ssd::job::{DieExecutionUnitId, NEVER};
 use crate::ssd::params::HostOverlapWithMoves;
 
 /// Host operations of one die that overlap with a step of a clean.
@@ -150,7 +150,7 @@ impl JointStep {
 
 impl Die {
     /// Returns the position of a worker among the overlapping operations, if it takes part.
-    pub(super) fn companion_of(&self, worker: DieWorkerId) -> Option<usize> {
+    pub(super) fn companion_of(&self, worker: DieExecutionUnitId) -> Option<usize> {
         let joint_step = self.joint_step.as_ref()?;
         worker.companion().or_else(|| (worker.scope() == Some(joint_step.scope)).then_some(joint_step.clean))
     }
@@ -189,7 +189,7 @@ impl PageContext<'_> {
         let reads: Vec<_> = ids.iter().zip(planes).zip(array_ns).map(|((&id, plane), array_ns)| (id, plane, array_ns)).collect();
         if self.own.lazy {
             let t = self.parts.params.timing;
-            let from = at + t.command_overhead_ns;
+            let from = at + t.host_command_overhead_ns;
             let mut joint_ends = JointEnds::new(self.parts.params.geometry.planes);
             for (id, plane, array_ns) in reads {
                 let ends = joint_ends.read(from, plane, array_ns, t.page_transfer_ns);
@@ -226,7 +226,7 @@ impl PageContext<'_> {
             let t = self.parts.params.timing;
             let mut joint_ends = JointEnds::new(self.parts.params.geometry.planes);
             for (id, (plane, sealed)) in writes {
-                let from = at + t.command_overhead_ns;
+                let from = at + t.host_command_overhead_ns;
                 let ends = joint_ends.program(from, plane, t.page_transfer_ns, self.own.durations.program_ns(sealed));
                 self.finish(id, ends);
             }
@@ -395,7 +395,7 @@ impl PageContext<'_> {
             alone = Some(ends);
             joint_ends
         });
-        let from = now + t.command_overhead_ns;
+        let from = now + t.host_command_overhead_ns;
         let done = match (kind, plane) {
             (OpKind::Write, Some(plane)) => joint_ends.program(from, plane, t.page_transfer_ns, program_ns),
             _ => joint_ends.read(from, plane, array_ns, t.page_transfer_ns),
@@ -441,7 +441,8 @@ impl PageContext<'_> {
 impl PageContext<'_> {
     fn next_step_of_companion(&mut self, at: TimeNs, die: DieId, number: usize) {
         let joint_step = self.own.dies[die.index()].joint_step.as_ref().expect("a companion works");
-        let worker = if number == joint_step.clean { DieWorkerId::clean(joint_step.scope) } else { DieWorkerId::of_companion(number) };
+        let worker =
+            if number == joint_step.clean { DieExecutionUnitId::clean(joint_step.scope) } else { DieExecutionUnitId::of_companion(number) };
         self.next_work_step(at, die, worker);
     }
 
@@ -478,7 +479,7 @@ impl PageContext<'_> {
     }
 
     /// Records that a worker has reached a barrier. Returns true if it may pass at once. A clean's step without companions never waits.
-    pub(super) fn reach_barrier(&mut self, die: DieId, worker: DieWorkerId) -> bool {
+    pub(super) fn reach_barrier(&mut self, die: DieId, worker: DieExecutionUnitId) -> bool {
         let state = self.die(die);
         let Some(number) = state.companion_of(worker) else { return true };
         let joint_step = state.joint_step.as_mut().expect("a companion works");

@@ -10,15 +10,15 @@
 use super::{Clean, Die, NO_PAGE, PageContext, Phase, SlotPhase, State};
 use crate::events::TimeNs;
 use crate::ids::DieId;
-use crate::space::pools::CollectionProcedure;
-use crate::ssd::job::{DieWorkerId, NEVER, SsdWake};
+use crate::space::pools::GcAlgorithm;
+use crate::ssd::job::{DieExecutionUnitId, NEVER, SsdWake};
 use crate::ssd::params::{DieChoiceForWrites, SsdParams};
 
 impl Die {
     /// Returns the only active worker. With die blocking, the clean pauses while the command slot is in use.
     #[inline]
-    fn active(&self) -> DieWorkerId {
-        if self.slot.phase == SlotPhase::Free && self.cleans[0].is_some() { DieWorkerId::clean(0) } else { DieWorkerId::SLOT }
+    fn active(&self) -> DieExecutionUnitId {
+        if self.slot.phase == SlotPhase::Free && self.cleans[0].is_some() { DieExecutionUnitId::clean(0) } else { DieExecutionUnitId::SLOT }
     }
 }
 
@@ -34,7 +34,7 @@ impl PageContext<'_> {
             let state = &self.own.dies[die.index()];
             let worker = state.active();
             let work = match worker {
-                DieWorkerId::SLOT => &state.slot.work,
+                DieExecutionUnitId::SLOT => &state.slot.work,
                 _ => &state.clean(0).work,
             };
             let (began, ends) = (work.began, work.ends);
@@ -42,11 +42,11 @@ impl PageContext<'_> {
             if !over {
                 return;
             }
-            if worker != DieWorkerId::SLOT && state.clean(0).phase == Phase::Poll {
+            if worker != DieExecutionUnitId::SLOT && state.clean(0).phase == Phase::Poll {
                 self.move_undisturbed(now, die);
             }
             let state = &self.own.dies[die.index()];
-            let ends = if worker == DieWorkerId::SLOT { state.slot.work.ends } else { state.clean(0).work.ends };
+            let ends = if worker == DieExecutionUnitId::SLOT { state.slot.work.ends } else { state.clean(0).work.ends };
             self.work_over(ends, die, worker);
         }
     }
@@ -161,7 +161,7 @@ impl PageContext<'_> {
         let state = &self.own.dies[die.index()];
         let clean = state.clean(0);
         // Which pages cross planes is seen step by step.
-        let crosses = self.parts.params.gc.collection_procedure == CollectionProcedure::LikeDiskSimWithoutCopyBack;
+        let crosses = self.parts.params.gc.gc_algorithm == GcAlgorithm::LikeDiskSimWithoutCopyBack;
         let was_interrupted = crosses || !state.queue.is_empty() && self.may_admit_later(clean, &state.queue);
         if clean.register != NO_PAGE || clean.state == State::AllWait || was_interrupted {
             return;
@@ -206,6 +206,7 @@ impl PageContext<'_> {
 
 /// Returns true if dies do not affect each other and at most one worker of a die is active at a time.
 pub(super) fn may_be_lazy(params: &SsdParams) -> bool {
-    let is_plain = params.front_end.is_none() && params.mechanisms.is_empty() && params.channel.is_none() && params.link.is_none();
+    let is_plain =
+        params.front_end.is_none() && params.die_delay_mechanisms.is_empty() && params.channel.is_none() && params.link.is_none();
     !params.gc.blocks_planes() && is_plain && params.die_choice_for_writes == DieChoiceForWrites::Static
 }

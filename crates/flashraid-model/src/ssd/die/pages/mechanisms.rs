@@ -4,7 +4,7 @@ use super::work::Step;
 use super::{NO_PAGE, PageContext, SlotPhase};
 use crate::events::TimeNs;
 use crate::ids::DieId;
-use crate::ssd::job::DieWorkerId;
+use crate::ssd::job::DieExecutionUnitId;
 
 impl PageContext<'_> {
     /// Asks the mechanisms of a die that could serve the first operation of its queue. Returns true if a mechanism occupies the die now.
@@ -16,7 +16,7 @@ impl PageContext<'_> {
         if !state.cleans_any() {
             state.activity.end_work(at, self.parts);
         }
-        self.begin_work(at, die, DieWorkerId::SLOT, std::iter::once(Step::wait(until - at)), NO_PAGE);
+        self.begin_work(at, die, DieExecutionUnitId::SLOT, std::iter::once(Step::wait(until - at)), NO_PAGE);
         true
     }
 }

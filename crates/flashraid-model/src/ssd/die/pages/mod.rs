@@ -60,7 +60,7 @@ use crate::ids::{BlockId, DieId, Lpn};
 use crate::request::OpKind;
 use crate::ssd::collect::pools::Forced;
 use crate::ssd::die::activity::Activity;
-use crate::ssd::job::{Cause, DieWorkerId, FrontWake, NEVER, Origin, Stopwatch, WorkSnapshot};
+use crate::ssd::job::{Cause, DieExecutionUnitId, FrontWake, NEVER, Origin, Stopwatch, WorkSnapshot};
 use crate::ssd::mechanism::AtDie;
 pub(crate) use context::{PageContext, PageDies};
 pub(crate) use immediate::{ImmediateContext, Served};
@@ -286,7 +286,7 @@ impl Die {
     }
 
     #[inline]
-    fn work_mut(&mut self, worker: DieWorkerId) -> &mut Work {
+    fn work_mut(&mut self, worker: DieExecutionUnitId) -> &mut Work {
         match (worker.companion(), worker.scope()) {
             (Some(number), _) => self.work_in_joint_step_mut(number),
             (None, None) => &mut self.slot.work,
@@ -338,7 +338,7 @@ impl PageContext<'_> {
     }
 
     /// Ends a wait of a worker. Its next step begins, or the die chooses its next work.
-    fn wait_over(&mut self, at: TimeNs, die: DieId, worker: DieWorkerId) {
+    fn wait_over(&mut self, at: TimeNs, die: DieId, worker: DieExecutionUnitId) {
         if let Some(number) = self.die(die).companion_of(worker) {
             self.companion_continues(at, die, number);
         } else if self.die(die).work_mut(worker).has_steps() {
@@ -348,7 +348,7 @@ impl PageContext<'_> {
         }
     }
 
-    fn work_over(&mut self, at: TimeNs, die: DieId, worker: DieWorkerId) {
+    fn work_over(&mut self, at: TimeNs, die: DieId, worker: DieExecutionUnitId) {
         if let Some(number) = self.own.dies[die.index()].companion_of(worker) {
             return self.companion_ended(at, die, number);
         }
@@ -538,7 +538,7 @@ impl PageContext<'_> {
         } else {
             state.slot.finishing = id;
             let steps = self.own.durations.command_steps(op.kind, array_ns, sealed);
-            self.begin_work(at, die, DieWorkerId::SLOT, steps, lpn);
+            self.begin_work(at, die, DieExecutionUnitId::SLOT, steps, lpn);
         }
         if op.kind != OpKind::Read {
             self.place_waiting(at);

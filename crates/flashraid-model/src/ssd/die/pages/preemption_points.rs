@@ -7,11 +7,11 @@ use crate::events::TimeNs;
 use crate::ids::{DieId, Lpn};
 use crate::request::OpKind;
 use crate::space::pools::Moved;
-use crate::ssd::job::DieWorkerId;
-use crate::ssd::params::{HostOverlapWithMoves, Preemption};
+use crate::ssd::job::DieExecutionUnitId;
+use crate::ssd::params::{GcPreemption, HostOverlapWithMoves};
 
 impl PageContext<'_> {
-    pub(super) fn preemption(&self) -> &Preemption {
+    pub(super) fn preemption(&self) -> &GcPreemption {
         self.parts.params.gc.preemption.as_ref().expect("only a preemptive clean has steps")
     }
 
@@ -109,7 +109,7 @@ impl PageContext<'_> {
     }
 
     fn at_point_1(&mut self, at: TimeNs, die: DieId, scope: u32) {
-        let Preemption { serves_page_being_moved_from_register: merge, host_overlap_with_moves: pipeline, .. } = *self.preemption();
+        let GcPreemption { serves_page_being_moved_from_register: merge, host_overlap_with_moves: pipeline, .. } = *self.preemption();
         let clean = self.own.dies[die.index()].clean(scope);
         let (register, pool) = (clean.register, clean.pool);
         let register_is_valid = self.pools.lies_in(register, clean.victim);
@@ -137,7 +137,7 @@ impl PageContext<'_> {
     }
 
     fn at_point_2(&mut self, at: TimeNs, die: DieId, scope: u32) {
-        let Preemption { moves_host_requested_pages_first: reorder, host_overlap_with_moves: pipeline, .. } = *self.preemption();
+        let GcPreemption { moves_host_requested_pages_first: reorder, host_overlap_with_moves: pipeline, .. } = *self.preemption();
         let admitted = Admitted { reads: true, writes: self.writes_may_go_in(at, die, scope) };
         let first = self.first_candidate(die, scope, admitted);
         let clean = self.own.dies[die.index()].clean(scope);
@@ -267,7 +267,7 @@ impl PageContext<'_> {
         if lazy {
             self.die(die).slot.work.wait(at, transfer_ns);
         } else {
-            self.begin_work(at, die, DieWorkerId::SLOT, steps, NO_PAGE);
+            self.begin_work(at, die, DieExecutionUnitId::SLOT, steps, NO_PAGE);
         }
         if op.kind == OpKind::Write {
             self.place_waiting(at);

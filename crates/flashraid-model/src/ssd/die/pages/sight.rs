@@ -4,8 +4,8 @@ use super::{Clean, Die, PageContext, PageDies, Phase, SlotPhase, State};
 use crate::events::TimeNs;
 use crate::ids::{DieId, Lpn};
 use crate::request::OpKind;
-use crate::space::pools::Pools;
-use crate::ssd::job::{Cause, DieWorkerId, ReadForecast};
+use crate::space::pools::BlockPools;
+use crate::ssd::job::{Cause, DieExecutionUnitId, ReadForecast};
 use crate::ssd::parts::SsdParts;
 
 impl PageContext<'_> {
@@ -55,9 +55,9 @@ impl PageContext<'_> {
 
 impl PageDies {
     /// Returns the estimated time at which a clean in progress lets a read of its scope in.
-    fn lets_reads_in(&self, pools: &Pools, parts: &SsdParts, now: TimeNs, state: &Die, scope: u32, clean: &Clean) -> TimeNs {
+    fn lets_reads_in(&self, pools: &BlockPools, parts: &SsdParts, now: TimeNs, state: &Die, scope: u32, clean: &Clean) -> TimeNs {
         let works_together = state.slot.phase == SlotPhase::JointStep && state.slot.admitted_by == Some(scope);
-        let is_suspended = state.slot.suspended.as_ref().is_some_and(|suspended| suspended.is_of(DieWorkerId::clean(scope)));
+        let is_suspended = state.slot.suspended.as_ref().is_some_and(|suspended| suspended.is_of(DieExecutionUnitId::clean(scope)));
         let stands_aside = works_together || is_suspended || clean.phase == Phase::Paused;
         let phase_ends = if stands_aside { 0 } else { clean.work.plain_end };
         let ends = now.max(state.current_work_ends()).max(phase_ends);
@@ -71,7 +71,7 @@ impl PageDies {
     }
 
     /// Returns the latest time at which a clean in progress lets reads in, as estimated.
-    pub(crate) fn collects_until(&self, pools: &Pools, parts: &SsdParts, now: TimeNs) -> Option<TimeNs> {
+    pub(crate) fn collects_until(&self, pools: &BlockPools, parts: &SsdParts, now: TimeNs) -> Option<TimeNs> {
         let of_die = |state: &Die| {
             let cleans = (0..).zip(&state.cleans).filter_map(|(scope, clean)| Some((scope, clean.as_ref()?)));
             cleans.map(|(scope, clean)| self.lets_reads_in(pools, parts, now, state, scope, clean)).max()

@@ -7,13 +7,13 @@ use super::{Clean, NO_PAGE, PageContext, Phase, SlotPhase, State};
 use crate::events::TimeNs;
 use crate::ids::{DieId, Lpn};
 use crate::request::OpKind;
-use crate::ssd::job::DieWorkerId;
+use crate::ssd::job::DieExecutionUnitId;
 
 /// Program or erase that a read has interrupted.
 #[derive(Debug, Clone)]
 pub(super) struct Suspended {
     /// Worker that was interrupted: the slot for a host write, or the clean in a scope.
-    worker: DieWorkerId,
+    worker: DieExecutionUnitId,
     /// Time that the interrupted operation still needs, in nanoseconds.
     remaining_ns: u64,
     /// Page that is being programmed.
@@ -27,7 +27,7 @@ pub(super) struct Suspended {
 
 impl Suspended {
     /// Returns true if it belongs to this worker.
-    pub(super) fn is_of(&self, worker: DieWorkerId) -> bool {
+    pub(super) fn is_of(&self, worker: DieExecutionUnitId) -> bool {
         self.worker == worker
     }
 
@@ -55,12 +55,12 @@ impl PageContext<'_> {
                     Some(scope) => admits(state.clean(scope)) && (scope == needed || state.cleans[needed as usize].is_none()),
                     None => state.cleans[needed as usize].is_none(),
                 };
-                (may.then_some(DieWorkerId::SLOT), scope)
+                (may.then_some(DieExecutionUnitId::SLOT), scope)
             }
             SlotPhase::Free => {
                 let clean = state.cleans[needed as usize].as_ref();
                 let may = clean.is_some_and(|clean| admits(clean) && matches!(clean.phase, Phase::Program | Phase::Erase));
-                (may.then_some(DieWorkerId::clean(needed)), Some(needed))
+                (may.then_some(DieExecutionUnitId::clean(needed)), Some(needed))
             }
             _ => (None, None),
         };
@@ -76,7 +76,7 @@ impl PageContext<'_> {
         work.interruptions += 1;
         let (remaining_ns, programmed) = (work.ends - now, work.lpn);
         work.stop();
-        let own = if worker == DieWorkerId::SLOT { std::mem::take(work) } else { Work::default() };
+        let own = if worker == DieExecutionUnitId::SLOT { std::mem::take(work) } else { Work::default() };
         let finishing = std::mem::replace(&mut state.slot.finishing, NONE);
         state.slot.suspended = Some(Suspended { worker, remaining_ns, programmed, scope, finishing, own });
         state.slot.phase = SlotPhase::Suspending;
@@ -89,7 +89,7 @@ impl PageContext<'_> {
         if self.own.lazy {
             self.die(die).slot.work.wait(at, ns);
         } else {
-            self.begin_work(at, die, DieWorkerId::SLOT, std::iter::once(super::work::Step::wait(ns)), NO_PAGE);
+            self.begin_work(at, die, DieExecutionUnitId::SLOT, std::iter::once(super::work::Step::wait(ns)), NO_PAGE);
         }
     }
 
@@ -97,7 +97,7 @@ impl PageContext<'_> {
     pub(super) fn serve_while_suspended(&mut self, at: TimeNs, die: DieId) {
         let state = &self.own.dies[die.index()];
         let suspended = state.slot.suspended.as_ref().expect("something is suspended");
-        let (of_clean, programmed) = (suspended.worker != DieWorkerId::SLOT, suspended.programmed);
+        let (of_clean, programmed) = (suspended.worker != DieExecutionUnitId::SLOT, suspended.programmed);
         let busy = if self.own.by_plane { state.busy_scopes() & !suspended.scope.map_or(0, |scope| 1 << scope) } else { 0 };
         let reads = Admitted { reads: true, writes: false };
         let next = state.queue.candidates(reads, &self.own.waiting).find(|&id| {
@@ -129,7 +129,7 @@ impl PageContext<'_> {
         } else {
             state.slot.finishing = id;
             let steps = self.own.durations.command_steps(OpKind::Read, array_ns, false);
-            self.begin_work(at, die, DieWorkerId::SLOT, steps, NO_PAGE);
+            self.begin_work(at, die, DieExecutionUnitId::SLOT, steps, NO_PAGE);
         }
     }
 
@@ -138,7 +138,7 @@ impl PageContext<'_> {
         let state = self.die(die);
         let Suspended { worker, remaining_ns, finishing, own, .. } = state.slot.suspended.take().expect("something is suspended");
         state.slot.finishing = finishing;
-        if worker == DieWorkerId::SLOT {
+        if worker == DieExecutionUnitId::SLOT {
             state.slot.phase = SlotPhase::Command;
             state.slot.work = own;
         } else {
@@ -148,7 +148,7 @@ impl PageContext<'_> {
         let work = state.work_mut(worker);
         work.plain_end = at + remaining_ns + work.remaining_ns();
         self.begin_wait(at, die, worker, remaining_ns, at);
-        if worker != DieWorkerId::SLOT && self.own.by_plane {
+        if worker != DieExecutionUnitId::SLOT && self.own.by_plane {
             self.slot_freed(at, die);
         }
     }

@@ -1,6 +1,6 @@
 //! A page operation from its arrival at a member with pools of blocks until its end.
 
-use crate::events::{TimeNs, TimeParts};
+use crate::events::{OperationTimeParts, TimeNs};
 use crate::ids::{DieId, Lpn};
 use crate::ssd::job::{LogicalPageOp, NEVER, Origin, WorkSnapshot};
 
@@ -32,7 +32,7 @@ pub(super) struct Waiting {
     pub(crate) before: WorkSnapshot,
     /// Time that it waited because mechanisms occupied its die, in nanoseconds.
     pub(crate) held_ns: u64,
-    pub(crate) time: TimeParts,
+    pub(crate) time: OperationTimeParts,
     /// The operations before and after it in its queue.
     pub(crate) previous: u32,
     pub(crate) next: u32,
@@ -59,7 +59,7 @@ impl Waiting {
             awaits_scope_since: NEVER,
             before: WorkSnapshot::default(),
             held_ns: 0,
-            time: TimeParts::default(),
+            time: OperationTimeParts::default(),
             previous: NONE,
             next: NONE,
             arrival: 0,
@@ -81,7 +81,7 @@ impl Waiting {
     }
 
     /// Returns its response time, divided into causes, if it ends at `at`.
-    pub(crate) fn time_until(&self, at: TimeNs) -> TimeParts {
+    pub(crate) fn time_until(&self, at: TimeNs) -> OperationTimeParts {
         let mut time = self.time;
         let left_die = at.min(self.left_die_ns);
         if self.beside_clean {

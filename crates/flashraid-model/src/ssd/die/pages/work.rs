@@ -3,7 +3,7 @@
 use super::{NO_PAGE, PageContext, PageDies};
 use crate::events::TimeNs;
 use crate::ids::{DieId, Lpn};
-use crate::ssd::job::{DieWorkerId, NEVER, SsdWake};
+use crate::ssd::job::{DieExecutionUnitId, NEVER, SsdWake};
 use crate::ssd::wire::Wire;
 use std::collections::VecDeque;
 
@@ -185,13 +185,13 @@ impl Work {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Channel {
     /// Transfers in the order of their requests: die, worker, time of the request, and length. The first one is in progress.
-    queue: VecDeque<(DieId, DieWorkerId, TimeNs, u64)>,
+    queue: VecDeque<(DieId, DieExecutionUnitId, TimeNs, u64)>,
     wire: Wire,
 }
 
 impl PageContext<'_> {
     /// Begins an operation or phase that consists of several steps. `lpn` is the page that it programs, if any.
-    pub(super) fn begin_work(&mut self, at: TimeNs, die: DieId, worker: DieWorkerId, steps: impl Iterator<Item = Step>, lpn: Lpn) {
+    pub(super) fn begin_work(&mut self, at: TimeNs, die: DieId, worker: DieExecutionUnitId, steps: impl Iterator<Item = Step>, lpn: Lpn) {
         let pins = self.own.channels.is_empty();
         let work = self.own.dies[die.index()].work_mut(worker);
         work.set_steps(at, steps, pins);
@@ -200,7 +200,7 @@ impl PageContext<'_> {
     }
 
     /// Begins the next step of a worker, or ends its work.
-    pub(super) fn next_work_step(&mut self, at: TimeNs, die: DieId, worker: DieWorkerId) {
+    pub(super) fn next_work_step(&mut self, at: TimeNs, die: DieId, worker: DieExecutionUnitId) {
         loop {
             let work = self.own.dies[die.index()].work_mut(worker);
             work.stop();
@@ -231,7 +231,7 @@ impl PageContext<'_> {
     }
 
     /// Begins a wait whose end is an event.
-    pub(super) fn begin_wait(&mut self, at: TimeNs, die: DieId, worker: DieWorkerId, ns: u64, interruptible_from: TimeNs) {
+    pub(super) fn begin_wait(&mut self, at: TimeNs, die: DieId, worker: DieExecutionUnitId, ns: u64, interruptible_from: TimeNs) {
         let state = &mut self.own.dies[die.index()];
         state.waits_begun = state.waits_begun.wrapping_add(1);
         let number = state.waits_begun;
@@ -244,7 +244,7 @@ impl PageContext<'_> {
     }
 
     /// Processes the event at the end of a wait of [`PageContext::begin_wait`].
-    pub(super) fn wake_worker(&mut self, now: TimeNs, die: DieId, worker: DieWorkerId, number: u32) {
+    pub(super) fn wake_worker(&mut self, now: TimeNs, die: DieId, worker: DieExecutionUnitId, number: u32) {
         if self.own.needs_wake_up(die, worker, number) {
             self.wait_over(now, die, worker);
         }
@@ -255,7 +255,7 @@ impl PageContext<'_> {
         params.channel.map_or(die.index(), |channel| channel.channel_of_die(die.0, params.geometry.dies) as usize)
     }
 
-    fn ask_for_channel(&mut self, at: TimeNs, die: DieId, worker: DieWorkerId, ns: u64) {
+    fn ask_for_channel(&mut self, at: TimeNs, die: DieId, worker: DieExecutionUnitId, ns: u64) {
         let number = self.channel_of(die);
         let channel = &mut self.own.channels[number];
         let free_at = channel.wire.ask(at, ns);
@@ -288,7 +288,7 @@ impl PageContext<'_> {
 
 impl PageDies {
     /// Returns true if the wait with this number is still in progress.
-    pub(crate) fn needs_wake_up(&self, die: DieId, worker: DieWorkerId, number: u32) -> bool {
+    pub(crate) fn needs_wake_up(&self, die: DieId, worker: DieExecutionUnitId, number: u32) -> bool {
         let state = &self.dies[die.index()];
         let work = match (worker.companion(), worker.scope()) {
             (Some(number), _) => state.work_in_joint_step(number),

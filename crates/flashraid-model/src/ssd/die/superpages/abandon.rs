@@ -1,7 +1,7 @@
 //! Reads that leave their queue unread, because nobody needs them any more (rule 256).
 
 use super::SuperpageContext;
-use crate::events::{TimeNs, TimeParts};
+use crate::events::{OperationTimeParts, TimeNs};
 use crate::ssd::job::Reader;
 
 impl SuperpageContext<'_> {
@@ -33,7 +33,7 @@ impl SuperpageContext<'_> {
             let mut readers = std::mem::take(&mut self.own.reads[id].readers);
             for reader in readers.drain(..) {
                 let Reader::Host(waiter) = reader else { unreachable!("all are of the host") };
-                self.front.read_ends(now, &waiter, TimeParts::default(), self.out);
+                self.front.read_ends(now, &waiter, OperationTimeParts::default(), self.out);
                 pages += 1;
             }
             self.own.reads[id].readers = readers;

@@ -1,7 +1,7 @@
 //! Commands of the host after the front has passed them on (rules 203 and 212).
 
 use super::SuperpageContext;
-use crate::events::{TimeNs, TimeParts};
+use crate::events::{OperationTimeParts, TimeNs};
 use crate::request::OpKind;
 use crate::space::superblocks::{BUFFERED, NONE};
 use crate::ssd::front::units_of;
@@ -43,7 +43,7 @@ impl SuperpageContext<'_> {
             } else {
                 self.front.counters.pages_read_from_buffer += u64::from(place != NONE);
                 let at = self.front.send_over_link(now, true, 1);
-                self.read_ends(at, &waiter, TimeParts { transfer_ns: at - now, ..TimeParts::default() });
+                self.read_ends(at, &waiter, OperationTimeParts { transfer_ns: at - now, ..OperationTimeParts::default() });
             }
         }
         self.look_at_touched(now);
@@ -51,7 +51,7 @@ impl SuperpageContext<'_> {
     }
 
     /// Ends one page of a read, which has reached the host.
-    pub(super) fn read_ends(&mut self, at: TimeNs, waiter: &Waiter, time: TimeParts) {
+    pub(super) fn read_ends(&mut self, at: TimeNs, waiter: &Waiter, time: OperationTimeParts) {
         if time.collection_ns > 0 {
             self.parts.drive_counters.reads_behind_collection += 1;
             self.parts.drive_counters.reads_behind_collection_ns += u128::from(time.collection_ns);

@@ -29,8 +29,8 @@ use crate::ssd::collect::superblocks::Collection;
 use crate::ssd::counters::{MemberCounters, SuperblockCounters};
 use crate::ssd::front::{Front, Superpages};
 use crate::ssd::job::{FrontWake, PendingFlashWork, SsdWake, SuperpageWake, Table};
-use crate::ssd::mechanism::{AtDie, MechanismCounters};
-use crate::ssd::outbox::Outbox;
+use crate::ssd::mechanism::{AtDie, DieDelayMechanismCounters};
+use crate::ssd::outbox::SsdOutbox;
 use crate::ssd::params::{SsdParams, SuperblockParams};
 use crate::ssd::parts::SsdParts;
 use crate::ssd::wire::Wire;
@@ -72,7 +72,7 @@ pub(crate) struct SuperpageDies {
 /// The dies together with the parts of the SSD that they need, borrowed for one call.
 pub(crate) struct SuperpageContext<'a> {
     /// Output list for everything that the dies cause elsewhere.
-    pub(crate) out: &'a mut Outbox,
+    pub(crate) out: &'a mut SsdOutbox,
     /// Mapping of the drive's units.
     pub(crate) media: &'a mut Superblocks,
     /// Commands that have not reached the dies yet, and the room of the write buffer.
@@ -90,7 +90,7 @@ impl SuperpageDies {
         let channels = params.channel.unwrap_or(DieToChannelAssignment::consecutive(1));
         let gc = &params.gc;
         let die = |die: u32| {
-            let mechanisms = AtDie::new(&params.mechanisms, seed, member, DieId(die));
+            let mechanisms = AtDie::new(&params.die_delay_mechanisms, seed, member, DieId(die));
             Die::new(shape.planes, channels.channel_of_die(die, shape.dies), mechanisms)
         };
         Self {
@@ -137,7 +137,7 @@ impl SuperpageDies {
     }
 
     /// Returns the counters of the mechanisms, summed over the dies.
-    pub(crate) fn mechanism_counters(&self) -> MechanismCounters {
+    pub(crate) fn mechanism_counters(&self) -> DieDelayMechanismCounters {
         self.dies.iter().filter_map(|die| die.activity.mechanisms.as_ref()).map(|mechanisms| mechanisms.counters).sum()
     }
 

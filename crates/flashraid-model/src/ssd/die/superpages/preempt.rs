@@ -2,9 +2,9 @@
 
 use super::SuperpageContext;
 use super::schedule::{Job, Step};
-use crate::events::{TimeNs, TimeParts};
+use crate::events::{OperationTimeParts, TimeNs};
 use crate::ssd::job::{Reader, WorkSnapshot};
-use crate::ssd::params::{HostOverlapWithMoves, PlaneReadMode, Preemption, SuperblockParams};
+use crate::ssd::params::{GcPreemption, HostOverlapWithMoves, PlaneReadMode, SuperblockParams};
 use std::collections::HashSet;
 
 /// Overlap of host reads with the steps of collection in one die. A step reads pages of the victim superblock and transfers their units
@@ -23,7 +23,7 @@ pub(super) enum Overlap {
 
 impl Overlap {
     /// Returns the overlap that the settings allow. Planes need a second register and must read independently.
-    pub(super) fn of(preemption: Option<&Preemption>, superblock: &SuperblockParams) -> Self {
+    pub(super) fn of(preemption: Option<&GcPreemption>, superblock: &SuperblockParams) -> Self {
         let has_registers = superblock.planes_read_during_transfer && superblock.plane_reads == PlaneReadMode::EachPlaneIndependently;
         match preemption.filter(|_| has_registers).map_or(HostOverlapWithMoves::NoOverlap, |preemption| preemption.host_overlap_with_moves)
         {
@@ -144,7 +144,7 @@ impl SuperpageContext<'_> {
                 self.parts.counters.operations_served_from_move_register += 1;
                 let at = self.front.send_over_link(now, true, 1);
                 let WorkSnapshot { collected_ns: collection_ns, held_ns: other_ns } = waited;
-                let time = TimeParts { collection_ns, transfer_ns: at - now, other_ns, ..TimeParts::default() };
+                let time = OperationTimeParts { collection_ns, transfer_ns: at - now, other_ns, ..OperationTimeParts::default() };
                 self.read_ends(at, &waiter, time);
             }
             Reader::PartialUnitWrite(superpage) => self.rest_of_unit_read(now, superpage),

@@ -1,7 +1,7 @@
 //! Choice of the next job of a die that programs superpages (rules 203, 211 and 214).
 
 use super::SuperpageContext;
-use crate::events::{TimeNs, TimeParts};
+use crate::events::{OperationTimeParts, TimeNs};
 use crate::ssd::collect::order::{self, Class};
 use crate::ssd::die::activity::Activity;
 use crate::ssd::front::SuperpageStage;
@@ -319,7 +319,13 @@ impl SuperpageContext<'_> {
                     let at = self.front.send_over_link(now, true, 1);
                     let WorkSnapshot { collected_ns: collection_ns, held_ns: other_ns } = read.before.since(waiter.before);
                     let transfer_ns = at - read.in_register;
-                    let time = TimeParts { collection_ns, transfer_ns, flash_ns: read.array_ns, other_ns, ..TimeParts::default() };
+                    let time = OperationTimeParts {
+                        collection_ns,
+                        transfer_ns,
+                        flash_ns: read.array_ns,
+                        other_ns,
+                        ..OperationTimeParts::default()
+                    };
                     self.read_ends(at, &waiter, time);
                 }
                 Reader::PartialUnitWrite(superpage) => self.rest_of_unit_read(now, superpage),

@@ -4,9 +4,9 @@ use super::SuperpageContext;
 use super::schedule::{Job, Step};
 use crate::events::TimeNs;
 use crate::ssd::job::SuperpageWake;
-use crate::ssd::params::{OperationSuspensionParams, SuperblockSuspensionParams};
+use crate::ssd::params::{OperationSuspensionParams, ProgramEraseSuspensionParams};
 
-impl SuperblockSuspensionParams {
+impl ProgramEraseSuspensionParams {
     /// Returns the settings for this job; `None` for a job that is never suspended.
     pub(super) fn of(&self, job: Job) -> Option<&OperationSuspensionParams> {
         match job {

@@ -122,7 +122,7 @@ impl Drive {
             self.front.counters.units_overwritten_in_buffer += 1;
             return true;
         }
-        if self.buffered() == self.own.buffer.capacity_units {
+        if self.buffered() == self.own.buffer.capacity_mapping_units {
             return false;
         }
         let number = self.opened(handle);
@@ -204,7 +204,7 @@ impl Drive {
             if std::mem::take(&mut self.in_foreground) {
                 self.looks_if_it_collects();
             }
-            let debt = i128::from(self.own.collection.due_moves_not_begun_units_max);
+            let debt = i128::from(self.own.collection.move_backlog_max_mapping_units);
             if self.owed() > debt {
                 self.begin_parts();
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use flashraid_model::events::TimeParts;
+use flashraid_model::events::OperationTimeParts;
 use flashraid_model::flash::{DieNumbering, DieToChannelAssignment};
 use flashraid_model::ssd::{HostOverlapWithMoves, OperationSuspensionParams, PlaneReadMode};
 
@@ -178,7 +178,7 @@ impl Drive {
         self.merges() && (self.parts.iter().any(has_read) || self.superpages.values().any(|superpage| superpage.sources.contains(&place)))
     }
 
-    pub(super) fn serve_held(&mut self, reader: Reader, parts: TimeParts) {
+    pub(super) fn serve_held(&mut self, reader: Reader, parts: OperationTimeParts) {
         if matches!(reader, Reader::Page(..)) {
             self.count("merges", 1);
         }
@@ -186,7 +186,7 @@ impl Drive {
     }
 
     /// The data of a read are in the controller.
-    pub(super) fn gets(&mut self, reader: Reader, parts: TimeParts) {
+    pub(super) fn gets(&mut self, reader: Reader, parts: OperationTimeParts) {
         match reader {
             Reader::Page(number, operation) => self.front.goes_to_host(number, Operation { parts, ..operation }),
             Reader::Rest(superpage) => {
@@ -469,9 +469,9 @@ impl Drive {
 }
 
 /// Returns the time that the command of a page has spent before it comes to a die.
-fn spent_by(reader: Reader) -> TimeParts {
+fn spent_by(reader: Reader) -> OperationTimeParts {
     match reader {
         Reader::Page(_, operation) => operation.parts,
-        Reader::Rest(_) => TimeParts::default(),
+        Reader::Rest(_) => OperationTimeParts::default(),
     }
 }

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use flashraid_model::array::{WarmUp, WarmUpPattern};
 use flashraid_model::coordination::ForcedCollectionAmount;
-use flashraid_model::events::TimeParts;
+use flashraid_model::events::OperationTimeParts;
 use flashraid_model::rng;
 use flashraid_model::ssd::{SsdParams, SuperblockParams};
 
@@ -59,7 +59,7 @@ pub(super) struct Read {
     plane: usize,
     ns: u64,
     /// Units of the flash page, who wants them, and where the time of these pages has gone.
-    readers: Vec<(u32, Reader, TimeParts)>,
+    readers: Vec<(u32, Reader, OperationTimeParts)>,
 }
 
 #[derive(Clone, Copy)]
@@ -243,7 +243,7 @@ impl Drive {
         let die = |number: usize| Die {
             reading: vec![false; g.planes as usize],
             holding: vec![0; g.planes as usize],
-            stalls: StallSchedule::of(&ssd.mechanisms, seed, member, number),
+            stalls: StallSchedule::of(&ssd.die_delay_mechanisms, seed, member, number),
             ..Die::default()
         };
         let mut drive = Self {
@@ -251,7 +251,7 @@ impl Drive {
             now: 0,
             front: Front::of(ssd, member).expect("drives have a front"),
             channels: (0..g.dies.div_ceil(per_channel)).map(|_| Wires::default()).collect(),
-            retries: Retries::of(&ssd.mechanisms, seed, member),
+            retries: Retries::of(&ssd.die_delay_mechanisms, seed, member),
             units: vec![Where::Nowhere; exported],
             written: Vec::new(),
             blocks: vec![Block::Free; superblocks],

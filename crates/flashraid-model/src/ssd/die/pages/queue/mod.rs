@@ -29,7 +29,7 @@ type Kinds = [bool; KINDS];
 fn kind_of(operation: &Waiting) -> usize {
     match operation.op.kind {
         OpKind::Read => 0,
-        OpKind::Write => 1 + usize::from(operation.op.high_priority),
+        OpKind::Write => 1 + usize::from(operation.op.must_not_wait_for_gc),
         _ => 3,
     }
 }

@@ -12,7 +12,7 @@ fn operation(page: u32, kind: u32) -> Waiting {
         logical_page: page,
         kind: kinds[kind as usize],
         fua: false,
-        high_priority: kind == 2,
+        must_not_wait_for_gc: kind == 2,
         workload_stream: 0,
         completion_tag: 0,
     };
