@@ -18,7 +18,7 @@ use flashraid::run::{RunError, peak_rss_bytes};
 use flashraid_model::array::{Array, ArrayExecutionOptions};
 use flashraid_model::metrics::{CompletedRequest, MetricsParams};
 use flashraid_model::ssd::{ExactFastPaths, MemberCounters};
-use flashraid_workload::{self as workload, Source};
+use flashraid_workload::{self as workload, RequestSource};
 use rustix::time::{ClockId, clock_gettime};
 use std::thread;
 use std::time::Instant;
@@ -104,8 +104,8 @@ const SETUP: ArrayExecutionOptions = ArrayExecutionOptions {
     worker_threads_max: 1,
     operations_per_worker_thread_min: None,
     records_member_busy_time: true,
-    record_destages: false,
-    shortcuts: ExactFastPaths { computes_ends_on_arrival: true, skips_operation_end_events: true },
+    reports_destage_events: false,
+    shortcuts: ExactFastPaths { computes_operation_ends_on_arrival: true, skips_operation_end_events: true },
 };
 /// Number of threads of `array_threads`, and of workers of `study`.
 const TWO: usize = 2;
@@ -266,7 +266,7 @@ fn timed(array: Array, scenario: &Scenario, requests: u64) -> Result<(f64, Membe
 }
 
 /// Runs so many requests of `source` and returns the seconds that they took.
-fn timed_from(array: Array, source: Box<dyn Source>, requests: u64) -> Result<(f64, RunOutcome), RunError> {
+fn timed_from(array: Array, source: Box<dyn RequestSource>, requests: u64) -> Result<(f64, RunOutcome), RunError> {
     let limit = RunLimit { max_requests: Some(requests), max_duration_ns: None };
     let begin = processor_seconds();
     let outcome = simulate(array, source, limit, &MetricsParams::default(), &mut Unwatched)?;

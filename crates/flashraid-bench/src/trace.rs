@@ -4,7 +4,7 @@ use super::{BenchSize, TraceSpeed, scenario, timed_from, warmed, work};
 use flashraid::config::workload_address_space;
 use flashraid::run::RunError;
 use flashraid_workload::trace::{TraceSpec, open_trace_bytes};
-use flashraid_workload::{self as workload, RequestTransformSpec, Source, SourceError, Stop, TransformedSource};
+use flashraid_workload::{self as workload, RequestSource, RequestTransformSpec, SourceError, Stop, TransformedSource};
 use std::io::Write;
 
 /// Number of turns that generator and trace take each.
@@ -45,7 +45,7 @@ pub(super) fn measure(size: BenchSize, report: &mut dyn FnMut(&str)) -> Result<T
 }
 
 /// Writes requests as DiskSim's text, with times to the nanosecond; returns when the first one arrives, too, which a trace counts from.
-fn disksim(source: &mut dyn Source, requests: u64) -> Result<(Vec<u8>, u64), SourceError> {
+fn disksim(source: &mut dyn RequestSource, requests: u64) -> Result<(Vec<u8>, u64), SourceError> {
     let mut text = Vec::new();
     let mut first_ns = None;
     for _ in 0..requests {

@@ -14,7 +14,7 @@ use flashraid::config::workload_address_space;
 use flashraid::driver::{Progress, RunLimit, RunWatcher, simulate};
 use flashraid::model::metrics::CompletedRequest;
 use flashraid::warm_up::{SharedWarmUps, warmed_up_array};
-use flashraid::{OpKind, Request, Simulation, Source, SourceError, workload};
+use flashraid::{OpKind, Request, RequestSource, Simulation, SourceError, workload};
 use flashraid_c::*;
 
 /// Turns of each way.
@@ -87,7 +87,7 @@ fn requests(text: &str) -> Vec<Request> {
 
 struct Given(VecDeque<Request>);
 
-impl Source for Given {
+impl RequestSource for Given {
     fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
         Ok(self.0.pop_front())
     }

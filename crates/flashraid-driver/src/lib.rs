@@ -17,7 +17,7 @@ use flashraid_model::events::{Slab, TIME_MAX_NS, VictimBlockCollection};
 use flashraid_model::metrics::{ArrayStateSample, CompletedRequest, MetricsParams, MetricsRecorder, UnmeasuredStart};
 use flashraid_model::space::EraseCountSummary;
 use flashraid_model::ssd::PendingFlashWork;
-use flashraid_workload::{HostLoop, OpKind, Request, Source, SourceError};
+use flashraid_workload::{HostLoop, OpKind, Request, RequestSource, SourceError};
 use std::collections::VecDeque;
 use upcoming::Upcoming;
 
@@ -139,7 +139,7 @@ pub struct QueueDepthUse {
     /// Time for which requests that the statistics do not count occupied slots of the queue depth, in nanoseconds, summed over these
     /// requests. They are trims, flushes, and requests of which a page was lost because too many members failed. The think time after
     /// each answer is included.
-    pub slot_ns_of_unmeasured_requests: u128,
+    pub slot_ns_of_trims_flushes_and_lost_requests: u128,
 }
 
 /// State at the end of the measured time.
@@ -164,7 +164,7 @@ struct End {
 /// - Simulated time would exceed [`TIME_MAX_NS`].
 pub fn simulate(
     array: Array,
-    source: Box<dyn Source>,
+    source: Box<dyn RequestSource>,
     limit: RunLimit,
     params: &MetricsParams,
     watch: &mut dyn RunWatcher,
@@ -246,7 +246,7 @@ struct Loop<S> {
     idle_is_over: bool,
 }
 
-impl<S: Source> Loop<S> {
+impl<S: RequestSource> Loop<S> {
     /// Connects the parts at time 0.
     fn new(array: Array, source: S, limit: RunLimit, params: &MetricsParams) -> Self {
         let shape = *array.shape();
@@ -265,7 +265,7 @@ impl<S: Source> Loop<S> {
                     depth,
                     think_ns_per_request: think_ns,
                     slot_idle_ns_after_last_request: 0,
-                    slot_ns_of_unmeasured_requests: 0,
+                    slot_ns_of_trims_flushes_and_lost_requests: 0,
                 }),
             },
             idle_since: Vec::new(),
@@ -469,7 +469,7 @@ impl<S: Source> Loop<S> {
             self.restart(now);
         }
         let pages = self.take(now);
-        self.array.submit(now, &pages).map_err(|error| SourceError::Input(error.to_string()))?;
+        self.array.submit(now, &pages).map_err(|error| SourceError::InvalidInput(error.to_string()))?;
         Ok(())
     }
 
@@ -495,7 +495,7 @@ impl<S: Source> Loop<S> {
         }
         let taken = self.array.submit_many(&self.ahead);
         self.ahead.clear();
-        taken.map_err(|error| SourceError::Input(error.to_string()))?;
+        taken.map_err(|error| SourceError::InvalidInput(error.to_string()))?;
         Ok(last_arrival)
     }
 
@@ -599,7 +599,7 @@ impl<S: Source> Loop<S> {
             && (done.pages_lost > 0 || matches!(request.kind, OpKind::Trim | OpKind::Flush))
         {
             let from_ns = arrival_ns.max(self.measured_from_ns);
-            slots.slot_ns_of_unmeasured_requests += u128::from(done.at - from_ns) + u128::from(slots.think_ns_per_request);
+            slots.slot_ns_of_trims_flushes_and_lost_requests += u128::from(done.at - from_ns) + u128::from(slots.think_ns_per_request);
         }
         if done.pages_lost > 0 {
             self.requests_lost += u64::from(is_measured);

@@ -6,7 +6,7 @@ use flashraid_model::TimeNs;
 use flashraid_model::array::{Array, ArrayEvent, RunMilestone, page_request_of};
 use flashraid_model::events::{OperationTimeParts, TIME_MAX_NS};
 use flashraid_model::metrics::{CompletedRequest, MetricsParams};
-use flashraid_workload::{HostLoop, OpKind, Request, Source, SourceError};
+use flashraid_workload::{HostLoop, OpKind, Request, RequestSource, SourceError};
 use std::collections::VecDeque;
 
 /// Number of pages above which a single request is served as a batch: die by die, with prefetching.
@@ -180,7 +180,7 @@ impl RunningArray {
     /// Returns the earliest time at which something may happen, or `None` if nothing can happen. If answers wait to be taken, it is the
     /// present time.
     #[inline]
-    pub fn next_time(&mut self) -> Option<TimeNs> {
+    pub fn next_event_time(&mut self) -> Option<TimeNs> {
         self.hand_over();
         if !self.answers.is_empty() {
             return Some(self.inner.now);
@@ -395,7 +395,7 @@ impl Loop<Nothing> {
 /// A source without requests.
 struct Nothing;
 
-impl Source for Nothing {
+impl RequestSource for Nothing {
     fn host_loop(&self) -> HostLoop {
         HostLoop::Open
     }

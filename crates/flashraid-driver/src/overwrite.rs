@@ -1,7 +1,7 @@
 //! Writes without simulated time, for warm-ups with the addresses of a workload.
 
 use flashraid_model::array::{Array, page_request_of};
-use flashraid_workload::{OpKind, Source, SourceError};
+use flashraid_workload::{OpKind, RequestSource, SourceError};
 
 /// Number of requests without a write after which a source is assumed never to write.
 const OTHERS_MAX: u64 = 1_000_000;
@@ -21,7 +21,7 @@ const REQUESTS_PER_QUESTION: u64 = 1 << 14;
 /// Returns the errors of the source.
 pub fn overwrite_untimed(
     array: &mut Array,
-    source: &mut dyn Source,
+    source: &mut dyn RequestSource,
     pages_max: u64,
     go_on: &mut dyn FnMut(u64) -> bool,
 ) -> Result<u64, SourceError> {

@@ -4,7 +4,7 @@ use flashraid_model::TimeNs;
 use flashraid_model::array::{Array, RequestInPages, page_request_of};
 use flashraid_model::events::TIME_MAX_NS;
 use flashraid_model::ssd::SimulatorPrefetchTarget;
-use flashraid_workload::{Request, Source, SourceError};
+use flashraid_workload::{Request, RequestSource, SourceError};
 
 /// Distance at which each kind of hint is given: at least this number of pages, and of requests, ahead.
 const HINTS: Hints = [(SimulatorPrefetchTarget::MappingTableEntry, 96, 2), (SimulatorPrefetchTarget::BlockRecord, 48, 1)];
@@ -36,7 +36,7 @@ pub(crate) struct Upcoming<S> {
     pub(crate) pages_since_tick: u64,
 }
 
-impl<S: Source> Upcoming<S> {
+impl<S: RequestSource> Upcoming<S> {
     /// Returns a queue that reads from `source`. It gives hints to `array`, unless the array `serves_ahead_of_time` requests itself.
     pub(crate) fn new(source: S, array: &Array, serves_ahead_of_time: bool) -> Self {
         let shape = array.shape();
@@ -136,10 +136,10 @@ impl<S: Source> Upcoming<S> {
     fn pages_of(&self, request: &Request) -> Result<RequestInPages, SourceError> {
         if request.arrival_ns > TIME_MAX_NS {
             let text = format!("a request arrives at {} ns, but simulated time ends at {TIME_MAX_NS} ns (146 years)", request.arrival_ns);
-            return Err(SourceError::Input(text));
+            return Err(SourceError::InvalidInput(text));
         }
         page_request_of(request, self.page_bytes, self.exported_pages).ok_or_else(|| {
-            SourceError::Input(format!(
+            SourceError::InvalidInput(format!(
                 "a request of {} bytes at byte {} does not fit the {} bytes of the array",
                 request.length_bytes,
                 request.offset_bytes,

@@ -388,7 +388,7 @@ impl DataSheet {
     /// so that the fit has little to change.
     fn programs_at_once(&self, base: &Base, dies: f64) -> u64 {
         let (geometry, drive) = (&base.params.geometry, superblock(&base.params));
-        let units = f64::from(geometry.planes * drive.bits_per_cell * drive.units_per_flash_page);
+        let units = f64::from(geometry.planes * drive.bits_per_cell * drive.mapping_units_per_flash_page);
         let superpage_bytes = units * f64::from(drive.pages_per_mapping_unit) * f64::from(geometry.page_bytes);
         let program_ns = base.params.timing.page_program_ns as f64 + units * drive.mapping_unit_transfer_ns as f64;
         let of_base = f64::from(drive.dies_programming_max.min(geometry.dies)) * dies / f64::from(geometry.dies);

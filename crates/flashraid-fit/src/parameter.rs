@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use flashraid::model::ssd::{SsdParams, SuperblockParams};
+use flashraid::model::ssd::{SsdParams, SuperblockDriveParams};
 
 use crate::job::Job;
 
@@ -161,7 +161,7 @@ impl Parameter {
     }
 }
 
-pub(crate) fn superblock(ssd: &SsdParams) -> &SuperblockParams {
+pub(crate) fn superblock(ssd: &SsdParams) -> &SuperblockDriveParams {
     ssd.superblock.as_ref().expect("the base is a drive with superblocks")
 }
 

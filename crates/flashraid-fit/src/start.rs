@@ -45,12 +45,12 @@ fn value(base: &Base, ssd: &SsdParams, jobs: &[Measured], parameter: Parameter) 
     let transfer_ns = drive.mapping_unit_transfer_ns as f64;
     let link_ns = ssd.link.map_or(0.0, |link| link.page_transfer_ns as f64);
     let read_alone_ns = |less: f64| alone(false).map(|mean_ns| (mean_ns - less - transfer_ns - link_ns).max(500.0));
-    let superpage_units = ssd.geometry.planes * drive.bits_per_cell * drive.units_per_flash_page;
+    let superpage_units = ssd.geometry.planes * drive.bits_per_cell * drive.mapping_units_per_flash_page;
     let page_bytes = f64::from(ssd.geometry.page_bytes);
     let superpage_bytes = f64::from(superpage_units) * f64::from(drive.pages_per_mapping_unit) * page_bytes;
     let programs = f64::from(drive.dies_programming_max.min(ssd.geometry.dies));
     let rows = f64::from(ssd.geometry.pages_per_block)
-        / f64::from(drive.bits_per_cell * drive.units_per_flash_page * drive.pages_per_mapping_unit);
+        / f64::from(drive.bits_per_cell * drive.mapping_units_per_flash_page * drive.pages_per_mapping_unit);
     let superpage_transfer_ns = f64::from(superpage_units) * drive.mapping_unit_transfer_ns as f64;
     match parameter {
         Parameter::Link => best(&|job| job.job.reads() != job.job.writes()).map(bandwidth),

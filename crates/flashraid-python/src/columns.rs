@@ -14,7 +14,7 @@ use arrow_array::{Array, ArrayRef, RecordBatchReader, StructArray, make_array};
 use arrow_schema::DataType;
 use flashraid::model::events::TIME_MAX_NS;
 use flashraid::workload::trace::{MAX_OFFSET_BYTES, MAX_REQUEST_BYTES};
-use flashraid::{HostLoop, OpKind, Request, Source, SourceError};
+use flashraid::{HostLoop, OpKind, Request, RequestSource, SourceError};
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyCapsuleMethods, PyDict, PyMapping};
@@ -102,7 +102,7 @@ impl Requests {
 
 impl Requests {
     /// Returns the requests as a source for one run.
-    pub fn source(&self) -> impl Source + Send + use<> {
+    pub fn source(&self) -> impl RequestSource + Send + use<> {
         Rows { list: Arc::clone(&self.list), next: 0, host: self.host }
     }
 }
@@ -114,7 +114,7 @@ struct Rows {
     host: HostLoop,
 }
 
-impl Source for Rows {
+impl RequestSource for Rows {
     fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
         let request = self.list.get(self.next).copied();
         self.next += usize::from(request.is_some());

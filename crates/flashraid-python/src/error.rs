@@ -24,7 +24,7 @@ pub fn exception(py: Python<'_>, error: &Error) -> PyErr {
 /// The exception for a trace that can't be read or written.
 pub fn of_trace(py: Python<'_>, error: &SourceError) -> PyErr {
     match error {
-        SourceError::Input(text) => refused(py, text),
+        SourceError::InvalidInput(text) => refused(py, text),
         error => simulation_error(py, &error.to_string()),
     }
 }
@@ -79,7 +79,7 @@ fn of_study(problem: &StudyProblem) -> Problem {
     let (key, found, allowed) = match problem {
         StudyProblem::AxisWithoutValues { key, .. } | StudyProblem::RepeatedKey { key, .. } => (key.clone(), None, None),
         StudyProblem::RepeatedValue { key, value, .. } => (key.clone(), Some(value.clone()), None),
-        StudyProblem::UnusableBaseline { requested_baseline: wanted, choices, .. } => {
+        StudyProblem::UnusableBaseline { requested_baseline: wanted, possible_baseline_values: choices, .. } => {
             ("baseline".to_owned(), Some(wanted.clone()), Some(choices.join(", ")))
         }
         StudyProblem::SeedBothVariedAndSet | StudyProblem::SeedTooLarge { .. } => ("seed".to_owned(), None, None),

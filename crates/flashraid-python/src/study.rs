@@ -215,7 +215,7 @@ impl Study {
             let state = State {
                 all: self.all,
                 axes: result.axes.iter().map(|axis| (axis.key.clone(), axis.values.clone())).collect(),
-                baselines: result.baseline_by_point.clone(),
+                baselines: result.baseline_index_by_point.clone(),
                 rows: result.rows.iter().map(|row| (row.point, row.report.clone())).collect(),
             };
             serde_json::to_string(&state).expect("a study is plain data")

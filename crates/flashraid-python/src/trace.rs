@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use flashraid::workload::trace::write::{WRITABLE_FORMATS, write_trace_records};
-use flashraid::workload::trace::{DevicePlacement, Format, TraceRecord, TraceSortMethod, TraceSpec, open_trace_until};
+use flashraid::workload::trace::{DevicePlacement, Format, TraceRecord, TraceSortMethod, TraceSpec, open_stoppable_trace};
 use flashraid::workload::{SourceError, Stop};
 use pyo3::prelude::*;
 
@@ -43,7 +43,7 @@ pub fn read_trace(
 }
 
 fn read(spec: &TraceSpec, stop: &Stop, limit: usize) -> Result<Table, SourceError> {
-    let mut reader = open_trace_until(spec, stop)?;
+    let mut reader = open_stoppable_trace(spec, stop)?;
     let (mut arrivals, mut devices, mut offsets, mut lengths) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut directions = Names::with_capacity(0);
     let mut first_ns = None;

@@ -209,12 +209,12 @@ pub fn is_abandoned_temporary_file(changed: SystemTime) -> bool {
 
 /// Returns the beginning of the names of this process's temporary files.
 fn own_prefix() -> String {
-    format!("{}{}-", TEMPORARY.0, this_process_name())
+    format!("{}{}-", TEMPORARY.0, unique_process_name())
 }
 
 /// Returns a name for this process that no other running process has on any machine. It consists of the machine and the number of the
 /// process.
-pub fn this_process_name() -> String {
+pub fn unique_process_name() -> String {
     format!("{}-{}", machine().unwrap_or_default(), std::process::id())
 }
 
@@ -227,7 +227,7 @@ fn machine() -> Option<String> {
     Some(format!("{:016x}", hasher.finish()))
 }
 
-/// Returns true if the process of this name ([`this_process_name`]) is known to have ended.
+/// Returns true if the process of this name ([`unique_process_name`]) is known to have ended.
 pub fn has_process_ended(process: &str) -> bool {
     let Some((its_machine, number)) = process.split_once('-') else { return false };
     let is_number = number.bytes().all(|byte| byte.is_ascii_digit()) && !number.is_empty();

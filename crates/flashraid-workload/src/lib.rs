@@ -21,12 +21,12 @@ pub use flashraid_model::request::{HostLoop, OpKind, Request};
 pub use flashraid_model::units;
 pub use mix::MixedSource;
 pub(crate) use read_ahead::read_on_separate_thread;
-pub use space::{AddressGranularity, ArrayProperties};
+pub use space::{ArrayProperties, SizeOrAddressGranularity};
 pub use spec::{SourceSpec, SpecProblem, WorkloadSpec, open_stoppable_workload, open_workload, open_workload_read_ahead};
 pub use transform::{AddressFit, RequestTransformSpec, TransformedSource};
 
 /// A stream of requests in order of arrival.
-pub trait Source {
+pub trait RequestSource {
     /// Returns the next request, or `None` at the end.
     ///
     /// # Errors
@@ -36,7 +36,7 @@ pub trait Source {
     /// Appends the next `n` requests to `out`, or fewer at the end, and returns their number.
     ///
     /// # Errors
-    /// Returns the same errors as [`Source::next_request`]. The requests before the bad one have been appended.
+    /// Returns the same errors as [`RequestSource::next_request`]. The requests before the bad one have been appended.
     fn next_requests(&mut self, out: &mut Vec<Request>, n: usize) -> Result<usize, SourceError> {
         for filled in 0..n {
             match self.next_request()? {
@@ -70,7 +70,7 @@ pub trait Source {
     }
 }
 
-impl<S: Source + ?Sized> Source for Box<S> {
+impl<S: RequestSource + ?Sized> RequestSource for Box<S> {
     fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
         (**self).next_request()
     }
@@ -132,7 +132,7 @@ impl fmt::Debug for Stop {
 pub enum SourceError {
     /// The input is wrong, so that the program exits with status 2.
     #[error("{0}")]
-    Input(String),
+    InvalidInput(String),
     /// Reading failed, so that the program exits with status 1.
     #[error("{input_name}: {source}")]
     Io {
@@ -150,7 +150,7 @@ impl SourceError {
     /// Returns the error for an input `what` that cannot be read. It distinguishes mistakes of the user from faults of the disk.
     pub fn while_reading(what: &str, error: io::Error) -> Self {
         match files::is_wrong_path(&error) {
-            true => Self::Input(format!("can't read {what}: {error}")),
+            true => Self::InvalidInput(format!("can't read {what}: {error}")),
             false => Self::Io { input_name: format!("can't read {what}"), source: error },
         }
     }

@@ -1,6 +1,6 @@
 //! Several streams merged into one, in order of arrival.
 
-use super::{HostLoop, Request, Source, SourceError};
+use super::{HostLoop, Request, RequestSource, SourceError};
 
 /// Several streams merged into one. If requests have the same time, the stream with the lower number comes first.
 pub struct MixedSource {
@@ -8,7 +8,7 @@ pub struct MixedSource {
 }
 
 struct Stream {
-    source: Box<dyn Source>,
+    source: Box<dyn RequestSource>,
     next: Option<Request>,
 }
 
@@ -20,18 +20,18 @@ impl MixedSource {
     ///
     /// # Errors
     /// Returns an error if one of them is a closed loop, or if its first request cannot be read.
-    pub fn new(sources: Vec<Box<dyn Source>>) -> Result<Self, SourceError> {
+    pub fn new(sources: Vec<Box<dyn RequestSource>>) -> Result<Self, SourceError> {
         debug_assert!(sources.len() <= Self::STREAMS_MAX);
         // A trace without times is noticed only when it is read.
         if let Some(index) = sources.iter().position(|source| source.host_loop() != HostLoop::Open) {
-            return Err(SourceError::Input(format!("workload: mix[{index}] has no times of arrival, by which streams are merged")));
+            return Err(SourceError::InvalidInput(format!("workload: mix[{index}] has no times of arrival, by which streams are merged")));
         }
-        let open = |mut source: Box<dyn Source>| Ok(Stream { next: source.next_request()?, source });
+        let open = |mut source: Box<dyn RequestSource>| Ok(Stream { next: source.next_request()?, source });
         Ok(Self { streams: sources.into_iter().map(open).collect::<Result<_, SourceError>>()? })
     }
 }
 
-impl Source for MixedSource {
+impl RequestSource for MixedSource {
     fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
         // There are few streams, so that a scan is as fast as a heap. `min_by_key` returns the first among equals.
         let waiting = self.streams.iter().enumerate().filter_map(|(index, s)| s.next.map(|request| (index, request)));
@@ -59,7 +59,7 @@ mod tests {
     /// A source with given arrivals, where the offset is the number of the request.
     struct Given(&'static [u64], u64);
 
-    impl Source for Given {
+    impl RequestSource for Given {
         fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
             let Some((&arrival_ns, rest)) = self.0.split_first() else { return Ok(None) };
             (self.0, self.1) = (rest, self.1 + 1);
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn refuses_a_closed_loop() {
         struct Closed;
-        impl Source for Closed {
+        impl RequestSource for Closed {
             fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
                 Ok(None)
             }
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn merges_in_time_order_and_lower_streams_go_first() {
-        let given = |arrivals| -> Box<dyn Source> { Box::new(Given(arrivals, 0)) };
+        let given = |arrivals| -> Box<dyn RequestSource> { Box::new(Given(arrivals, 0)) };
         let mut mix = MixedSource::new(vec![given(&[5, 7, 7, 9]), given(&[]), given(&[1, 5, 7])]).unwrap();
         let mut merged = Vec::new();
         while let Some(r) = mix.next_request().unwrap() {

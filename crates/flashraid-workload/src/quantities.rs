@@ -1,11 +1,11 @@
 //! Quantities in the settings of workloads, as users write them.
 
-use crate::AddressGranularity;
+use crate::SizeOrAddressGranularity;
 use crate::units::{AllowedUnitlessRange, Quantity, Size, UnitError};
 use flashraid_model::events::TIME_MAX_NS;
 use flashraid_model::quantity_impls;
 
-quantity_impls!(MeanRequestInterval, MeanSize, AddressGranularity);
+quantity_impls!(MeanRequestInterval, MeanRequestSize, SizeOrAddressGranularity);
 
 /// A mean time between requests, which may be a fraction of a nanosecond. Users write it as a duration or as a rate of requests. Some
 /// other times of a workload have this type, too, such as the length of a tick.
@@ -66,12 +66,12 @@ impl Quantity for MeanRequestInterval {
 
 /// A mean size of requests, which need not be a whole number of bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct MeanSize {
+pub struct MeanRequestSize {
     /// Number of bytes in a request on average, above 0.
     pub bytes: f64,
 }
 
-impl Quantity for MeanSize {
+impl Quantity for MeanRequestSize {
     const JSON_SCHEMA_FORMAT: &'static str = "mean-size";
     const ALLOWED_VALUES: &'static str = "a size above 0 with a unit (B, KiB, MiB, GiB, or decimal KB, MB, GB), such as \"510.53KiB\"";
     const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMG]B|[KMG]iB)\s*$";
@@ -125,7 +125,7 @@ fn shortest(value: f64, units: &[(&str, f64)]) -> String {
     texts.min_by_key(String::len).unwrap_or_else(|| format!("{value}{}", units[0].0))
 }
 
-impl Quantity for AddressGranularity {
+impl Quantity for SizeOrAddressGranularity {
     const JSON_SCHEMA_FORMAT: &'static str = "grain";
     const ALLOWED_VALUES: &'static str = "\"page\", \"sector\", or a size above 0 with a unit, such as \"4KiB\"";
     const PATTERN: &'static str = r"^\s*(page|sector|[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMGT]B|[KMGT]iB))\s*$";

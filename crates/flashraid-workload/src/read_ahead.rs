@@ -1,6 +1,6 @@
 //! A source of requests that a separate thread reads ahead.
 
-use super::{HostLoop, Request, Source, SourceError};
+use super::{HostLoop, Request, RequestSource, SourceError};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -35,11 +35,11 @@ struct ReadAhead {
 
 /// Returns a source that reads `source` ahead on a separate thread. The requests are the same. If the operating system provides no thread,
 /// it returns `source` itself.
-pub(crate) fn read_on_separate_thread(source: Box<dyn Source + Send>) -> Box<dyn Source> {
+pub(crate) fn read_on_separate_thread(source: Box<dyn RequestSource + Send>) -> Box<dyn RequestSource> {
     let (host_loop, notes, progress) = (source.host_loop(), source.notes(), source.progress());
     let (sender, ready) = sync_channel(READY);
     let shared = Arc::new(Mutex::new(Some(source)));
-    let take = |shared: &Mutex<Option<Box<dyn Source + Send>>>| shared.lock().ok().and_then(|mut source| source.take());
+    let take = |shared: &Mutex<Option<Box<dyn RequestSource + Send>>>| shared.lock().ok().and_then(|mut source| source.take());
     let for_thread = Arc::clone(&shared);
     let spawned = thread::Builder::new().spawn(move || {
         if let Some(source) = take(&for_thread) {
@@ -56,7 +56,7 @@ pub(crate) fn read_on_separate_thread(source: Box<dyn Source + Send>) -> Box<dyn
 }
 
 /// Reads `source` until its end, until an error, or until the receiver is gone.
-fn read(mut source: Box<dyn Source + Send>, sender: &SyncSender<Vec<Block>>) {
+fn read(mut source: Box<dyn RequestSource + Send>, sender: &SyncSender<Vec<Block>>) {
     loop {
         let mut blocks = Vec::with_capacity(BLOCKS_AT_A_TIME);
         let mut ended = false;
@@ -98,7 +98,7 @@ impl ReadAhead {
     }
 }
 
-impl Source for ReadAhead {
+impl RequestSource for ReadAhead {
     #[inline]
     fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
         loop {
@@ -140,7 +140,7 @@ mod tests {
         end: fn() -> Result<Option<Request>, SourceError>,
     }
 
-    impl Source for Counting {
+    impl RequestSource for Counting {
         fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
             if self.given == self.until {
                 return (self.end)();
@@ -154,7 +154,7 @@ mod tests {
         }
     }
 
-    fn arrivals(source: &mut dyn Source) -> (Vec<u64>, Result<usize, String>) {
+    fn arrivals(source: &mut dyn RequestSource) -> (Vec<u64>, Result<usize, String>) {
         let mut requests = Vec::new();
         let filled = source.next_requests(&mut requests, 1 << 20).map_err(|error| error.to_string());
         (requests.iter().map(|request| request.arrival_ns).collect(), filled)
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn the_requests_and_the_end_are_those_of_the_source() {
-        let bad: fn() -> Result<Option<Request>, SourceError> = || Err(SourceError::Input("line 7".to_owned()));
+        let bad: fn() -> Result<Option<Request>, SourceError> = || Err(SourceError::InvalidInput("line 7".to_owned()));
         for until in [0, 1, 255, 256, 257, 4096, 10_000] {
             for end in [bad, || Ok(None)] {
                 let counting = || Counting { given: 0, until, end };

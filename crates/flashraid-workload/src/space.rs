@@ -27,7 +27,7 @@ pub(crate) const SECTOR_BYTES: u64 = 512;
 
 /// Unit of which sizes or addresses of a workload are multiples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AddressGranularity {
+pub enum SizeOrAddressGranularity {
     /// Makes sizes or addresses multiples of a sector of 512 bytes.
     Sector,
     /// Makes sizes or addresses multiples of a logical page of the array.
@@ -36,7 +36,7 @@ pub enum AddressGranularity {
     Bytes(u64),
 }
 
-impl AddressGranularity {
+impl SizeOrAddressGranularity {
     /// Returns the number of bytes in this unit. Sizes or addresses are multiples of this number. `space` says how many bytes a page
     /// has.
     pub fn bytes_in(self, space: &ArrayProperties) -> u64 {

@@ -2,7 +2,9 @@
 
 use super::synthetic::{SyntheticSource, SyntheticSpec};
 use super::trace::{self, TraceReader, TraceSpec};
-use super::{ArrayProperties, MixedSource, RequestTransformSpec, Source, SourceError, Stop, TransformedSource, read_on_separate_thread};
+use super::{
+    ArrayProperties, MixedSource, RequestSource, RequestTransformSpec, SourceError, Stop, TransformedSource, read_on_separate_thread,
+};
 
 /// A workload: a source of requests, and the changes made to them.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,8 +115,8 @@ impl SpecProblem {
 /// Opens a workload in the address space `space`. Every random choice comes from streams of `seed`.
 ///
 /// # Errors
-/// Returns [`SourceError::Input`] if the specification has problems, and names all of them, or if a trace cannot be read.
-pub fn open_workload(spec: &WorkloadSpec, seed: u64, space: &ArrayProperties) -> Result<Box<dyn Source>, SourceError> {
+/// Returns [`SourceError::InvalidInput`] if the specification has problems, and names all of them, or if a trace cannot be read.
+pub fn open_workload(spec: &WorkloadSpec, seed: u64, space: &ArrayProperties) -> Result<Box<dyn RequestSource>, SourceError> {
     open_stoppable_workload(spec, seed, space, &Stop::default())
 }
 
@@ -129,11 +131,11 @@ pub fn open_stoppable_workload(
     seed: u64,
     space: &ArrayProperties,
     stop: &Stop,
-) -> Result<Box<dyn Source>, SourceError> {
+) -> Result<Box<dyn RequestSource>, SourceError> {
     let problems = spec.problems(space);
     if !problems.is_empty() {
         let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        return Err(SourceError::Input(format!("workload: {}", lines.join("; "))));
+        return Err(SourceError::InvalidInput(format!("workload: {}", lines.join("; "))));
     }
     open_checked(spec, seed, space, stop)
 }
@@ -147,7 +149,7 @@ pub fn open_workload_read_ahead(
     seed: u64,
     space: &ArrayProperties,
     stop: &Stop,
-) -> Result<Box<dyn Source>, SourceError> {
+) -> Result<Box<dyn RequestSource>, SourceError> {
     match &spec.source {
         SourceSpec::Trace(trace) if spec.problems(space).is_empty() => {
             Ok(read_on_separate_thread(Box::new(open_trace(trace, spec, seed, space, stop)?)))
@@ -164,11 +166,11 @@ fn open_trace(
     space: &ArrayProperties,
     stop: &Stop,
 ) -> Result<TransformedSource<TraceReader>, SourceError> {
-    TransformedSource::open(&spec.transform, seed, space, stop, || trace::open_trace_until(trace, stop))
+    TransformedSource::open(&spec.transform, seed, space, stop, || trace::open_stoppable_trace(trace, stop))
 }
 
 /// Opens a specification that has no problems.
-fn open_checked(spec: &WorkloadSpec, seed: u64, space: &ArrayProperties, stop: &Stop) -> Result<Box<dyn Source>, SourceError> {
+fn open_checked(spec: &WorkloadSpec, seed: u64, space: &ArrayProperties, stop: &Stop) -> Result<Box<dyn RequestSource>, SourceError> {
     let open_source = || open_source(&spec.source, seed, space, stop);
     if spec.transform.changes_nothing() && spec.source.stays_inside() {
         return open_source();
@@ -186,10 +188,10 @@ impl SourceSpec {
     }
 }
 
-fn open_source(source: &SourceSpec, seed: u64, space: &ArrayProperties, stop: &Stop) -> Result<Box<dyn Source>, SourceError> {
+fn open_source(source: &SourceSpec, seed: u64, space: &ArrayProperties, stop: &Stop) -> Result<Box<dyn RequestSource>, SourceError> {
     match source {
         SourceSpec::Synthetic(spec) => Ok(Box::new(SyntheticSource::new(spec, seed, space))),
-        SourceSpec::Trace(spec) => Ok(Box::new(trace::open_trace_until(spec, stop)?)),
+        SourceSpec::Trace(spec) => Ok(Box::new(trace::open_stoppable_trace(spec, stop)?)),
         SourceSpec::Mix(streams) => {
             let open_stream =
                 |(index, stream)| open_checked(stream, flashraid_model::rng::derive_seed(seed, "workload.mix", index as u64), space, stop);

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::space::SECTOR_BYTES;
-use super::{ArrayProperties, HostLoop, OpKind, Request, Source, SourceError, SpecProblem, Stop};
+use super::{ArrayProperties, HostLoop, OpKind, Request, RequestSource, SourceError, SpecProblem, Stop};
 use flashraid_model::events::TIME_MAX_NS;
 use flashraid_model::rng::{self, RandomStream};
 
@@ -30,8 +30,8 @@ pub struct RequestTransformSpec {
     /// Share of the writes that get a high priority, as in the paper PGC on preemptive collection (section III.D). With 0, requests
     /// keep their priorities.
     pub high_priority_fraction: f64,
-    /// AddressGranularity, in bytes, in which the array deallocates a write of zeroes (rule 220). Whole units become trims, and the rest is
-    /// written. `None` writes everything.
+    /// SizeOrAddressGranularity, in bytes, in which the array deallocates a write of zeroes (rule 220). Whole units become trims, and the
+    /// rest is written. `None` writes everything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zero_write_trim_granularity_bytes: Option<u64>,
 }
@@ -109,7 +109,7 @@ const REQUESTS_PER_QUESTION: u64 = 1 << 14;
 
 /// A stream of requests to which the changes of a [`RequestTransformSpec`] have been made. Requests before a start or beyond a limit (a
 /// number of requests or a time) are left out. Rate, sizes and addresses may change.
-pub struct TransformedSource<S = Box<dyn Source>> {
+pub struct TransformedSource<S = Box<dyn RequestSource>> {
     source: S,
     spec: RequestTransformSpec,
     /// True if the settings do not change requests that fit into the array.
@@ -134,7 +134,7 @@ pub struct TransformedSource<S = Box<dyn Source>> {
     stop: Stop,
 }
 
-impl<S: Source> TransformedSource<S> {
+impl<S: RequestSource> TransformedSource<S> {
     /// Applies `spec` to the source that `open` returns. Random numbers, which choose high-priority writes, are made from `seed`.
     ///
     /// [`AddressFit::Scale`] needs the extent of the source, which is the end of the request with the highest addresses, in bytes. If
@@ -159,7 +159,7 @@ impl<S: Source> TransformedSource<S> {
         let source = open()?;
         // A trace without times is noticed only when it is read.
         if let Some(problem) = spec.problems(source.host_loop() != HostLoop::Open).first() {
-            return Err(SourceError::Input(format!("workload: transform.{problem}")));
+            return Err(SourceError::InvalidInput(format!("workload: transform.{problem}")));
         }
         let priorities = rng::stream(seed, "workload.transform.priority", 0);
         Ok(Self {
@@ -265,11 +265,11 @@ impl<S: Source> TransformedSource<S> {
         let place = self.place_of_last();
         let Request { offset_bytes: offset, length_bytes: length, .. } = request;
         let capacity = self.space.capacity_bytes;
-        SourceError::Input(format!("{place}: {length} bytes at byte {offset} reach beyond the {capacity} bytes of the array; {fix}"))
+        SourceError::InvalidInput(format!("{place}: {length} bytes at byte {offset} reach beyond the {capacity} bytes of the array; {fix}"))
     }
 }
 
-impl<S: Source> Source for TransformedSource<S> {
+impl<S: RequestSource> RequestSource for TransformedSource<S> {
     #[inline]
     fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
         if self.is_identity {
@@ -305,7 +305,7 @@ impl<S: Source> Source for TransformedSource<S> {
     }
 }
 
-impl<S: Source> TransformedSource<S> {
+impl<S: RequestSource> TransformedSource<S> {
     /// Returns the next request, if the settings change requests.
     fn next_changed(&mut self) -> Result<Option<Request>, SourceError> {
         if let Some(request) = self.rest.pop() {
@@ -318,7 +318,7 @@ impl<S: Source> TransformedSource<S> {
         if self.spec.rate_scale != 1.0 {
             let arrival_ns = request.arrival_ns as f64 / self.spec.rate_scale;
             if arrival_ns > TIME_MAX_NS as f64 && self.spec.limit_ns.is_none() {
-                return Err(SourceError::Input(format!(
+                return Err(SourceError::InvalidInput(format!(
                     "{}: with workload.rate_scale = {} this request arrives after the end of simulated time (2^62 ns, 146 years); \
                      use a greater rate_scale, or set a limit",
                     self.place_of_last(),
@@ -354,7 +354,7 @@ fn scaled_length(length_bytes: u64, scale: f64) -> u64 {
 }
 
 /// Returns the end of the request of `source` with the highest addresses, in bytes, within the limit of requests.
-fn extent_of(source: &mut dyn Source, spec: &RequestTransformSpec, stop: &Stop) -> Result<u64, SourceError> {
+fn extent_of(source: &mut dyn RequestSource, spec: &RequestTransformSpec, stop: &Stop) -> Result<u64, SourceError> {
     let last = spec.limit_requests.map_or(u64::MAX, |limit| limit.saturating_add(spec.start_requests));
     let mut extent = 0;
     // A window that starts at a time may end later than this number, so such a trace is read to its end.
@@ -384,7 +384,7 @@ mod tests {
     /// Ten requests of 4 KiB, one every 100 ns from 50 ns on, 1 MiB / 4 apart.
     struct Ten(u64);
 
-    impl Source for Ten {
+    impl RequestSource for Ten {
         fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
             if self.0 == 10 {
                 return Ok(None);
@@ -424,7 +424,7 @@ mod tests {
     /// A source with one write of zeroes at each of these places.
     struct OfZeroes(Vec<(u64, u64)>);
 
-    impl Source for OfZeroes {
+    impl RequestSource for OfZeroes {
         fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
             let next = if self.0.is_empty() { None } else { Some(self.0.remove(0)) };
             Ok(next.map(|(offset, length)| Request { zeroes: true, fua: true, ..Request::new(OpKind::Write, 7, offset, length) }))

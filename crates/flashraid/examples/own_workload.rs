@@ -4,7 +4,7 @@
 #![allow(clippy::print_stdout)]
 
 use flashraid::model::rng::{self, RandomStream};
-use flashraid::{CompletedRequest, Error, Observer, OpKind, Report, Request, Simulation, Source, SourceError};
+use flashraid::{CompletedRequest, Error, Observer, OpKind, Report, Request, RequestSource, Simulation, SourceError};
 
 /// The array, as in a configuration file. Of its `[workload]`, only `requests` has an effect.
 const ARRAY: &str = r#"
@@ -34,7 +34,7 @@ const RECORD_BYTES: u64 = 64 << 10;
 const READ_BYTES: u64 = 4 << 10;
 const MEAN_GAP_NS: f64 = 5e6;
 
-impl Source for Log {
+impl RequestSource for Log {
     fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
         self.now_ns += (MEAN_GAP_NS * rng::exponential(&mut self.random)) as u64;
         let is_read = rng::chance(&mut self.random, 0.5);

@@ -40,6 +40,6 @@ fn main() -> Result<(), Error> {
 fn points_are_compared_with_those_of_as_many_members() {
     let result = study(50).unwrap();
     assert_eq!((result.points.len(), result.rows.len()), (6, 18));
-    assert_eq!(result.baseline_by_point, [0, 0, 2, 2, 4, 4]);
+    assert_eq!(result.baseline_index_by_point, [0, 0, 2, 2, 4, 4]);
     show(&result);
 }

@@ -12,9 +12,9 @@ mod turns;
 
 use serde::Serialize;
 
-pub use drive::{DriveFrontEndCheck, PlacementHandlesCheck, QueuesCheck, SlcSuperblocksCheck, SuperblockDriveCheck};
+pub use drive::{DriveFrontEndCheck, PlacementHandlesCheck, SlcSuperblocksCheck, SubmissionQueuesCheck, SuperblockDriveCheck};
 pub use sample::FirstRequestsStatistics;
-pub use turns::{CollectionTurnsCheck, StaggeredCollectionCheck};
+pub use turns::{CollectionPermissionCheck, CollectionTurnsCheck};
 
 use std::fs::File;
 use std::path::Path;
@@ -52,16 +52,16 @@ pub struct CheckReport {
     pub front: Option<DriveFrontEndCheck>,
     /// Thresholds and expected cost of garbage collection. They hold for each pool of blocks (of a plane or of a die) or, with
     /// superblocks, for each drive.
-    pub gc: PoolGcEstimate,
+    pub gc: PoolGcThresholdsAndCost,
     /// Statistics of the first requests of the workload, at most 20,000. The value is `None` if the workload cannot be read; an entry
     /// of `warnings` then says why. It is also `None` for a run whose requests come from another source than the configuration.
     pub workload: Option<FirstRequestsStatistics>,
     /// Share of the members' time that serving the workload takes; `None` without a workload.
-    pub load: Option<LoadCheck>,
+    pub load: Option<ExpectedMemberUtilisation>,
     /// Results about the coordination scheme `stagger`, in which members ask the controller for permission to collect. They tell how
     /// many members may collect together, and if that is enough. They are left out with other schemes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub leave: Option<StaggeredCollectionCheck>,
+    pub leave: Option<CollectionPermissionCheck>,
     /// Results about the coordination scheme `windows`, in which members take turns to collect, each in its own window of time. They
     /// tell if the turns are long enough, and not too long. They are left out with other schemes.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -118,7 +118,7 @@ pub struct MemberCapacity {
 /// Thresholds and expected cost of collection in one pool of blocks. A pool is the blocks of a plane or of a die or, with superblocks,
 /// all superblocks of the drive.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct PoolGcEstimate {
+pub struct PoolGcThresholdsAndCost {
     /// Number of blocks in a pool (of a plane or of a die) or, with superblocks, number of superblocks in the drive.
     pub pool_blocks: u32,
     /// Number of free blocks in a pool (of a plane or of a die) at or below which garbage collection starts there. Drives with
@@ -148,7 +148,7 @@ pub struct PoolGcEstimate {
 
 /// Share of the members' time that serving the workload takes, at the expected write amplification.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct LoadCheck {
+pub struct ExpectedMemberUtilisation {
     /// Mean time that a die of the busiest member needs for reads and writes that the workload causes, as a share of simulated time.
     /// The work of collection is not counted. Above 1, the dies fall behind. `None` for a closed loop.
     pub dies_without_gc: Option<f64>,
@@ -171,7 +171,7 @@ pub struct LoadCheck {
     pub is_saturated: bool,
 }
 
-impl LoadCheck {
+impl ExpectedMemberUtilisation {
     /// Returns by how much the load would have to rise until remedies against collection, such as coordination, matter. It is `None`
     /// unless the array is idle: each part works less than a tenth of the time, and collection hardly adds to response times. It is
     /// also `None` for a closed loop.
@@ -387,7 +387,7 @@ fn alpha(ssd: &SsdParams) -> f64 {
     holding / (planes * f64::from(g.blocks_per_plane - g.overprovisioned_blocks_per_plane))
 }
 
-fn gc_check(ssd: &SsdParams) -> PoolGcEstimate {
+fn gc_check(ssd: &SsdParams) -> PoolGcThresholdsAndCost {
     if let Some(superblock) = &ssd.superblock {
         return drive::gc_check(ssd, superblock);
     }
@@ -398,7 +398,7 @@ fn gc_check(ssd: &SsdParams) -> PoolGcEstimate {
     let (write_amplification, write_amplification_is) =
         theory::expected_write_amplification(ssd.gc.victim.write_amplification_theory(), data_pages, alpha);
     let pages_moved_per_clean = f64::from(data_pages) * (1.0 - 1.0 / write_amplification);
-    PoolGcEstimate {
+    PoolGcThresholdsAndCost {
         pool_blocks: ssd.geometry.blocks_per_plane * planes_per_pool(ssd),
         start_free_blocks: ssd.gc.start_threshold_free_blocks,
         stop_free_blocks: ssd.gc.stop_threshold_free_blocks,
@@ -432,10 +432,10 @@ fn summary_ns_per_page(ssd: &SsdParams) -> f64 {
     if !ssd.geometry.has_summary_page {
         return 0.0;
     }
-    (ssd.timing.summary_page_transfer_ns + ssd.timing.page_program_ns) as f64 / f64::from(ssd.geometry.data_pages_per_block())
+    (ssd.timing.block_summary_page_transfer_ns + ssd.timing.page_program_ns) as f64 / f64::from(ssd.geometry.data_pages_per_block())
 }
 
-fn load_check(array: &ArrayParams, gc: &PoolGcEstimate, sample: &FirstRequestsStatistics) -> LoadCheck {
+fn load_check(array: &ArrayParams, gc: &PoolGcThresholdsAndCost, sample: &FirstRequestsStatistics) -> ExpectedMemberUtilisation {
     let ssd = &array.ssd;
     let t = &ssd.timing;
     // These are the pages that a request brings to the busiest member.
@@ -484,7 +484,7 @@ fn load_check(array: &ArrayParams, gc: &PoolGcEstimate, sample: &FirstRequestsSt
     let own_wait_ns = if ssd.superblock.is_none() { (with_gc_ns - plain_ns) * dies } else { 0.0 };
     let slowest_ns = [link_ns, channel_ns, controller_ns].into_iter().flatten().fold(with_gc_ns, f64::max);
     let busy = |ns: f64| sample.requests_per_s.map(|rate| ns * rate / 1e9);
-    LoadCheck {
+    ExpectedMemberUtilisation {
         dies_without_gc: busy(plain_ns),
         dies_with_gc: busy(with_gc_ns),
         collection_wait: busy(wait_ns)
@@ -559,7 +559,7 @@ pub(crate) fn memory_bytes(ssd: &SsdParams) -> u64 {
 fn warn(
     scenario: &Scenario,
     sample: Option<&FirstRequestsStatistics>,
-    load: Option<&LoadCheck>,
+    load: Option<&ExpectedMemberUtilisation>,
     first_collection: FirstCollectionEstimate,
     warnings: &mut Vec<String>,
 ) {

@@ -18,9 +18,9 @@ use flashraid_workload::units::count_with_noun;
 
 /// A warmed-up array that takes requests one by one.
 ///
-/// Four verbs drive it. [`Device::submit`] hands over a request at its moment, [`Device::next_time`] says when something happens next,
-/// [`Device::advance`] lets time pass and gives answers, and [`Device::report`] sums up. Simulated time never goes back. A device has no
-/// threads and no callbacks, so that nothing happens between two calls. The same calls give the same answers on every machine.
+/// Four verbs drive it. [`Device::submit`] hands over a request at its moment, [`Device::next_time`] says when something happens
+/// next, [`Device::advance`] lets time pass and gives answers, and [`Device::report`] sums up. Simulated time never goes back. A device
+/// has no threads and no callbacks, so that nothing happens between two calls. The same calls give the same answers on every machine.
 ///
 /// Of all events of one nanosecond that have not happened yet, the arrival of a submitted request comes first. `flashraid run` keeps the
 /// same order. A trace therefore gets the same response times here if each request is submitted before time advances to its arrival.
@@ -65,7 +65,7 @@ impl Device {
     /// change it.
     #[inline]
     pub fn next_time(&mut self) -> Option<TimeNs> {
-        self.live.next_time()
+        self.live.next_event_time()
     }
 
     /// Runs the device up to and including `until_ns`. It gives at most `answers_max` answers to `take_answer`, in the order of their ends,

@@ -23,7 +23,7 @@ pub enum DocumentedNameKind {
 /// A configuration key, or a value of a report, with its documentation.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct NameDocumentation {
+pub struct KeyOrValueDocumentation {
     /// Full name, such as `ssd.gc.victim` or `response_us.all.p99`.
     pub name: String,
     /// Kind of the name: a configuration key, or a value of a report.
@@ -81,8 +81,8 @@ pub(crate) fn follow<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
 }
 
 /// Returns all documented keys and report values, keys first.
-pub fn all_documented_names() -> &'static [NameDocumentation] {
-    static ALL: OnceLock<Vec<NameDocumentation>> = OnceLock::new();
+pub fn all_key_and_value_documentation() -> &'static [KeyOrValueDocumentation] {
+    static ALL: OnceLock<Vec<KeyOrValueDocumentation>> = OnceLock::new();
     static REPORT: OnceLock<Value> = OnceLock::new();
     ALL.get_or_init(|| {
         let (configuration, report) = (validate::schema(), REPORT.get_or_init(report::report_schema));
@@ -90,7 +90,7 @@ pub fn all_documented_names() -> &'static [NameDocumentation] {
             let documented = move |property: Property<'static>| {
                 let own = property.schema["description"].as_str();
                 let text = own.or_else(|| follow(root, property.schema)["description"].as_str())?;
-                Some(NameDocumentation { name: property.path, kind, documentation: plain(text), schema: property.schema })
+                Some(KeyOrValueDocumentation { name: property.path, kind, documentation: plain(text), schema: property.schema })
             };
             properties(root, kind == DocumentedNameKind::ReportFigure).into_iter().filter_map(documented)
         };
@@ -111,12 +111,13 @@ fn plain(text: &str) -> String {
 /// # Errors
 ///
 /// Returns names that are similar to `name` if no entry is found, the most likely first. The list may be empty.
-pub fn find_names(name: &str) -> Result<Vec<&'static NameDocumentation>, Vec<&'static str>> {
+pub fn find_documentation_by_name(name: &str) -> Result<Vec<&'static KeyOrValueDocumentation>, Vec<&'static str>> {
     let name = name.trim().trim_start_matches("config.");
-    let whole: Vec<&NameDocumentation> = all_documented_names().iter().filter(|documented| documented.name == name).collect();
+    let whole: Vec<&KeyOrValueDocumentation> =
+        all_key_and_value_documentation().iter().filter(|documented| documented.name == name).collect();
     let tail = format!(".{name}");
     let found = if whole.is_empty() {
-        all_documented_names().iter().filter(|documented| documented.name.ends_with(&tail)).collect()
+        all_key_and_value_documentation().iter().filter(|documented| documented.name.ends_with(&tail)).collect()
     } else {
         whole
     };
@@ -129,7 +130,7 @@ const SUGGESTED_MAX: usize = 4;
 /// Returns the existing key that the user probably meant by an unknown name.
 pub(crate) fn likely_key(name: &str) -> Option<&'static str> {
     likely_among(name, || {
-        all_documented_names()
+        all_key_and_value_documentation()
             .iter()
             .filter(|documented| documented.kind == DocumentedNameKind::ConfigurationKey)
             .map(|documented| documented.name.as_str())
@@ -139,7 +140,7 @@ pub(crate) fn likely_key(name: &str) -> Option<&'static str> {
 }
 
 fn likely(name: &str) -> Vec<&'static str> {
-    likely_among(name, || all_documented_names().iter().map(|documented| documented.name.as_str()))
+    likely_among(name, || all_key_and_value_documentation().iter().map(|documented| documented.name.as_str()))
 }
 
 /// Returns the names that the user probably meant. They resemble the whole name, or their last part resembles its last part.
@@ -158,16 +159,19 @@ fn likely_among<I: Iterator<Item = &'static str>>(name: &str, names: impl Fn() -
     likely
 }
 
-impl NameDocumentation {
+impl KeyOrValueDocumentation {
     /// Returns the documentation of this name, and then of the tables above it, one line each: `gc.runs: …`, `gc: …`.
     #[must_use]
     pub fn explanation_lines(&self) -> String {
-        let line = |documented: &NameDocumentation| format!("{}: {}", documented.name, documented.documentation);
+        let line = |documented: &KeyOrValueDocumentation| format!("{}: {}", documented.name, documented.documentation);
         let mut lines = vec![line(self)];
         let mut name = self.name.as_str();
         while let Some((table, _)) = name.rsplit_once('.') {
             lines.extend(
-                all_documented_names().iter().find(|documented| documented.kind == self.kind && documented.name == table).map(line),
+                all_key_and_value_documentation()
+                    .iter()
+                    .find(|documented| documented.kind == self.kind && documented.name == table)
+                    .map(line),
             );
             name = table;
         }
@@ -175,20 +179,20 @@ impl NameDocumentation {
     }
 
     /// Returns the names directly below this one, if it is a table.
-    pub fn names_directly_below(&self) -> impl Iterator<Item = &'static NameDocumentation> + use<'_> {
-        let is_part = |documented: &&NameDocumentation| {
+    pub fn names_directly_below(&self) -> impl Iterator<Item = &'static KeyOrValueDocumentation> + use<'_> {
+        let is_part = |documented: &&KeyOrValueDocumentation| {
             let rest = documented.name.strip_prefix(&self.name).and_then(|rest| rest.strip_prefix('.'));
             documented.kind == self.kind && rest.is_some_and(|rest| !rest.contains('.'))
         };
-        all_documented_names().iter().filter(is_part)
+        all_key_and_value_documentation().iter().filter(is_part)
     }
 }
 
-/// Returns the documentation of the key or report value with this name, to show beside it ([`NameDocumentation::explanation_lines`]). It is
-/// `None` for a name without documentation.
+/// Returns the documentation of the key or report value with this name, to show beside it
+/// ([`KeyOrValueDocumentation::explanation_lines`]). It is `None` for a name without documentation.
 #[must_use]
 pub fn explanation_of(name: &str) -> Option<String> {
-    all_documented_names().iter().find(|documented| documented.name == name).map(NameDocumentation::explanation_lines)
+    all_key_and_value_documentation().iter().find(|documented| documented.name == name).map(KeyOrValueDocumentation::explanation_lines)
 }
 
 #[cfg(test)]
@@ -197,27 +201,27 @@ mod tests {
 
     #[test]
     fn keys_and_figures_are_found_by_their_whole_names_and_by_their_ends() {
-        let victim = find_names("ssd.gc.victim").unwrap();
+        let victim = find_documentation_by_name("ssd.gc.victim").unwrap();
         assert_eq!((victim.len(), victim[0].kind), (1, DocumentedNameKind::ConfigurationKey));
         assert!(victim[0].documentation.starts_with("Choice of the block"), "{}", victim[0].documentation);
-        assert_eq!(find_names("victim").unwrap()[0].name, "ssd.gc.victim");
-        let p99 = find_names("response_us.all.p99").unwrap();
+        assert_eq!(find_documentation_by_name("victim").unwrap()[0].name, "ssd.gc.victim");
+        let p99 = find_documentation_by_name("response_us.all.p99").unwrap();
         assert_eq!(
             p99[0].explanation_lines(),
             "response_us.all.p99: 99th percentile, in microseconds: 99 % of the requests took no longer. The value exceeds the exact one by at \
              most 0.1 %.\n\
              response_us.all: Result for reads and writes together.\nresponse_us: Response times, in microseconds."
         );
-        assert_eq!(find_names("config.ssd.gc.victim").unwrap(), victim, "as a report has it");
-        assert!(find_names("gc").unwrap()[0].names_directly_below().any(|part| part.name == "gc.runs"));
+        assert_eq!(find_documentation_by_name("config.ssd.gc.victim").unwrap(), victim, "as a report has it");
+        assert!(find_documentation_by_name("gc").unwrap()[0].names_directly_below().any(|part| part.name == "gc.runs"));
     }
 
     #[test]
     fn near_misses_are_told() {
-        assert_eq!(find_names("ssd.gc.victm").unwrap_err()[0], "ssd.gc.victim");
-        assert_eq!(find_names("flash.erasse").unwrap_err()[0], "flash.erases");
-        assert!(find_names("victm").unwrap_err().contains(&"ssd.gc.victim"));
-        assert_eq!(find_names("qqqqqqqqqqqqqqqqqqqqqqqqqq").unwrap_err(), Vec::<&str>::new());
+        assert_eq!(find_documentation_by_name("ssd.gc.victm").unwrap_err()[0], "ssd.gc.victim");
+        assert_eq!(find_documentation_by_name("flash.erasse").unwrap_err()[0], "flash.erases");
+        assert!(find_documentation_by_name("victm").unwrap_err().contains(&"ssd.gc.victim"));
+        assert_eq!(find_documentation_by_name("qqqqqqqqqqqqqqqqqqqqqqqqqq").unwrap_err(), Vec::<&str>::new());
     }
 
     /// Every row of every table that names a figure names one that there is.

@@ -17,7 +17,7 @@ use crate::template::Template;
 use crate::warm_state_cache::WarmStateCache;
 use crate::warm_up::SharedWarmUps;
 use flashraid_model::array::WarmUpPattern;
-use flashraid_workload::{Source, Stop};
+use flashraid_workload::{RequestSource, Stop};
 
 /// One simulation: from a configuration to a [`Report`].
 /// ```
@@ -35,7 +35,7 @@ use flashraid_workload::{Source, Stop};
 #[must_use = "a simulation does nothing before `run`"]
 pub struct Simulation<'a> {
     template: Template,
-    source: Option<Box<dyn Source>>,
+    source: Option<Box<dyn RequestSource>>,
     checked: Option<CheckReport>,
     observer: Option<Box<dyn Observer + 'a>>,
     verify: bool,
@@ -99,7 +99,7 @@ impl<'a> Simulation<'a> {
 
     /// Sets the source of requests, in place of the configuration's `[workload]`. Of that, only `requests` and `duration` still have an
     /// effect: they end the run if the source does not end before.
-    pub fn source(mut self, source: impl Source + 'static) -> Self {
+    pub fn source(mut self, source: impl RequestSource + 'static) -> Self {
         self.source = Some(Box::new(source));
         self
     }
@@ -133,7 +133,7 @@ impl<'a> Simulation<'a> {
         self
     }
 
-    /// Returns the number of bytes that the array offers to its host, which a caller's [`Source`] may address.
+    /// Returns the number of bytes that the array offers to its host, which a caller's [`RequestSource`] may address.
     ///
     /// # Errors
     /// Returns [`Error::Config`] with all problems of the configuration.
@@ -319,7 +319,7 @@ mod tests {
         good: u64,
     }
 
-    impl Source for Faulty {
+    impl RequestSource for Faulty {
         fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
             let offset_bytes = if self.good == 0 { u64::MAX - 4096 } else { 0 };
             self.good = self.good.saturating_sub(1);

@@ -40,7 +40,7 @@ pub enum Error {
     SimulatedTimeOverflow(String),
     /// A [`Device`](crate::Device) refused a call, which has changed nothing.
     #[error("{0}")]
-    DeviceRefused(#[from] DeviceError),
+    DeviceRefusedCall(#[from] DeviceError),
     /// An observer stopped the run before its first request, so that there is nothing to report.
     #[error("stopped before the first request")]
     StoppedBeforeFirstRequest,
@@ -65,8 +65,8 @@ impl Error {
     pub fn is_caller_mistake(&self) -> bool {
         match self {
             Self::Config(problems) => !problems.has_unreadable_file,
-            Self::Study(_) | Self::UnusableInput(_) | Self::DeviceRefused(_) => true,
-            Self::RequestSource(error) => matches!(error, SourceError::Input(_)),
+            Self::Study(_) | Self::UnusableInput(_) | Self::DeviceRefusedCall(_) => true,
+            Self::RequestSource(error) => matches!(error, SourceError::InvalidInput(_)),
             Self::Io { .. }
             | Self::SimulatedTimeOverflow(_)
             | Self::StoppedBeforeFirstRequest
@@ -90,8 +90,8 @@ impl From<Problems> for Error {
 impl From<RunError> for Error {
     fn from(error: RunError) -> Self {
         match error {
-            RunError::Source(SourceError::Stopped) => Self::StoppedBeforeFirstRequest,
-            RunError::Source(error) => Self::RequestSource(error),
+            RunError::RequestSource(SourceError::Stopped) => Self::StoppedBeforeFirstRequest,
+            RunError::RequestSource(error) => Self::RequestSource(error),
             RunError::InvalidInput(text) => Self::UnusableInput(text),
             RunError::Io(message) => Self::Io { path: None, message },
             RunError::SimulatedTimeOverflow(text) => Self::SimulatedTimeOverflow(text),

@@ -28,7 +28,7 @@
 //!
 //! # Your own requests
 //!
-//! A [`Source`] returns one request after the other, in order of time. It may be a program's own model of a load, or a recording.
+//! A [`RequestSource`] returns one request after the other, in order of time. It may be a program's own model of a load, or a recording.
 //!
 //! ```
 //! use flashraid::{OpKind, Request, Simulation, Source, SourceError};
@@ -155,4 +155,4 @@ pub use flashraid_model::metrics::CompletedRequest;
 pub use flashraid_workload as workload;
 pub use flashraid_workload::Stop;
 pub use flashraid_workload::files;
-pub use flashraid_workload::{HostLoop, OpKind, Request, Source, SourceError};
+pub use flashraid_workload::{HostLoop, OpKind, Request, RequestSource, SourceError};

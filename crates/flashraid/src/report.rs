@@ -29,8 +29,8 @@ use flashraid_model::metrics::trend::SAMPLES_BEYOND_QUANTILE_MIN;
 use flashraid_model::ssd::DieDelayCounterTable;
 
 pub use array::{
-    ControllerThrottlingReport, FailedMember, FailureReport, GcAvoidingReadsReport, HedgedReads, LostPagesReport, Parity, PredictedReads,
-    ResponseTimesByHealth,
+    ControllerThrottlingReport, FailedMember, FailureReport, GcAvoidingReadsReport, HedgedReads, LostPagesReport, Parity,
+    ResponseTimesByHealth, SlowReadPredictionReport,
 };
 pub(crate) use build::{ReportInputs, SuperblockDriveInputs};
 pub(crate) use cache::cache;
@@ -75,14 +75,14 @@ pub struct Report {
     /// Time that the run took, including its warm-up, in seconds of the wall clock.
     pub wall_s: f64,
     /// Number of requests that the statistics count.
-    pub requests: Requests,
+    pub requests: RequestCountsByKind,
     /// Response times, in microseconds.
     pub response_us: TotalReadWrite<ResponseTime>,
     /// Results of each stream of a workload with `kind = "mix"`, in order; left out for other workloads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub streams: Vec<MixStreamReport>,
     /// Bandwidth, in MB/s (10^6 bytes per second).
-    pub bandwidth_mb_s: Bandwidth,
+    pub bandwidth_mb_s: HostBandwidthPerInterval,
     /// Counts of reads, programs and erases on flash.
     pub flash: FlashCountersReport,
     /// Counters, times and shares of garbage collection, over all members.
@@ -107,7 +107,7 @@ pub struct Report {
     /// Counters of reads with `read.plan = "predict"`: a read that is predicted to be slow is made from another copy or the rest of the
     /// stripe. `None` with other read plans.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub predicted_reads: Option<PredictedReads>,
+    pub predicted_reads: Option<SlowReadPredictionReport>,
     /// The first failure of a member and the rebuilding of this member; `None` if no failure was set. If several members fail, the counts
     /// of pages and the response times here are those of all failures together. Everything else is about the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -202,7 +202,7 @@ impl Report {
     /// matter. Returns `None` for a closed loop, and for an array that is not lightly loaded.
     #[must_use]
     pub fn load_rise_until_gc_matters(&self) -> Option<crate::load_rise::LoadRiseUntilGcMatters> {
-        let mean = |member: &MemberOverTime| {
+        let mean = |member: &MemberUtilisationOverTime| {
             let intervals = member.utilisation.len();
             (intervals > 0).then(|| member.utilisation.iter().sum::<f64>() / intervals as f64)
         };
@@ -249,7 +249,7 @@ pub struct Owed {
 /// Number of requests of each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
-pub struct Requests {
+pub struct RequestCountsByKind {
     /// Number of measured reads and writes: those that arrived in the measured time and were served.
     pub all: u64,
     /// Number of measured reads: those that arrived in the measured time and were served.
@@ -418,7 +418,7 @@ pub struct ResultsOverTime {
     /// Use of each member over time: how busy its dies are, how long its page operations take, and how many it has at a time. The spares
     /// follow the members.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub members: Vec<MemberOverTime>,
+    pub members: Vec<MemberUtilisationOverTime>,
     /// Failures of members and their rebuilding, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<TimelineMark>,
@@ -427,7 +427,7 @@ pub struct ResultsOverTime {
 /// Use of a member over time. Each list has a value for each interval of the measured time.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
-pub struct MemberOverTime {
+pub struct MemberUtilisationOverTime {
     /// Share of each interval of the measured time for which the member's dies worked, for the host, for collection or for rebuilding.
     pub utilisation: Vec<f64>,
     /// Mean time from the arrival of a page operation at the member to its end, in microseconds, for each interval of the measured time. It
@@ -496,7 +496,7 @@ pub struct ResponseTime {
 /// Bandwidth, in MB/s (10^6): bytes done per interval. See [`flashraid_model::metrics::bandwidth`] for the intervals that count.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
-pub struct Bandwidth {
+pub struct HostBandwidthPerInterval {
     /// Mean bandwidth of the complete intervals of the measured time, in MB/s (10^6 bytes per second). The last interval is left out if
     /// the measured time ends within it. Without a complete interval, the value is that of `overall`.
     pub mean: Option<f64>,
@@ -587,7 +587,7 @@ pub struct EventTimelineReport {
     /// preemptive collection, PGC, calls it T_soft.
     pub t_soft_free_blocks: u32,
     /// Host requests that were in progress at some time in the window, from `from_ns` to `to_ns`.
-    pub requests: Vec<TimelineRequest>,
+    pub requests: Vec<RequestOnTimeline>,
     /// Garbage collections that ran at some time in the window, from `from_ns` to `to_ns`. Each entry is the collection of one victim
     /// block.
     pub gc: Vec<TimelineBlockCollection>,
@@ -669,7 +669,7 @@ pub struct TimelineMemberDestage {
 /// A request on a timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
-pub struct TimelineRequest {
+pub struct RequestOnTimeline {
     /// Number of the request in the order of arrival, from 0. All requests of the run are counted, including those outside the timeline.
     pub index: u64,
     /// Time of arrival, in nanoseconds.

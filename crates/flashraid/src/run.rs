@@ -6,12 +6,12 @@ use crate::observer::{Observer, Progress, RunPhase};
 use crate::report::{self, Report, ReportInputs, SimulatorSpeed, SuperblockDriveInputs};
 use crate::warm_up::{self, SharedWarmUps};
 use flashraid_driver::{DriverError, RunOutcome, RunWatcher};
-use flashraid_model::array::{ArrayLayout, FailureAndRebuildState};
+use flashraid_model::array::{ArrayLayout, MemberFailureAndRebuildState};
 use flashraid_model::events::VictimBlockCollection;
 use flashraid_model::metrics::{CompletedRequest, ResultsOverTime, UnmeasuredStart};
 use flashraid_model::ssd::{MemberCounters, RefreshAndWearLevellingParams, Ssd};
 use flashraid_workload::units::count_with_noun;
-use flashraid_workload::{self as workload, HostLoop, Source, SourceError, catalogue};
+use flashraid_workload::{self as workload, HostLoop, RequestSource, SourceError, catalogue};
 use std::time::Instant;
 
 /// Error that ends a run without a report.
@@ -19,7 +19,7 @@ use std::time::Instant;
 pub enum RunError {
     /// The source of requests cannot continue.
     #[error("{0}")]
-    Source(#[from] SourceError),
+    RequestSource(#[from] SourceError),
     /// The input is wrong, so that the program exits with status 2.
     #[error("{0}")]
     InvalidInput(String),
@@ -41,7 +41,7 @@ impl From<DriverError> for RunError {
     fn from(error: DriverError) -> Self {
         match error {
             DriverError::SimulatedTimeOverflow => Self::SimulatedTimeOverflow(error.to_string()),
-            DriverError::RequestSource(error) => Self::Source(error),
+            DriverError::RequestSource(error) => Self::RequestSource(error),
         }
     }
 }
@@ -68,7 +68,7 @@ pub(crate) struct RunSettings<'a> {
     /// States after warm-ups, which the run shares with others.
     pub(crate) warm_ups: &'a SharedWarmUps,
     /// Source of requests, in place of the scenario's workload.
-    pub(crate) source: Option<Box<dyn Source>>,
+    pub(crate) source: Option<Box<dyn RequestSource>>,
     /// Result of an earlier check of the scenario.
     pub(crate) checked: Option<CheckReport>,
     /// True to verify the whole state of every member at the end.
@@ -186,12 +186,12 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: RunOutcome, facts: RunFact
                 + counters.host_admissions.pages_admitted_to_existing_entries
                 + counters.host_admissions.pages_admitted_with_their_entry
         }),
-        too_many_failed: too_many_failed(&array.shape().layout, &failures, measured_to_ns),
+        failures_exceed_redundancy: too_many_failed(&array.shape().layout, &failures, measured_to_ns),
         failures,
         requests_with_lost_pages: requests_lost,
         page_bytes: g.page_bytes,
         array_layout: array.shape().layout,
-        superblock_drive: (!counts.superblocks.is_empty()).then(|| drive_inputs(scenario)),
+        superblock_drive: (!counts.superblock_counters_by_member.is_empty()).then(|| drive_inputs(scenario)),
         die_delay_mechanisms: scenario.array.ssd.die_delay_mechanisms.clone(),
         drives_without_superblocks_have_submission_queues: scenario.array.ssd.front_end.is_some_and(|front| front.queues.is_some()),
         cache_report: cache.map_or_else(Default::default, |counters| {
@@ -218,10 +218,10 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: RunOutcome, facts: RunFact
 }
 
 /// Returns true if, at some time until `until_ns`, more members had failed than the level survives.
-fn too_many_failed(layout: &ArrayLayout, failures: &[FailureAndRebuildState], until_ns: u64) -> bool {
+fn too_many_failed(layout: &ArrayLayout, failures: &[MemberFailureAndRebuildState], until_ns: u64) -> bool {
     let moments = failures.iter().filter_map(|failure| failure.failed_at_ns).filter(|&at| at <= until_ns);
     moments.into_iter().any(|at| {
-        let is_gone = |failure: &&FailureAndRebuildState| {
+        let is_gone = |failure: &&MemberFailureAndRebuildState| {
             failure.failed_at_ns.is_some_and(|failed| failed <= at) && failure.rebuild_ended_ns.is_none_or(|ended| ended > at)
         };
         let gone: Vec<u32> = failures.iter().filter(is_gone).map(|failure| failure.member).collect();

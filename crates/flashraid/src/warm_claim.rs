@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::files::{has_process_ended, this_process_name};
+use crate::files::{has_process_ended, unique_process_name};
 
 /// End of a claim's file name, in place of the end of the state's name.
 pub(crate) const CLAIM_SUFFIX: &str = ".making";
@@ -138,7 +138,7 @@ impl Drop for Claim {
 
 /// Returns the text with which each claim of this process begins; it ends with a space. The owner appends a point at each sign of life.
 fn own_name() -> String {
-    format!("{} ", this_process_name())
+    format!("{} ", unique_process_name())
 }
 
 /// Returns true if the owner of the claim was a process of this machine and has ended.
@@ -179,7 +179,7 @@ mod tests {
     fn a_claim_of_a_process_that_is_gone_is_taken_over_at_once() {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().join("warm-x.state");
-        let own = this_process_name();
+        let own = unique_process_name();
         let gone = format!("{}-{} ...", own.split_once('-').unwrap().0, u32::MAX);
         fs::write(folder.path().join("warm-x.making"), &gone).unwrap();
         let begin = Instant::now();

@@ -14,7 +14,7 @@ use flashraid_model::array::{Array, ArrayExecutionOptions, ArrayParams, WarmUp, 
 use flashraid_model::flash::Geometry;
 use flashraid_model::space::Mapping;
 use flashraid_model::ssd::Ssd;
-use flashraid_workload::{self as workload, ArrayProperties, OpKind, Request, Source, SourceError, SourceSpec, Stop, WorkloadSpec};
+use flashraid_workload::{self as workload, ArrayProperties, OpKind, Request, RequestSource, SourceError, SourceSpec, Stop, WorkloadSpec};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -221,7 +221,7 @@ pub fn warmed_up_array(scenario: &Scenario, shared: &SharedWarmUps, observer: &m
     let setup = ArrayExecutionOptions {
         worker_threads_max: shared.threads(),
         records_member_busy_time: true,
-        record_destages: scenario.metrics.timeline_window.is_some(),
+        reports_destage_events: scenario.metrics.timeline_window.is_some(),
         ..ArrayExecutionOptions::default()
     };
     let filled = setup.new_array_unless_stopped(&scenario.array, scenario.seed, &mut || go_on(0.0).is_ok());
@@ -466,7 +466,7 @@ struct Repeated {
     next: usize,
 }
 
-impl Source for Repeated {
+impl RequestSource for Repeated {
     fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
         let request = self.writes[self.next];
         self.next = (self.next + 1) % self.writes.len();
@@ -475,7 +475,7 @@ impl Source for Repeated {
 }
 
 /// Returns the writes of a source, if it has so few requests that they can be kept.
-fn few_writes(source: &mut dyn Source) -> Result<Option<Vec<Request>>, SourceError> {
+fn few_writes(source: &mut dyn RequestSource) -> Result<Option<Vec<Request>>, SourceError> {
     let mut writes = Vec::new();
     let mut requests = 0_usize;
     while let Some(request) = source.next_request()? {
@@ -497,7 +497,7 @@ fn overwrite_by_workload(
     space: &ArrayProperties,
     overwrites: f64,
     is_repeated: bool,
-    open: impl Fn(u64) -> Result<Box<dyn Source>, SourceError>,
+    open: impl Fn(u64) -> Result<Box<dyn RequestSource>, SourceError>,
     go_on: GoOn<'_>,
 ) -> Result<(), RunError> {
     let pages_to_write = (overwrites * (space.capacity_bytes / space.page_bytes) as f64) as u64;

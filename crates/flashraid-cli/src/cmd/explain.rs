@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use flashraid::config;
-use flashraid::documented_names::{self, DocumentedNameKind, NameDocumentation};
+use flashraid::documented_names::{self, DocumentedNameKind, KeyOrValueDocumentation};
 use flashraid_report::figures;
 use flashraid_report::text::wrap;
 
@@ -20,8 +20,8 @@ pub fn run(name: &str) -> Outcome {
     // Tables head some figures with names of their own.
     let heads = |figure: &&figures::Figure| figure.name.eq_ignore_ascii_case(name);
     let key = figures::all().find(heads).map(figures::Figure::key);
-    let found =
-        documented_names::find_names(name).or_else(|likely| key.and_then(|key| documented_names::find_names(&key).ok()).ok_or(likely));
+    let found = documented_names::find_documentation_by_name(name)
+        .or_else(|likely| key.and_then(|key| documented_names::find_documentation_by_name(&key).ok()).ok_or(likely));
     match found {
         Ok(found) => files::print(&shown(&found)),
         Err(likely) => Err(Failure::Input(unknown(name, &likely))),
@@ -37,7 +37,7 @@ fn unknown(name: &str, likely: &[&str]) -> String {
     format!("there is no key or figure \"{name}\"; {hint}")
 }
 
-fn shown(found: &[&NameDocumentation]) -> String {
+fn shown(found: &[&KeyOrValueDocumentation]) -> String {
     let mut text = String::new();
     for documented in found.iter().take(WHOLE_MAX) {
         if !text.is_empty() {
@@ -52,7 +52,7 @@ fn shown(found: &[&NameDocumentation]) -> String {
 }
 
 /// Everything about one name.
-fn whole(documented: &NameDocumentation) -> String {
+fn whole(documented: &KeyOrValueDocumentation) -> String {
     let width = columns();
     let kind = match documented.kind {
         DocumentedNameKind::ReportFigure => "a figure of a report",
@@ -61,7 +61,7 @@ fn whole(documented: &NameDocumentation) -> String {
     let mut text = format!("{}, {kind}\n", documented.name);
     let mut line = |line: &str| text += &(wrap(line, width, "  ") + "\n");
     documented.explanation_lines().lines().for_each(&mut line);
-    let parts: Vec<&NameDocumentation> = documented.names_directly_below().collect();
+    let parts: Vec<&KeyOrValueDocumentation> = documented.names_directly_below().collect();
     if documented.kind == DocumentedNameKind::ConfigurationKey {
         // What a table is made of stands below.
         let facts = reference::of_key(&config::config_schema(), documented.schema);

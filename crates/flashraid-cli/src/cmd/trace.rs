@@ -80,7 +80,7 @@ fn in_options(text: &str) -> String {
 
 fn refuse(error: &SourceError) -> Failure {
     match error {
-        SourceError::Input(_) => Failure::Input(in_options(&error.to_string())),
+        SourceError::InvalidInput(_) => Failure::Input(in_options(&error.to_string())),
         // A closed pipe is no error: its reader has read enough.
         SourceError::Io { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe => Failure::ReaderGone,
         error => Failure::Run(error.to_string()),

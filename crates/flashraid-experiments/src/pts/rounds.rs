@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use flashraid::config::Scenario;
-use flashraid::{CompletedRequest, Observer, OpKind, Request, Source, SourceError};
+use flashraid::{CompletedRequest, Observer, OpKind, Request, RequestSource, SourceError};
 use flashraid_model::metrics::LatencyHistogram;
 use flashraid_model::rng::{self, RandomStream};
 use flashraid_workload::HostLoop;
@@ -136,7 +136,7 @@ pub fn rounds(setup: &Setup, scenario: &Scenario) -> (Requests, Watch) {
     (Requests(Rc::clone(&state)), Watch(state))
 }
 
-impl Source for Requests {
+impl RequestSource for Requests {
     fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
         Ok(self.0.borrow_mut().draw())
     }

@@ -4,8 +4,8 @@ use super::events::done_requests;
 use super::*;
 use crate::cache::CacheCounters;
 use crate::cache::{
-    CacheParams, CapacityUnit, IndependentMemberCaches, LayoutAwareWriteCache, MemberCachesDestagingTogether, StowCache, WowCache,
-    WriteCacheParts,
+    CapacityUnit, IndependentMemberCaches, LayoutAwareWriteCache, MemberCachesDestagingTogether, StowCache, StripeAndMemberCaches,
+    WowCache, WriteCacheParams,
 };
 use crate::coordination::{
     CoordinationParams, CoordinationPolicy, ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS, tiny as schemes,
@@ -16,7 +16,7 @@ use crate::ssd::{GcPreemption, HostOverlapWithMoves};
 use proptest::prelude::*;
 
 /// Returns members of two dies, each with five used blocks of four pages and `spare_blocks` free ones.
-fn params(level: RaidLevel, members: u32, unit: u32, spare_blocks: u32, cache: CacheParams) -> ArrayParams {
+fn params(level: RaidLevel, members: u32, unit: u32, spare_blocks: u32, cache: WriteCacheParams) -> ArrayParams {
     let ssd = tiny::ssd(2, 5 + spare_blocks, spare_blocks);
     ArrayParams {
         level,
@@ -34,9 +34,9 @@ fn params(level: RaidLevel, members: u32, unit: u32, spare_blocks: u32, cache: C
     }
 }
 
-fn cache(levels: WriteCacheParts, group_pages: u32, member_pages: u32) -> CacheParams {
-    CacheParams {
-        write_cache_parts: levels,
+fn cache(levels: StripeAndMemberCaches, group_pages: u32, member_pages: u32) -> WriteCacheParams {
+    WriteCacheParams {
+        stripe_and_member_caches: levels,
         dirty_stripe_cache_capacity_pages: group_pages,
         member_cache_pages: member_pages,
         capacity_unit: CapacityUnit::Pages,
@@ -49,14 +49,14 @@ fn cache(levels: WriteCacheParts, group_pages: u32, member_pages: u32) -> CacheP
     }
 }
 
-const IWC: WriteCacheParts = IndependentMemberCaches::WRITE_CACHE_PARTS;
+const IWC: StripeAndMemberCaches = IndependentMemberCaches::STRIPE_AND_MEMBER_CACHES;
 
 struct Outcome {
     done: Vec<RequestDone>,
     /// Number of pages that each member has read and written.
     pages: Vec<(u64, u64)>,
     counters: CacheCounters,
-    failures: Vec<FailureAndRebuildState>,
+    failures: Vec<MemberFailureAndRebuildState>,
     left_pages: u64,
 }
 
@@ -118,7 +118,7 @@ fn ends(outcome: &Outcome) -> Vec<TimeNs> {
 #[test]
 fn a_cached_write_is_done_when_the_memory_has_it_and_a_read_hits_until_it_is_destaged() {
     let got = run(
-        &params(RaidLevel::Raid0, 2, 1, 300, cache(WowCache::WRITE_CACHE_PARTS, 8, 0)),
+        &params(RaidLevel::Raid0, 2, 1, 300, cache(WowCache::STRIPE_AND_MEMBER_CACHES, 8, 0)),
         &[(0, 0, 2, true), (30, 0, 3, false), (1000, 0, 2, false)],
     );
     // The pages are written until 20, read until 24, and on flash at 232. The first read finds two of its three pages until 34.
@@ -131,7 +131,7 @@ fn a_cached_write_is_done_when_the_memory_has_it_and_a_read_hits_until_it_is_des
 fn destaged_groups_keep_parity_once_and_strips_have_it_in_advance() {
     // A stripe has three data pages and P on the last member. Two writes go to it, behind a first one that keeps the cache busy.
     let asked = [(0, 9, 3, true), (0, 0, 2, true), (0, 1, 2, true)];
-    let wow = run(&params(RaidLevel::Raid4, 4, 1, 300, cache(WowCache::WRITE_CACHE_PARTS, 16, 0)), &asked);
+    let wow = run(&params(RaidLevel::Raid4, 4, 1, 300, cache(WowCache::STRIPE_AND_MEMBER_CACHES, 16, 0)), &asked);
     assert_eq!(wow.pages, [(0, 2); 4], "two full stripes");
     let iwc = run(&params(RaidLevel::Raid4, 4, 1, 300, cache(IWC, 0, 4)), &asked);
     assert_eq!(iwc.pages, [(0, 2), (0, 2), (1, 2), (0, 2)], "LAWC Fig. 4: one read, and four writes");
@@ -145,7 +145,7 @@ fn destaged_groups_keep_parity_once_and_strips_have_it_in_advance() {
 #[test]
 fn a_trim_drops_dirty_pages_and_trims_the_members() {
     let run = |level, members, parts, group, member, trim: (u64, u32)| {
-        let cache = CacheParams { destage_start_fill: 0.9, full_speed_destage_fill_fraction: 1.0, ..cache(parts, group, member) };
+        let cache = WriteCacheParams { destage_start_fill: 0.9, full_speed_destage_fill_fraction: 1.0, ..cache(parts, group, member) };
         let mut array = Array::new(&params(level, members, 1, 300, cache), 1, ArrayExecutionOptions::default());
         let mut events = Vec::new();
         let op = |tag, kind, first_page, pages| RequestInPages {
@@ -171,20 +171,20 @@ fn a_trim_drops_dirty_pages_and_trims_the_members() {
         assert_eq!((done_requests(&events).len(), counters.destages.entries), (2, 0));
         (counters.pages_trimmed, trimmed)
     };
-    assert_eq!(run(RaidLevel::Raid0, 2, WowCache::WRITE_CACHE_PARTS, 16, 0, (1, 2)), (1, vec![1, 1]));
+    assert_eq!(run(RaidLevel::Raid0, 2, WowCache::STRIPE_AND_MEMBER_CACHES, 16, 0, (1, 2)), (1, vec![1, 1]));
     assert_eq!(run(RaidLevel::Raid1, 2, IWC, 0, 16, (1, 1)), (2, vec![1, 1]));
     // With parity, only whole stripes are trimmed: two columns and P of stripe 0. A group cache also drops half a stripe.
     assert_eq!(run(RaidLevel::Raid5, 3, IWC, 0, 16, (0, 3)), (3, vec![1, 1, 1]));
     assert_eq!(run(RaidLevel::Raid5, 3, IWC, 0, 16, (1, 1)), (0, vec![0, 0, 0]));
-    assert_eq!(run(RaidLevel::Raid5, 3, WowCache::WRITE_CACHE_PARTS, 16, 0, (1, 1)), (1, vec![0, 0, 0]));
+    assert_eq!(run(RaidLevel::Raid5, 3, WowCache::STRIPE_AND_MEMBER_CACHES, 16, 0, (1, 1)), (1, vec![0, 0, 0]));
 }
 
 #[test]
 fn destages_are_recorded_on_the_members_that_get_them() {
     let failures = vec![FailureParams { member: 1, at_ns: 500 }];
-    let with_parity = ArrayParams { failures, ..params(RaidLevel::Raid4, 4, 1, 300, cache(WowCache::WRITE_CACHE_PARTS, 16, 0)) };
+    let with_parity = ArrayParams { failures, ..params(RaidLevel::Raid4, 4, 1, 300, cache(WowCache::STRIPE_AND_MEMBER_CACHES, 16, 0)) };
     let members = |params: &ArrayParams| {
-        let setup = ArrayExecutionOptions { record_destages: true, ..ArrayExecutionOptions::default() };
+        let setup = ArrayExecutionOptions { reports_destage_events: true, ..ArrayExecutionOptions::default() };
         let mut array = Array::new(params, 1, setup);
         let mut events = Vec::new();
         for (tag, at) in [(0, 0), (1, 1000)] {
@@ -211,19 +211,19 @@ fn destages_are_recorded_on_the_members_that_get_them() {
     };
     assert_eq!(members(&with_parity), [0, 1, 2, 0, 2]);
     // Without parity each operation of a member ends for the destage itself.
-    assert_eq!(members(&params(RaidLevel::Raid0, 3, 1, 300, cache(WowCache::WRITE_CACHE_PARTS, 16, 0))), [0, 1, 2, 0, 1, 2]);
+    assert_eq!(members(&params(RaidLevel::Raid0, 3, 1, 300, cache(WowCache::STRIPE_AND_MEMBER_CACHES, 16, 0))), [0, 1, 2, 0, 1, 2]);
 }
 
-fn policies() -> impl Strategy<Value = CacheParams> {
+fn policies() -> impl Strategy<Value = WriteCacheParams> {
     let sizes = prop_oneof![
-        (1..40_u32).prop_map(|pages| cache(WowCache::WRITE_CACHE_PARTS, pages, 0)),
-        (1..40_u32).prop_map(|pages| cache(StowCache::WRITE_CACHE_PARTS, pages, 0)),
+        (1..40_u32).prop_map(|pages| cache(WowCache::STRIPE_AND_MEMBER_CACHES, pages, 0)),
+        (1..40_u32).prop_map(|pages| cache(StowCache::STRIPE_AND_MEMBER_CACHES, pages, 0)),
         (1..9_u32).prop_map(|pages| cache(IWC, 0, pages)),
-        (1..9_u32).prop_map(|pages| cache(MemberCachesDestagingTogether::WRITE_CACHE_PARTS, 0, pages)),
-        (1..9_u32, 1..6_u32).prop_map(|(first_level, pages)| cache(LayoutAwareWriteCache::WRITE_CACHE_PARTS, first_level, pages)),
+        (1..9_u32).prop_map(|pages| cache(MemberCachesDestagingTogether::STRIPE_AND_MEMBER_CACHES, 0, pages)),
+        (1..9_u32, 1..6_u32).prop_map(|(first_level, pages)| cache(LayoutAwareWriteCache::STRIPE_AND_MEMBER_CACHES, first_level, pages)),
     ];
     let thresholds = prop_oneof![3 => Just((0.0, 0.0)), 1 => Just((0.3, 0.8))];
-    (sizes, thresholds, 1..3_u32).prop_map(|(cache, (low, high), in_flight)| CacheParams {
+    (sizes, thresholds, 1..3_u32).prop_map(|(cache, (low, high), in_flight)| WriteCacheParams {
         destage_start_fill: low,
         full_speed_destage_fill_fraction: high,
         destages_in_flight_max: in_flight,
@@ -247,12 +247,12 @@ fn coordination(scheme: CoordinationPolicy, members: u32) -> CoordinationParams 
     CoordinationParams {
         scheme,
         forced_collection_amount: ForcedCollectionAmount::OneVictimPerDie,
-        registration_threshold_free_blocks: 2,
+        joint_gc_registration_threshold_free_blocks: 2,
         joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
         request_to_collection_order_delay_ns: 0,
         begins_joint_collection_when_idle: false,
         all_dies_of_forced_member_collect: true,
-        controller_answers_member_requests: true,
+        controller_answers_gc_requests: true,
         coordinated_members: MemberSet::first_members(members),
         message_latency_ns: [0; MESSAGE_KINDS],
     }
@@ -277,7 +277,7 @@ proptest! {
         let mut params = params(level, members, unit, spare_blocks, cache);
         params.coordination = scheme.map(|scheme| coordination(scheme, members));
         params.ssd.gc.preemption = preempts.then_some(GcPreemption {
-            poll_duration_ns: 3, write_stall_to_gc_start_threshold_ratio: 0.5, host_overlap_with_moves: HostOverlapWithMoves::NoOverlap, serves_page_being_moved_from_register: true, moves_host_requested_pages_first: false, suspension: None,
+            queue_poll_duration_ns: 3, write_stall_to_gc_start_threshold_ratio: 0.5, host_overlap_with_moves: HostOverlapWithMoves::NoOverlap, serves_page_being_moved_from_register: true, moves_host_requested_pages_first: false, suspension: None,
         });
         if level.survives_a_failure() {
             params.failures = (0..members).rev().zip(fails).map(|(member, at_ns)| FailureParams { member, at_ns }).collect();

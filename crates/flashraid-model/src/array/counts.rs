@@ -1,7 +1,7 @@
 //! All counters of an array: their values at a moment, and the difference between two moments.
 
 use super::{
-    Array, ControllerThrottlingCounters, FailureAndRebuildState, GcAvoidingReadCounters, HedgeCounters, InjectedSlownessCounters,
+    Array, ControllerThrottlingCounters, GcAvoidingReadCounters, HedgeCounters, InjectedSlownessCounters, MemberFailureAndRebuildState,
     ParityAndRebuildCounters, SlowReadPredictionCounters, TrimAndFlushCounters,
 };
 use crate::TimeNs;
@@ -17,7 +17,7 @@ pub struct ArrayCounters {
     pub members: Vec<MemberCounters>,
     /// Counters that only drives with superblocks keep, one set for each member in order of its number. The list is empty if the members
     /// collect single blocks instead of superblocks.
-    pub superblocks: Vec<SuperblockCounters>,
+    pub superblock_counters_by_member: Vec<SuperblockCounters>,
     /// Counters of the queues, processor cores and buffers before the dies, one set for each member in order of its number. The list is
     /// empty if the members do not model them.
     pub drive_front_end_counters: Vec<FrontEndCounters>,
@@ -57,7 +57,7 @@ pub struct ArrayCounters {
     pub pages_now_in_cache: u64,
     /// Progress of failures and of rebuilding, in order of time; failures that are still to come are included. In a difference of two
     /// counts, it is the progress at the later moment.
-    pub failures: Vec<FailureAndRebuildState>,
+    pub failures: Vec<MemberFailureAndRebuildState>,
 }
 
 impl ArrayCounters {
@@ -68,7 +68,7 @@ impl ArrayCounters {
     pub fn with_members_only(members: impl IntoIterator<Item = MemberCounters>, drives: usize) -> Self {
         Self {
             members: members.into_iter().collect(),
-            superblocks: vec![SuperblockCounters::default(); drives],
+            superblock_counters_by_member: vec![SuperblockCounters::default(); drives],
             drive_front_end_counters: vec![FrontEndCounters::default(); drives],
             die_delay_counters: Vec::new(),
             messages_sent_by_kind: None,
@@ -92,7 +92,11 @@ impl ArrayCounters {
     pub fn since(self, earlier: &Self) -> Self {
         Self {
             members: each(&self.members, &earlier.members, MemberCounters::since),
-            superblocks: each(&self.superblocks, &earlier.superblocks, SuperblockCounters::since),
+            superblock_counters_by_member: each(
+                &self.superblock_counters_by_member,
+                &earlier.superblock_counters_by_member,
+                SuperblockCounters::since,
+            ),
             drive_front_end_counters: each(&self.drive_front_end_counters, &earlier.drive_front_end_counters, FrontEndCounters::since),
             die_delay_counters: each(&self.die_delay_counters, &earlier.die_delay_counters, DieDelayMechanismCounters::since),
             messages_sent_by_kind: both(self.messages_sent_by_kind, earlier.messages_sent_by_kind, |now, then| {
@@ -142,7 +146,7 @@ impl Array {
         let asks_softly = coordination.as_ref().filter(|coordination| coordination.uses_soft_notification);
         ArrayCounters {
             members,
-            superblocks: drives.into_iter().flatten().collect(),
+            superblock_counters_by_member: drives.into_iter().flatten().collect(),
             drive_front_end_counters: ssds.iter().filter_map(Ssd::front_end_counters).copied().collect(),
             die_delay_counters: ssds.iter().map(Ssd::die_delay_counters).collect(),
             messages_sent_by_kind: coordination.as_ref().map(|coordination| coordination.mailbox.sent()),

@@ -31,7 +31,7 @@ pub enum ArrayEvent {
     /// The collection of one victim block has ended: its valid pages are moved, and it is erased.
     VictimCollectionEnded(VictimBlockCollection),
     /// A destage of the write cache has ended. There is one event for each member that got pages, only with
-    /// [`super::ArrayExecutionOptions::record_destages`].
+    /// [`super::ArrayExecutionOptions::reports_destage_events`].
     DestageEnded(WriteCacheDestageToMember),
     /// A drive with superblocks has programmed units, the pieces of data that its mapping places (one page or several).
     SuperblockUnitsProgrammed(MappingUnitsProgrammed),

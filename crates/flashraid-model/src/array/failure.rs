@@ -24,7 +24,7 @@ impl ArrayHealth {
 
 /// Progress of one member's failure and of its rebuilding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FailureAndRebuildState {
+pub struct MemberFailureAndRebuildState {
     /// Number of the failed member.
     pub member: u32,
     /// Number of the spare that replaces the failed member, if there is one.
@@ -69,7 +69,7 @@ pub(super) enum Step {
 /// A member that fails, and the state of its rebuilding.
 #[derive(Debug, Clone)]
 struct Failure {
-    progress: FailureAndRebuildState,
+    progress: MemberFailureAndRebuildState,
     /// The first stripe whose rebuilding has not begun.
     next_stripe: u64,
     /// Number of stripes that are being rebuilt.
@@ -106,7 +106,7 @@ impl Failures {
     pub(super) fn new(params: &ArrayParams, strips: u64) -> Self {
         let (spares, _) = params.spares_and_state();
         let failure = |(nth, failure): (u32, FailureParams)| Failure {
-            progress: FailureAndRebuildState {
+            progress: MemberFailureAndRebuildState {
                 member: failure.member,
                 spare_member: (nth < spares).then_some(params.members + nth),
                 failed_at_ns: None,
@@ -145,7 +145,7 @@ impl Failures {
     }
 
     /// Returns the progress of each failure, in order of time.
-    pub(super) fn progress(&self) -> impl Iterator<Item = FailureAndRebuildState> {
+    pub(super) fn progress(&self) -> impl Iterator<Item = MemberFailureAndRebuildState> {
         self.list.iter().map(|failure| failure.progress)
     }
 

@@ -5,7 +5,7 @@
 //!  read  ─▶ waits for its turn ─▶ the array ─▶ its data pass ─▶ done
 //! ```
 
-use super::{HostPortParams, RequestDone};
+use super::{ControllerLimitsParams, RequestDone};
 use crate::TimeNs;
 use crate::events::Slab;
 use crate::placement::RequestInPages;
@@ -53,7 +53,7 @@ pub(super) enum PortStep {
 /// The controller's port to the host, which all requests pass on their way in and out.
 #[derive(Debug, Clone)]
 pub(super) struct HostPort {
-    params: HostPortParams,
+    params: ControllerLimitsParams,
     page_bytes: u32,
     requests: Slab<HostRequest>,
     arrived: u64,
@@ -69,7 +69,7 @@ pub(super) struct HostPort {
 }
 
 impl HostPort {
-    pub(super) fn new(params: HostPortParams, page_bytes: u32) -> Self {
+    pub(super) fn new(params: ControllerLimitsParams, page_bytes: u32) -> Self {
         Self {
             params,
             page_bytes,

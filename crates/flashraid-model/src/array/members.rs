@@ -9,7 +9,7 @@ use crate::events::OperationTimeParts;
 use crate::events::Slab;
 use crate::ids::MemberSet;
 use crate::request::OpKind;
-use crate::ssd::{LogicalPageOp, OpEnd, Ssd, SsdOutbox, SsdWake};
+use crate::ssd::{LogicalPageOp, PageOpEnd, Ssd, SsdOutbox, SsdWake};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -380,7 +380,7 @@ impl Members {
 
     /// Returns the group of operations with the number `completion` (see [`Completion`]) if all operations of the group have ended by
     /// `now`. Otherwise, it returns `None`.
-    pub fn operation_group_if_ended(&self, completion: u32, now: TimeNs) -> Option<&Completion> {
+    pub fn completion_if_all_operations_ended(&self, completion: u32, now: TimeNs) -> Option<&Completion> {
         Some(&self.completions[completion]).filter(|completion| completion.remaining == 0 && completion.last_end <= now)
     }
 
@@ -434,10 +434,10 @@ impl Members {
     /// Records the ends of operations that the members have reported.
     #[inline]
     pub(super) fn drain_reports(&mut self) {
-        if self.reports.ends.is_empty() {
+        if self.reports.page_op_end_times.is_empty() {
             return;
         }
-        let mut ends: Vec<OpEnd> = std::mem::take(&mut self.reports.ends);
+        let mut ends: Vec<PageOpEnd> = std::mem::take(&mut self.reports.page_op_end_times);
         for mut end in ends.drain(..) {
             if let Some(slow) = &mut self.slow {
                 slow.delay(&mut end);
@@ -454,7 +454,7 @@ impl Members {
                 || end.time_parts,
             );
         }
-        self.reports.ends = ends;
+        self.reports.page_op_end_times = ends;
     }
 
     /// Starts recording the ends that [`Members::take_cache_ends`] returns.

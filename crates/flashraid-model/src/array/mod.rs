@@ -50,7 +50,7 @@ pub use counters::{GcAvoidingReadCounters, HedgeCounters, ParityAndRebuildCounte
 pub use counts::ArrayCounters;
 use events::Outbox;
 pub use events::{ArrayEvent, MappingUnitsProgrammed, RequestDone};
-pub use failure::{ArrayHealth, FailureAndRebuildState};
+pub use failure::{ArrayHealth, MemberFailureAndRebuildState};
 pub use host_port::ControllerThrottlingCounters;
 use host_port::HostPort;
 use members::{Access, Continuation, Issued, Members, PageAllowances};
@@ -61,7 +61,7 @@ pub use read_plan::ReadPlan;
 pub use requests::{SubmitError, page_request_of};
 pub use setup::{ArrayExecutionOptions, ArrayShape};
 use slow::SlowMembers;
-pub use slow::{InjectedSlownessCounters, SlowMemberParams, StallParams};
+pub use slow::{InjectedSlownessCounters, SlowMemberPeriodParams, StallParams};
 use stripes::Stripes;
 pub use untimed::UntimedAccess;
 use volume::Volume;
@@ -108,12 +108,12 @@ impl Array {
             worker_threads_max: threads,
             operations_per_worker_thread_min: operations_per_thread,
             records_member_busy_time: record_usage,
-            record_destages,
+            reports_destage_events: record_destages,
             mut shortcuts,
         } = setup;
         if params.chooses_source_of_each_read() || !params.slow.is_empty() {
             // The state of a member that takes shortcuts is not the state at this moment, and its answers are known before they are late.
-            shortcuts = ExactFastPaths { computes_ends_on_arrival: false, skips_operation_end_events: false };
+            shortcuts = ExactFastPaths { computes_operation_ends_on_arrival: false, skips_operation_end_events: false };
         }
         let member = |number| Ssd::new_filled(&params.ssd, seed, MemberId(number), params.coordination.is_some(), shortcuts);
         let (spares, _) = params.spares_and_state();

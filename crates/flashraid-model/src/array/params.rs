@@ -1,8 +1,8 @@
 //! Parameters of an array, as plain integers. The configuration fills them in and guarantees that they are consistent.
 
-use super::{ReadPlan, SlowMemberParams};
+use super::{ReadPlan, SlowMemberPeriodParams};
 use crate::TimeNs;
-use crate::cache::CacheParams;
+use crate::cache::WriteCacheParams;
 use crate::coordination::CoordinationParams;
 use crate::placement::{ArrayLayout, RaidLevel};
 use crate::ssd::SsdParams;
@@ -23,7 +23,7 @@ pub struct ArrayParams {
     /// Members that fail, each at most once. The level must survive a failure.
     pub failures: Vec<FailureParams>,
     /// Periods in which members are slow, each of one member.
-    pub slow: Vec<SlowMemberParams>,
+    pub slow: Vec<SlowMemberPeriodParams>,
     /// Settings for rebuilding failed members, or `None`.
     pub rebuild: Option<RebuildParams>,
     /// Read plan: the way in which the array chooses the members from which a read is served.
@@ -33,9 +33,9 @@ pub struct ArrayParams {
     /// or predict slow reads.
     pub read_plan_params: ReadPlanParams,
     /// Settings of the write cache; `None` for an array without one.
-    pub cache: Option<CacheParams>,
+    pub cache: Option<WriteCacheParams>,
     /// Limits of the array's controller on host requests in progress and on bandwidth; `None` if it has no limits.
-    pub host_port: Option<HostPortParams>,
+    pub host_port: Option<ControllerLimitsParams>,
 }
 
 /// Settings of a read plan (the way in which the array chooses the members from which a read is served). Only three kinds of plans use
@@ -137,7 +137,7 @@ pub enum HostKnowledgeOfCollection {
 
 /// Limits of the array's controller on the requests of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HostPortParams {
+pub struct ControllerLimitsParams {
     /// Maximum number of host requests in progress at a time, at least 1; `None` for no limit.
     pub outstanding_requests_max: Option<u32>,
     /// Bandwidth for the data of host reads and writes, in bytes per second; `None` for no limit. The data of only one request are
@@ -145,7 +145,7 @@ pub struct HostPortParams {
     pub bytes_per_s: Option<u64>,
 }
 
-impl HostPortParams {
+impl ControllerLimitsParams {
     /// Returns the time to transfer `bytes` bytes, in nanoseconds, rounded up.
     pub fn transfer_ns(&self, bytes: u64) -> u64 {
         let ns = |bytes_per_s| (u128::from(bytes) * 1_000_000_000).div_ceil(u128::from(bytes_per_s));

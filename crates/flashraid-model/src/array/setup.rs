@@ -17,7 +17,7 @@ pub struct ArrayExecutionOptions {
     pub records_member_busy_time: bool,
     /// True to report each destage of the write cache as an [`ArrayEvent::DestageEnded`](super::ArrayEvent::DestageEnded), once for each
     /// member that gets pages.
-    pub record_destages: bool,
+    pub reports_destage_events: bool,
     /// Faster ways of computing that the simulator may use. The results stay the same.
     pub shortcuts: ExactFastPaths,
 }
@@ -28,7 +28,7 @@ impl Default for ArrayExecutionOptions {
             worker_threads_max: 1,
             operations_per_worker_thread_min: None,
             records_member_busy_time: false,
-            record_destages: false,
+            reports_destage_events: false,
             shortcuts: ExactFastPaths::default(),
         }
     }

@@ -5,11 +5,11 @@
 use super::ArrayParams;
 use crate::TimeNs;
 use crate::rng;
-use crate::ssd::OpEnd;
+use crate::ssd::PageOpEnd;
 
 /// A period in which a member is slow, without having failed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SlowMemberParams {
+pub struct SlowMemberPeriodParams {
     /// Number of the member.
     pub member: u32,
     /// Time from which the member is slow, in nanoseconds.
@@ -35,7 +35,7 @@ pub struct StallParams {
     pub every_ns: u64,
 }
 
-impl SlowMemberParams {
+impl SlowMemberPeriodParams {
     /// Returns the end of the stall in which `at` lies. A stall that begins before the member stops being slow lasts as long as others.
     fn end_of_stall(&self, at: TimeNs) -> Option<TimeNs> {
         let StallParams { length_ns, every_ns } = self.stalls?;
@@ -46,7 +46,7 @@ impl SlowMemberParams {
 
 counts! {
     /// Counts of the answers of a member that came later than normal, because the simulation made the member slow (see
-    /// [`SlowMemberParams`]).
+    /// [`SlowMemberPeriodParams`]).
     pub struct InjectedSlownessCounters {
         /// Number of page operations whose answers came later than they would if the member were not slow.
         late_answers,
@@ -64,14 +64,14 @@ pub(super) struct SlowMembers {
 #[derive(Debug, Clone, Default)]
 struct SlowMember {
     /// Periods in which the member is slow, in order of time.
-    times: Vec<SlowMemberParams>,
+    times: Vec<SlowMemberPeriodParams>,
     seed: u64,
     counters: InjectedSlownessCounters,
 }
 
 impl SlowMember {
     /// Makes the answer to an operation late, if the operation is slow or if its answer would come in a stall.
-    fn delay(&mut self, end: &mut OpEnd) {
+    fn delay(&mut self, end: &mut PageOpEnd) {
         let issued = end.at - end.time_parts.total_ns();
         let answered = end.at;
         let time = self.times.iter().find(|time| (time.from_ns..time.until_ns).contains(&issued));
@@ -99,7 +99,7 @@ impl SlowMembers {
     pub(super) fn from_params(params: &ArrayParams, seed: u64) -> Option<Box<Self>> {
         let members = params.members + params.spares_and_state().0;
         let member = |member: u32| {
-            let mut times: Vec<SlowMemberParams> = params.slow.iter().copied().filter(|time| time.member == member).collect();
+            let mut times: Vec<SlowMemberPeriodParams> = params.slow.iter().copied().filter(|time| time.member == member).collect();
             times.sort_by_key(|time| time.from_ns);
             SlowMember { times, seed: rng::derive_seed(seed, "slow", u64::from(member)), counters: InjectedSlownessCounters::default() }
         };
@@ -107,7 +107,7 @@ impl SlowMembers {
     }
 
     /// Makes the answer of a slow member late.
-    pub(super) fn delay(&mut self, end: &mut OpEnd) {
+    pub(super) fn delay(&mut self, end: &mut PageOpEnd) {
         let member = &mut self.members[end.member.0 as usize];
         if !member.times.is_empty() {
             member.delay(end);
@@ -126,7 +126,7 @@ mod tests {
     use crate::events::OperationTimeParts;
     use crate::ids::MemberId;
 
-    const TIME: SlowMemberParams = SlowMemberParams {
+    const TIME: SlowMemberPeriodParams = SlowMemberPeriodParams {
         member: 0,
         from_ns: 1000,
         until_ns: 2000,
@@ -136,14 +136,14 @@ mod tests {
         stalls: None,
     };
 
-    fn slow(times: &[SlowMemberParams]) -> SlowMember {
+    fn slow(times: &[SlowMemberPeriodParams]) -> SlowMember {
         SlowMember { times: times.to_vec(), seed: 7, counters: InjectedSlownessCounters::default() }
     }
 
     /// Returns the answer to an operation that was issued at `issued` and took 28, of which 20 in flash.
-    fn answer(member: &mut SlowMember, issued: TimeNs) -> OpEnd {
+    fn answer(member: &mut SlowMember, issued: TimeNs) -> PageOpEnd {
         let time = OperationTimeParts { flash_ns: 20, transfer_ns: 7, other_ns: 1, ..OperationTimeParts::default() };
-        let mut end = OpEnd { completion_tag: 0, member: MemberId(0), at: issued + 28, met_gc: false, time_parts: time };
+        let mut end = PageOpEnd { completion_tag: 0, member: MemberId(0), at: issued + 28, met_gc: false, time_parts: time };
         member.delay(&mut end);
         assert_eq!(end.time_parts.total_ns(), end.at - issued);
         end
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn flash_times_are_multiplied_and_a_time_is_added_from_begin_to_before_the_end() {
-        let mut member = slow(&[SlowMemberParams { flash_time_factor: 2.75, add_ns: 100, ..TIME }]);
+        let mut member = slow(&[SlowMemberPeriodParams { flash_time_factor: 2.75, add_ns: 100, ..TIME }]);
         let ends: Vec<_> = [999, 1000, 1999, 2000].map(|issued| answer(&mut member, issued).at - issued).into();
         assert_eq!(ends, [28, 163, 163, 28]);
         assert_eq!(
@@ -163,7 +163,8 @@ mod tests {
 
     #[test]
     fn the_share_of_moments_is_that_which_is_asked_for() {
-        let mut member = slow(&[SlowMemberParams { from_ns: 0, until_ns: TimeNs::MAX, add_ns: 5, share_of_operations: 0.05, ..TIME }]);
+        let mut member =
+            slow(&[SlowMemberPeriodParams { from_ns: 0, until_ns: TimeNs::MAX, add_ns: 5, share_of_operations: 0.05, ..TIME }]);
         (0..100_000).for_each(|issued| _ = answer(&mut member, issued));
         assert!(member.counters.late_answers.abs_diff(5000) < 250, "{:?}", member.counters);
         let first = (0..10_000).map(|issued| answer(&mut member, issued).at).collect::<Vec<_>>();
@@ -173,14 +174,17 @@ mod tests {
     #[test]
     fn no_answer_comes_in_a_stall() {
         let stalls = Some(StallParams { length_ns: 100, every_ns: 300 });
-        let mut member = slow(&[SlowMemberParams { stalls, ..TIME }, SlowMemberParams { from_ns: 2050, until_ns: 2051, stalls, ..TIME }]);
+        let mut member =
+            slow(&[SlowMemberPeriodParams { stalls, ..TIME }, SlowMemberPeriodParams { from_ns: 2050, until_ns: 2051, stalls, ..TIME }]);
         let mut at = |answered: TimeNs| answer(&mut member, answered - 28).at;
         assert_eq!([999, 1000, 1099, 1100, 1299, 1300].map(&mut at), [999, 1100, 1100, 1100, 1299, 1400]);
         // The last stall begins at 1900, and so does the one of the second time at 2050.
         assert_eq!([1900, 1999, 2000, 2049, 2050, 2149, 2150, 2350].map(&mut at), [2000, 2000, 2000, 2049, 2150, 2150, 2150, 2350]);
         let long = Some(StallParams { length_ns: 200, every_ns: 300 });
-        let mut member =
-            slow(&[SlowMemberParams { stalls: long, ..TIME }, SlowMemberParams { from_ns: 2050, until_ns: 2051, stalls, ..TIME }]);
+        let mut member = slow(&[
+            SlowMemberPeriodParams { stalls: long, ..TIME },
+            SlowMemberPeriodParams { from_ns: 2050, until_ns: 2051, stalls, ..TIME },
+        ]);
         assert_eq!(answer(&mut member, 1950 - 28).at, 2150, "one stall leads into another");
     }
 }

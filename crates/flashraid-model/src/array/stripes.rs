@@ -13,7 +13,7 @@ use super::locks::{CollectionWait, LockGrant, StripeLocks};
 use super::members::{Access, Completion, Continuation, Members};
 use super::stripe_pages::{ParityMethod, StripePages, plan_read, plan_rebuild, plan_write};
 use super::{
-    ArrayHealth, ArrayParams, FailureAndRebuildState, GcAvoidingReadCounters, HedgeCounters, ParityAndRebuildCounters, ReadPlan,
+    ArrayHealth, ArrayParams, GcAvoidingReadCounters, HedgeCounters, MemberFailureAndRebuildState, ParityAndRebuildCounters, ReadPlan,
     SlowReadPredictionCounters,
 };
 use crate::TimeNs;
@@ -191,7 +191,7 @@ impl Stripes {
     }
 
     /// Returns the progress of failures and of rebuilding.
-    pub(super) fn progress(&self) -> Vec<FailureAndRebuildState> {
+    pub(super) fn progress(&self) -> Vec<MemberFailureAndRebuildState> {
         self.route.failures.iter().flat_map(Failures::progress).collect()
     }
 

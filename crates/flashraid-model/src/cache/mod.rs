@@ -42,7 +42,7 @@ use common::{Common, Host};
 use independent::MemberCaches;
 use lawc::Route;
 use nvm::Nvm;
-pub use parts::{DirtyStripeCacheSettings, MemberCacheSettings, WriteCacheParts};
+pub use parts::{DirtyStripeCacheSettings, MemberCacheSettings, StripeAndMemberCaches};
 pub use policy::*;
 use sequential::Streams;
 pub use stats::*;
@@ -52,10 +52,10 @@ use wow::GroupCache;
 
 /// Settings of a write cache, as plain integers. The caller guarantees that every cache has room for a page.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CacheParams {
+pub struct WriteCacheParams {
     /// Caches that the cache policy uses: a cache of write groups, a cache for each member, or both. A write group is all dirty pages
     /// of one stripe.
-    pub write_cache_parts: WriteCacheParts,
+    pub stripe_and_member_caches: StripeAndMemberCaches,
     /// Number of pages that fit into the cache of write groups; 0 if there is no such cache. A write group is all dirty pages of one
     /// stripe.
     pub dirty_stripe_cache_capacity_pages: u32,
@@ -92,7 +92,7 @@ pub enum CapacityUnit {
     DirtyStripesOrStrips,
 }
 
-impl CacheParams {
+impl WriteCacheParams {
     /// Returns the number of pages in all caches of an array with `members` members.
     pub fn total_pages(&self, members: u32) -> u64 {
         u64::from(self.dirty_stripe_cache_capacity_pages) + u64::from(self.member_cache_pages) * u64::from(members)
@@ -135,13 +135,13 @@ pub(crate) struct Cache {
 
 impl Cache {
     /// Returns an empty cache in front of an array of `members` members.
-    pub(crate) fn new(params: &CacheParams, layout: ArrayLayout, members: u32) -> Self {
+    pub(crate) fn new(params: &WriteCacheParams, layout: ArrayLayout, members: u32) -> Self {
         let stripe_pages = layout.data_strips_per_stripe() * layout.strip_pages();
-        let group = params.write_cache_parts.dirty_stripe_cache.map(|part| {
+        let group = params.stripe_and_member_caches.dirty_stripe_cache.map(|part| {
             let store = Store::new(params.dirty_stripe_cache_capacity_pages, stripe_pages, params);
             if part.has_separate_ring_for_sequential_writes { store.with_sequential_ring() } else { store }
         });
-        let members_caches = params.write_cache_parts.member_caches.map(|part| {
+        let members_caches = params.stripe_and_member_caches.member_caches.map(|part| {
             let stores = (0..members).map(|_| Store::new(params.member_cache_pages, layout.strip_pages(), params)).collect();
             MemberCaches::new(
                 stores,

@@ -3,7 +3,7 @@
 /// Caches that a write cache consists of, with their settings: a cache of write groups, a cache for each member, both, or none. A write
 /// group is all dirty pages of one stripe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct WriteCacheParts {
+pub struct StripeAndMemberCaches {
     /// Settings of the cache of write groups; `None` without such a cache. A write group is all dirty pages of one stripe, which are
     /// destaged together. The cache stands before the caches of the members if there are any, otherwise before the array.
     pub dirty_stripe_cache: Option<DirtyStripeCacheSettings>,
@@ -28,7 +28,7 @@ pub struct MemberCacheSettings {
     pub member_caches_destage_together: bool,
 }
 
-impl WriteCacheParts {
+impl StripeAndMemberCaches {
     /// Returns true if there is no cache at all.
     pub fn has_no_cache(&self) -> bool {
         self.dirty_stripe_cache.is_none() && self.member_caches.is_none()

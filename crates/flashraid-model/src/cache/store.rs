@@ -2,7 +2,7 @@
 
 use super::common::Writer;
 use super::sequential_share::SequentialShare;
-use super::{CacheParams, CapacityUnit};
+use super::{CapacityUnit, WriteCacheParams};
 use crate::TimeNs;
 use std::collections::BTreeMap;
 
@@ -78,7 +78,7 @@ pub(super) struct Store {
 }
 
 impl Store {
-    pub(super) fn new(room_pages: u32, entry_pages: u32, params: &CacheParams) -> Self {
+    pub(super) fn new(room_pages: u32, entry_pages: u32, params: &WriteCacheParams) -> Self {
         let portion = |fraction: f64| libm::floor(fraction * f64::from(room_pages)) as u32;
         Self {
             room_pages,

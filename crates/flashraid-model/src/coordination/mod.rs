@@ -50,7 +50,7 @@ policies! {
     pub fn collection_takes_no_time(&self) -> bool;
     /// Returns true if the controller forces several members to collect at the same time, in cycles. A cycle lasts from the controller's
     /// order until all forced members have finished.
-    pub fn forces_members_together(&self) -> bool;
+    pub fn forces_members_to_collect_together(&self) -> bool;
     /// Returns true if members register with the controller when a pool of blocks has come down to a given number of free blocks
     /// (T_soft). The controller then forces them to collect in the next cycle. A cycle lasts from the controller's order until all
     /// forced members have finished.
@@ -93,7 +93,7 @@ pub(crate) trait Scheme: Default {
 
     /// Returns true if the controller forces several members to collect at the same time, in cycles. A cycle lasts from the controller's
     /// order until all forced members have finished (rule 44 of docs/rules.md).
-    fn forces_members_together(&self) -> bool {
+    fn forces_members_to_collect_together(&self) -> bool {
         self.has_coordinating_controller()
     }
 
@@ -265,7 +265,7 @@ pub struct CoordinationParams {
     /// Number of free blocks in a pool of blocks (of a plane or of a die) at which its member registers with the controller. A registered
     /// member takes part in the next common collection (cycle). Only some schemes have registration. With
     /// [`JointCollectionRequestTiming::AtSoftThreshold`], the member then also asks the controller to begin a cycle.
-    pub registration_threshold_free_blocks: u32,
+    pub joint_gc_registration_threshold_free_blocks: u32,
     /// Moment at which a member asks the controller to make members collect together. The member either has begun to collect by itself
     /// already, or asks before it has to begin.
     pub joint_collection_request_timing: JointCollectionRequestTiming,
@@ -282,7 +282,7 @@ pub struct CoordinationParams {
     /// one with `soft_threshold_free_blocks` (T_soft) free blocks or fewer (rule 122).
     pub all_dies_of_forced_member_collect: bool,
     /// False if the controller never answers, to test how members manage without it.
-    pub controller_answers_member_requests: bool,
+    pub controller_answers_gc_requests: bool,
     /// The members that exchange messages with the controller. The others collect by themselves.
     pub coordinated_members: MemberSet,
     /// Time from sending a message to its arrival, for each [`MessageKind`], in nanoseconds. For [`MessageKind::GcState`], the
@@ -301,7 +301,7 @@ impl CoordinationParams {
     /// Returns the number of free blocks of a pool (of a plane or of a die) at which its member registers with the controller. A
     /// registered member takes part in the next common collection (cycle). `None` if the scheme has no registration.
     pub fn joint_collection_registration_free_blocks(&self) -> Option<u32> {
-        self.scheme.members_report_low_free_blocks().then_some(self.registration_threshold_free_blocks)
+        self.scheme.members_report_low_free_blocks().then_some(self.joint_gc_registration_threshold_free_blocks)
     }
 
     /// Returns the settings for the messages between members and controller. They say when a member asks the controller to order or
@@ -309,7 +309,7 @@ impl CoordinationParams {
     /// the members' pools of blocks (of a plane or of a die).
     pub fn member_coordination_settings(&self, pools: &BlockPoolSizeAndThresholds) -> MemberCoordinationSettings {
         let Self {
-            registration_threshold_free_blocks: t_soft_free_blocks,
+            joint_gc_registration_threshold_free_blocks: t_soft_free_blocks,
             joint_collection_request_timing: notify,
             all_dies_of_forced_member_collect: across_dies,
             forced_collection_amount: forced_work,
@@ -328,7 +328,7 @@ impl CoordinationParams {
 
     /// Returns true if the controller must know how many page writes each member receives (rule 120).
     pub(crate) fn counts_pages(&self) -> bool {
-        self.joint_collection_request_timing == JointCollectionRequestTiming::AtSoftThreshold && self.controller_answers_member_requests
+        self.joint_collection_request_timing == JointCollectionRequestTiming::AtSoftThreshold && self.controller_answers_gc_requests
     }
 }
 
@@ -370,7 +370,7 @@ impl Controller {
         Self {
             scheme,
             cycle: Cycle::new(params),
-            answers: params.controller_answers_member_requests,
+            answers: params.controller_answers_gc_requests,
             is_over: false,
             role: params.member_coordination_settings(&array.pools),
             uncoordinated: UncoordinatedCleans::default(),

@@ -216,7 +216,7 @@ impl CollectionPermissions {
 }
 
 impl Scheme for StaggeredCollection {
-    fn forces_members_together(&self) -> bool {
+    fn forces_members_to_collect_together(&self) -> bool {
         false
     }
 

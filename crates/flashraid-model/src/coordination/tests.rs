@@ -53,12 +53,12 @@ fn scheme(scheme: CoordinationPolicy) -> CoordinationParams {
     CoordinationParams {
         scheme,
         forced_collection_amount: ForcedCollectionAmount::OneVictimPerDie,
-        registration_threshold_free_blocks: 2,
+        joint_gc_registration_threshold_free_blocks: 2,
         joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
         request_to_collection_order_delay_ns: 0,
         begins_joint_collection_when_idle: false,
         all_dies_of_forced_member_collect: true,
-        controller_answers_member_requests: true,
+        controller_answers_gc_requests: true,
         coordinated_members: MemberSet(u128::MAX),
         message_latency_ns: [0; MESSAGE_KINDS],
     }
@@ -228,8 +228,8 @@ fn members_that_do_not_know_the_protocol_collect_by_themselves() {
 fn no_request_waits_for_a_controller_that_never_answers() {
     for kind in schemes::all() {
         let mut silent = scheme(kind.clone());
-        silent.controller_answers_member_requests = false;
-        silent.registration_threshold_free_blocks = 0;
+        silent.controller_answers_gc_requests = false;
+        silent.joint_gc_registration_threshold_free_blocks = 0;
         let outcome = run(&params(3, 1, silent), &one_asks());
         assert_eq!(outcome.log, ["10000 GcRequest 0"], "{kind:?}");
         assert_eq!(outcome.done.last(), Some(&(T + 1468)));
@@ -334,7 +334,7 @@ fn selective_forces_those_that_have_registered() {
     ];
     assert_eq!(outcome.log, expected);
     // With T_soft one lower, only member 0 has come down to it.
-    let low = CoordinationParams { registration_threshold_free_blocks: 1, ..scheme(schemes::selective()) };
+    let low = CoordinationParams { joint_gc_registration_threshold_free_blocks: 1, ..scheme(schemes::selective()) };
     let outcome = run(&params(3, 1, low), &operations);
     assert_eq!(outcome.log, ["832 Participate 0", "10000 GcRequest 0", "10000 ForceGc 0", "11440 GcDone 0"]);
 }
@@ -389,7 +389,7 @@ fn a_soft_limit_is_polled_and_forces_when_little_waits() {
 fn a_forced_clean_may_be_preempted() {
     let mut params = params(2, 1, scheme(schemes::inclusive()));
     params.ssd.gc.preemption = Some(GcPreemption {
-        poll_duration_ns: 5,
+        queue_poll_duration_ns: 5,
         write_stall_to_gc_start_threshold_ratio: 0.0,
         host_overlap_with_moves: HostOverlapWithMoves::NoOverlap,
         serves_page_being_moved_from_register: false,
@@ -434,8 +434,8 @@ fn on_its_own() -> ArrayParams {
         1,
         1,
         CoordinationParams {
-            controller_answers_member_requests: false,
-            registration_threshold_free_blocks: 0,
+            controller_answers_gc_requests: false,
+            joint_gc_registration_threshold_free_blocks: 0,
             ..scheme(schemes::inclusive())
         },
     );
@@ -619,7 +619,7 @@ fn a_member_that_asks_holds_out_until_its_hard_limit() {
         run(&params, &low())
     };
     let begun_at = |outcome: &Outcome| outcome.cleans.iter().map(|clean| clean.free_blocks_before).collect::<Vec<_>>();
-    let unanswered = CoordinationParams { controller_answers_member_requests: false, coordinated_members: MemberSet::single(0), ..soft(0) };
+    let unanswered = CoordinationParams { controller_answers_gc_requests: false, coordinated_members: MemberSet::single(0), ..soft(0) };
     let soft = quiet(unanswered.clone());
     assert!(!soft.cleans.is_empty() && begun_at(&soft).iter().all(|&free_blocks| free_blocks == 1), "{:?}", begun_at(&soft));
     let at_start =
@@ -660,7 +660,7 @@ fn dies_with_free_blocks_enough_take_no_part() {
             2,
             CoordinationParams {
                 all_dies_of_forced_member_collect: across_dies,
-                registration_threshold_free_blocks: t_soft_free_blocks,
+                joint_gc_registration_threshold_free_blocks: t_soft_free_blocks,
                 ..scheme(schemes::inclusive())
             },
         );

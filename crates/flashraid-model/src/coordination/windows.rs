@@ -105,7 +105,7 @@ impl CollectionTimeWindows {
 }
 
 impl Scheme for CollectionTimeWindows {
-    fn forces_members_together(&self) -> bool {
+    fn forces_members_to_collect_together(&self) -> bool {
         false
     }
 

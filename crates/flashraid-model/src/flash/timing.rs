@@ -15,7 +15,7 @@ pub struct Timing {
     pub page_transfer_ns: u64,
     /// Time to transfer the summary page, which ends a full block, between the controller and a die. It is used only if blocks have summary
     /// pages.
-    pub summary_page_transfer_ns: u64,
+    pub block_summary_page_transfer_ns: u64,
     /// Time that the controller adds to every host read and every host program.
     pub host_command_overhead_ns: u64,
     /// True if the time to write a block's summary is spread over the programs of the block, instead of following the last one (rule 138).
@@ -29,7 +29,8 @@ impl Timing {
     /// `spreads_summary_page_over_programs` is set and blocks have summary pages.
     pub fn with_summary_page_spread_over_programs(mut self, geometry: &Geometry) -> Self {
         if self.spreads_summary_page_over_programs && geometry.has_summary_page {
-            self.page_program_ns += (self.summary_page_transfer_ns + self.page_program_ns) / u64::from(geometry.data_pages_per_block());
+            self.page_program_ns +=
+                (self.block_summary_page_transfer_ns + self.page_program_ns) / u64::from(geometry.data_pages_per_block());
         }
         self
     }

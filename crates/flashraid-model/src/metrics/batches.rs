@@ -30,7 +30,7 @@ impl Slot {
 
 /// Results of one batch: a tenth of the measured requests.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Batch {
+pub struct RequestBatchResults {
     /// Number of reads and writes that are done.
     pub requests: u64,
     /// Mean response time, in nanoseconds; `None` without requests.
@@ -78,7 +78,7 @@ impl Recorder {
     }
 
     /// Returns the ten batches, or none if the run is too short for them.
-    pub(super) fn finish(&self) -> Vec<Batch> {
+    pub(super) fn finish(&self) -> Vec<RequestBatchResults> {
         let used = self.slots.len();
         if used < SLOTS_MIN {
             return Vec::new();
@@ -90,7 +90,7 @@ impl Recorder {
             // Of n requests, those of higher rank lie beyond the percentile.
             let supported =
                 |rank: u64| (requests - rank >= super::trend::SAMPLES_BEYOND_QUANTILE_MIN).then(|| whole.counts.of_rank_ns(rank)).flatten();
-            Batch {
+            RequestBatchResults {
                 requests,
                 mean_response_ns: (requests > 0).then(|| whole.response_ns as f64 / requests as f64),
                 p99_ns: supported((requests * 99).div_ceil(100)),
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     /// Makes batches of response times in the order of arrival. They are recorded from last to first, because requests end in any order.
-    fn of(times: &[u64]) -> Vec<Batch> {
+    fn of(times: &[u64]) -> Vec<RequestBatchResults> {
         let mut recorder = Recorder::default();
         times.iter().enumerate().rev().for_each(|(position, ns)| recorder.record_request(position as u64, *ns, bucket_of(*ns)));
         recorder.finish()

@@ -57,9 +57,9 @@ impl FreeBlocksRecorder {
         self.buckets[index] = self.buckets[index].merge(Bucket { min: free, max: free, sum: u64::from(free), samples: 1 });
     }
 
-    pub(super) fn points(&self) -> Vec<FreeBlocksPeriodStatistics> {
+    pub(super) fn points(&self) -> Vec<FreeBlocksSeriesPoint> {
         let relative = |free: f64| if self.start_threshold > 0 { free / f64::from(self.start_threshold) } else { free };
-        let point = |(index, bucket): (usize, &Bucket)| FreeBlocksPeriodStatistics {
+        let point = |(index, bucket): (usize, &Bucket)| FreeBlocksSeriesPoint {
             from_ns: index as u64 * self.width_ns,
             width_ns: self.width_ns,
             pool_min_relative_to_start_threshold: relative(f64::from(bucket.min)),
@@ -76,7 +76,7 @@ impl FreeBlocksRecorder {
 ///
 /// The numbers are divided by the number of free blocks at which collection starts. If that number is 0, they are not divided.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct FreeBlocksPeriodStatistics {
+pub struct FreeBlocksSeriesPoint {
     /// Beginning of the period of time that this point of the series covers, in nanoseconds.
     pub from_ns: TimeNs,
     /// Length of the period that this point covers, in nanoseconds: 1 ms, doubled as often as needed to have at most 256 points.
@@ -108,14 +108,14 @@ mod tests {
         recorder.record(MS - 1, 50, 100);
         recorder.record(2 * MS, 150, 100);
         let expected = [
-            FreeBlocksPeriodStatistics {
+            FreeBlocksSeriesPoint {
                 from_ns: 0,
                 width_ns: MS,
                 pool_min_relative_to_start_threshold: 0.5,
                 pool_mean_relative_to_start_threshold: 0.75,
                 pool_max_relative_to_start_threshold: 1.0,
             },
-            FreeBlocksPeriodStatistics {
+            FreeBlocksSeriesPoint {
                 from_ns: 2 * MS,
                 width_ns: MS,
                 pool_min_relative_to_start_threshold: 1.5,

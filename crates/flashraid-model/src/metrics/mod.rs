@@ -27,10 +27,10 @@ use crate::events::{OperationTimeParts, VictimBlockCollection, WriteCacheDestage
 use crate::request::{OpKind, Request};
 
 pub use bandwidth::BandwidthSummary;
-pub use batches::Batch;
+pub use batches::RequestBatchResults;
 pub use breakdown::ResponseHistogramWithCauses;
 pub use confidence_interval::Estimate;
-pub use free_blocks::FreeBlocksPeriodStatistics;
+pub use free_blocks::FreeBlocksSeriesPoint;
 pub use gc::GcActivity;
 pub use latency::{CdfPoint, LatencyHistogram, ResponseTimes};
 pub use moments::Moments;
@@ -407,7 +407,7 @@ impl MetricsRecorder {
             response_times: self.response.finish(),
             response_times_by_health_phase: self.response_by_phase.into_iter().map(latency::LatencyRecorder::finish).collect(),
             response_times_by_stream: self.response_by_stream.into_iter().map(latency::LatencyRecorder::finish).collect(),
-            batches: self.batches.finish(),
+            request_batch_results: self.batches.finish(),
             response_time_sums_by_cause: self.breakdown.finish(),
             requests_by_collecting_members_waited_for: self.requests_by_members_met,
             bandwidth: self.bandwidth.finish(end_ns, rate_divisor_ns),
@@ -449,7 +449,7 @@ pub struct MeasuredResults {
     /// workloads that are merged into a mix.
     pub response_times_by_stream: Vec<ResponseTimes>,
     /// Results of ten batches, into which the measured requests are divided in the order of arrival; empty if there are too few requests.
-    pub batches: Vec<Batch>,
+    pub request_batch_results: Vec<RequestBatchResults>,
     /// Sums of the requests' response times by cause.
     pub response_time_sums_by_cause: ResponseHistogramWithCauses,
     /// Number of requests that waited for a collection on no member, on one member, on two, and so on, up to all members. Each entry
@@ -473,7 +473,7 @@ pub struct MeasuredResults {
     /// [`MetricsParams::timeline_window`] sets the window.
     pub timeline: Option<EventTimeline>,
     /// Free blocks over time, by member.
-    pub free_blocks: Vec<Vec<FreeBlocksPeriodStatistics>>,
+    pub free_blocks: Vec<Vec<FreeBlocksSeriesPoint>>,
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ impl Stretch {
 /// Mean of a quantity over one of ten equal parts (tenths) of the time in which requests arrived, with the standard error of this
 /// mean. The quantity is the response time, or the number of pages moved per byte written.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct MeanWithError {
+pub struct TenthMeanWithError {
     /// Mean response time in nanoseconds, or mean number of pages moved per byte written: the field of [`TenthOfRun`] says which. It
     /// is taken over one of ten equal parts of the time in which requests arrived.
     pub mean: f64,
@@ -54,9 +54,9 @@ pub struct TenthOfRun {
     /// Number of requests that arrived in this tenth of the run.
     pub requests_arrived: u64,
     /// Response times of the requests that arrived in this tenth of the run, in nanoseconds.
-    pub response_ns: MeanWithError,
+    pub response_ns: TenthMeanWithError,
     /// Number of pages that garbage collection moved in this tenth of the run, divided by the bytes written (`written_bytes`).
-    pub gc_moved_pages_per_written_byte: MeanWithError,
+    pub gc_moved_pages_per_written_byte: TenthMeanWithError,
     /// Total size of the write requests that arrived in this tenth of the run, in bytes.
     pub written_bytes: u64,
 }
@@ -166,16 +166,16 @@ impl TrendRecorder {
 
 /// Returns the ratio of two sums over the parts of a tenth, with its standard error. The error is that of a ratio estimator with n − 1
 /// degrees of freedom, where n is the number of parts.
-fn mean(parts: &[Stretch], of: impl Fn(&Stretch) -> (f64, f64)) -> MeanWithError {
+fn mean(parts: &[Stretch], of: impl Fn(&Stretch) -> (f64, f64)) -> TenthMeanWithError {
     let pairs: Vec<(f64, f64)> = parts.iter().map(of).filter(|pair| pair.1 > 0.0).collect();
     let (sum, count) = pairs.iter().fold((0.0, 0.0), |(sum, count), pair| (sum + pair.0, count + pair.1));
     if count == 0.0 {
-        return MeanWithError::default();
+        return TenthMeanWithError::default();
     }
     let mean = sum / count;
     let squares: f64 = pairs.iter().map(|(sum, count)| (sum - mean * count) * (sum - mean * count)).sum();
     let n = pairs.len() as f64;
-    MeanWithError { mean, standard_error: if n > 1.0 { (squares * n / (n - 1.0)).sqrt() / count } else { mean } }
+    TenthMeanWithError { mean, standard_error: if n > 1.0 { (squares * n / (n - 1.0)).sqrt() / count } else { mean } }
 }
 
 /// Returns the mean response times of the first and the second half of the requests, as exactly as the stretches allow.

@@ -18,18 +18,18 @@ pub mod victim;
 mod wear;
 
 pub use codec::checksum;
-use pools::{BlockPools, BlockPoolsFtlParams};
+use pools::{BlockPoolsFtlParams, PageMapping};
 use std::borrow::{Borrow, BorrowMut};
-use superblocks::{SuperblockMappingParams, Superblocks};
+use superblocks::{SuperblockMapping, SuperblockMappingParams};
 pub use wear::EraseCountSummary;
 
 /// Mapping of an SSD from logical pages to places on the flash. An SSD maps either single pages to pools of blocks, or units of pages
 /// to superblocks. The type parameters say if the mapping is owned or borrowed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Mapping<P = BlockPools, S = Superblocks> {
+pub enum Mapping<P = PageMapping, S = SuperblockMapping> {
     /// Maps single logical pages to physical pages in blocks. The blocks of each plane or of each die form a pool, with free blocks and
     /// an open block of its own.
-    BlockPools(P),
+    PageMapping(P),
     /// Maps logical units (one page or several, `ssd.superblock.unit`) to places in superblocks. A superblock consists of the block
     /// with the same number from each plane of each die.
     Superblocks(S),
@@ -42,7 +42,7 @@ pub(crate) type MappingParams = Mapping<BlockPoolsFtlParams, SuperblockMappingPa
 macro_rules! either {
     ($space:expr, $held:ident => $call:expr) => {
         match $space {
-            Mapping::BlockPools($held) => $call,
+            Mapping::PageMapping($held) => $call,
             Mapping::Superblocks($held) => $call,
         }
     };
@@ -53,8 +53,8 @@ impl Mapping {
     /// random.
     pub fn new_filled(params: &MappingParams, seed: u64, member: u32) -> Self {
         match params {
-            Mapping::BlockPools(params) => Self::BlockPools(BlockPools::filled_in_address_order(params, seed, member)),
-            Mapping::Superblocks(params) => Self::Superblocks(Superblocks::filled(params, seed, member)),
+            Mapping::PageMapping(params) => Self::PageMapping(PageMapping::filled_in_address_order(params, seed, member)),
+            Mapping::Superblocks(params) => Self::Superblocks(SuperblockMapping::filled(params, seed, member)),
         }
     }
 
@@ -85,7 +85,7 @@ impl<P, S> Mapping<P, S> {
     /// Returns a mapping that borrows the content of this mapping, for reading.
     pub fn as_ref(&self) -> Mapping<&P, &S> {
         match self {
-            Self::BlockPools(pools) => Mapping::BlockPools(pools),
+            Self::PageMapping(pools) => Mapping::PageMapping(pools),
             Self::Superblocks(superblocks) => Mapping::Superblocks(superblocks),
         }
     }
@@ -93,17 +93,17 @@ impl<P, S> Mapping<P, S> {
     /// Returns a mapping that borrows the content of this mapping, for changes.
     pub fn as_mut(&mut self) -> Mapping<&mut P, &mut S> {
         match self {
-            Self::BlockPools(pools) => Mapping::BlockPools(pools),
+            Self::PageMapping(pools) => Mapping::PageMapping(pools),
             Self::Superblocks(superblocks) => Mapping::Superblocks(superblocks),
         }
     }
 }
 
-impl<P: Borrow<BlockPools>, S: Borrow<Superblocks>> Mapping<P, S> {
+impl<P: Borrow<PageMapping>, S: Borrow<SuperblockMapping>> Mapping<P, S> {
     /// Returns a mapping that owns a copy of the content, although this mapping may have borrowed its content.
     pub fn to_owned(&self) -> Mapping {
         match self {
-            Self::BlockPools(pools) => Mapping::BlockPools(pools.borrow().clone()),
+            Self::PageMapping(pools) => Mapping::PageMapping(pools.borrow().clone()),
             Self::Superblocks(superblocks) => Mapping::Superblocks(superblocks.borrow().clone()),
         }
     }
@@ -111,7 +111,7 @@ impl<P: Borrow<BlockPools>, S: Borrow<Superblocks>> Mapping<P, S> {
     /// Returns the pools of blocks of the mapping; `None` if the mapping has superblocks.
     pub fn into_pools(self) -> Option<P> {
         match self {
-            Self::BlockPools(pools) => Some(pools),
+            Self::PageMapping(pools) => Some(pools),
             Self::Superblocks(_) => None,
         }
     }
@@ -119,7 +119,7 @@ impl<P: Borrow<BlockPools>, S: Borrow<Superblocks>> Mapping<P, S> {
     /// Returns the superblocks of the mapping; `None` if the mapping has pools of blocks.
     pub fn superblocks(self) -> Option<S> {
         match self {
-            Self::BlockPools(_) => None,
+            Self::PageMapping(_) => None,
             Self::Superblocks(superblocks) => Some(superblocks),
         }
     }
@@ -158,7 +158,7 @@ impl<P: Borrow<BlockPools>, S: Borrow<Superblocks>> Mapping<P, S> {
     }
 }
 
-impl<P: BorrowMut<BlockPools>, S: BorrowMut<Superblocks>> Mapping<P, S> {
+impl<P: BorrowMut<PageMapping>, S: BorrowMut<SuperblockMapping>> Mapping<P, S> {
     /// Replaces the state by one that [`Mapping::save_state`] returned for the same parameters.
     ///
     /// # Errors
@@ -173,7 +173,7 @@ impl<P: BorrowMut<BlockPools>, S: BorrowMut<Superblocks>> Mapping<P, S> {
     /// Panics if this mapping has pools of blocks and `params` describes superblocks, or the other way round.
     pub fn reset_to_filled(&mut self, params: &MappingParams, seed: u64, member: u32) {
         match (self, Mapping::new_filled(params, seed, member)) {
-            (Self::BlockPools(pools), Mapping::BlockPools(filled)) => *pools.borrow_mut() = filled,
+            (Self::PageMapping(pools), Mapping::PageMapping(filled)) => *pools.borrow_mut() = filled,
             (Self::Superblocks(superblocks), Mapping::Superblocks(filled)) => *superblocks.borrow_mut() = filled,
             _ => panic!("a mapping stays of its kind"),
         }
@@ -183,9 +183,9 @@ impl<P: BorrowMut<BlockPools>, S: BorrowMut<Superblocks>> Mapping<P, S> {
     ///
     /// # Panics
     /// Panics if one of the two mappings has pools of blocks and the other has superblocks.
-    pub fn copy_from<P2: Borrow<BlockPools>, S2: Borrow<Superblocks>>(&mut self, other: &Mapping<P2, S2>) {
+    pub fn copy_from<P2: Borrow<PageMapping>, S2: Borrow<SuperblockMapping>>(&mut self, other: &Mapping<P2, S2>) {
         match (self, other) {
-            (Self::BlockPools(pools), Mapping::BlockPools(other)) => pools.borrow_mut().clone_from(other.borrow()),
+            (Self::PageMapping(pools), Mapping::PageMapping(other)) => pools.borrow_mut().clone_from(other.borrow()),
             (Self::Superblocks(superblocks), Mapping::Superblocks(other)) => superblocks.borrow_mut().clone_from(other.borrow()),
             _ => panic!("members that begin alike are alike"),
         }

@@ -21,13 +21,14 @@ pub struct LogicalPageOp {
     pub must_not_wait_for_gc: bool,
     /// Stream of its request in a mix of workloads. It is 0 without a mix, and for operations of the array itself.
     pub workload_stream: u8,
-    /// Number by which the caller finds what waits for this operation. The end of the operation returns it in [`OpEnd::completion_tag`].
+    /// Number by which the caller finds what waits for this operation. The end of the operation returns it in
+    /// [`PageOpEnd::completion_tag`].
     pub completion_tag: u32,
 }
 
 /// The end of a page operation, which may lie in the future.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OpEnd {
+pub struct PageOpEnd {
     /// Number that the caller gave with the operation in [`LogicalPageOp::completion_tag`].
     pub completion_tag: u32,
     /// Member that served the operation.

@@ -44,20 +44,20 @@ use crate::events::{OperationTimeParts, TimeNs, VictimBlockCollection};
 use crate::ids::{DieId, Lpn, MemberId};
 use crate::request::OpKind;
 use crate::space::Mapping;
-use crate::space::pools::BlockPools;
-use crate::space::superblocks::Superblocks;
+use crate::space::pools::PageMapping;
+use crate::space::superblocks::SuperblockMapping;
 use agent::Agent;
 pub use counters::{FrontEndCounters, MemberCounters, PlacementHandleCounters, SuperblockCounters};
 pub(crate) use die::Served;
 use die::{DieContext, Dies, ImmediateContext};
 use front::Front;
-pub use job::{DieExecutionUnitId, LogicalPageOp, OpEnd, PendingFlashWork};
+pub use job::{DieExecutionUnitId, LogicalPageOp, PageOpEnd, PendingFlashWork};
 pub(crate) use job::{ReadForecast, SsdWake};
 pub use mechanism::{DieDelayCounterTable, DieDelayMechanismCounters, Mechanisms, ReportedDieDelayCounter};
 pub use outbox::{MappingUnitsProgrammed, SsdOutbox};
 pub use params::*;
 use parts::SsdParts;
-pub use usage::MemberBusyTimeInterval;
+pub use usage::MemberUtilisationInInterval;
 use usage::Usage;
 
 /// Table of the simulator that [`Ssd::prefetch`] loads into the cache of the computer's processor, before a simulated operation needs
@@ -107,7 +107,7 @@ impl Ssd {
 
     /// Calls `act` with the dies and their parts. Then records the operations that ended in the front; the dies record all others.
     fn act(&mut self, out: &mut SsdOutbox, act: impl FnOnce(&mut DieContext)) {
-        let told = out.ends.len();
+        let told = out.page_op_end_times.len();
         act(&mut self.context(out));
         if self.front.is_on() {
             self.parts.record_operations(told, out);
@@ -182,12 +182,12 @@ impl Ssd {
     }
 
     /// Returns the mapping by reference.
-    pub fn mapping(&self) -> Mapping<&BlockPools, &Superblocks> {
+    pub fn mapping(&self) -> Mapping<&PageMapping, &SuperblockMapping> {
         self.space.as_ref()
     }
 
     /// Returns the mapping, for loading or copying a warm state.
-    pub fn mapping_mut(&mut self) -> Mapping<&mut BlockPools, &mut Superblocks> {
+    pub fn mapping_mut(&mut self) -> Mapping<&mut PageMapping, &mut SuperblockMapping> {
         self.space.as_mut()
     }
 
@@ -224,7 +224,7 @@ impl Ssd {
     /// The intervals of the result are `interval_ns` long: [`Ssd::busy_time_interval_ns`] times a power of two (1, 2, 4 and so on).
     /// To this end, neighbouring recorded intervals are merged. Members may have recorded with different lengths, but their results
     /// can thus have the same intervals.
-    pub fn busy_time_by_interval(&self, interval_ns: u64, count: usize, end_ns: TimeNs) -> Vec<MemberBusyTimeInterval> {
+    pub fn busy_time_by_interval(&self, interval_ns: u64, count: usize, end_ns: TimeNs) -> Vec<MemberUtilisationInInterval> {
         let Some(usage) = &self.parts.usage else { return Vec::new() };
         usage.points(interval_ns, count, end_ns, self.dies(), self.dies.busy_periods(end_ns).into_iter())
     }
@@ -330,7 +330,7 @@ impl Ssd {
             let (die, lpn) = self.die_and_lpn(op.logical_page);
             let served = self.serve_now(now, die, lpn, op.kind, &mut out.collections);
             let time = self.time_of(now, op.kind, served);
-            out.ends.push(OpEnd {
+            out.page_op_end_times.push(PageOpEnd {
                 completion_tag: op.completion_tag,
                 member: self.parts.member,
                 at: served.end,
@@ -437,7 +437,7 @@ impl Ssd {
 }
 
 #[inline]
-fn prefetch_in(pools: &BlockPools, hint: SimulatorPrefetchTarget, lpn: Lpn) {
+fn prefetch_in(pools: &PageMapping, hint: SimulatorPrefetchTarget, lpn: Lpn) {
     match hint {
         SimulatorPrefetchTarget::MappingTableEntry => pools.prefetch_map(lpn),
         SimulatorPrefetchTarget::BlockRecord => pools.prefetch_block(lpn),

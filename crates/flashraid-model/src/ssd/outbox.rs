@@ -1,6 +1,6 @@
 //! Output lists of an SSD, in which its parts leave everything that they cause elsewhere.
 
-use super::job::{OpEnd, SsdWake};
+use super::job::{PageOpEnd, SsdWake};
 use crate::coordination::{MemberEvent, Notice};
 use crate::events::{TimeNs, VictimBlockCollection};
 use crate::ids::MemberId;
@@ -27,7 +27,7 @@ pub struct SsdOutbox {
     /// Times at which the SSD must be called again, each with the reason, in the order in which they were scheduled.
     pub(crate) wakes: Vec<(TimeNs, SsdWake)>,
     /// Reports that page operations of the SSD have ended or will end, each with the time of the end.
-    pub ends: Vec<OpEnd>,
+    pub page_op_end_times: Vec<PageOpEnd>,
     /// Periods of garbage collection in the SSD, each with its start and end. A period is added to the list when its end is known.
     pub collections: Vec<VictimBlockCollection>,
     /// Reports of events in the SSD that the array's controller must know.

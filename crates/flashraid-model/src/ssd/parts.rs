@@ -49,7 +49,9 @@ impl SsdParts {
     /// Adds operations to the usage record: those whose ends were added to the outbox after the first `reported_before` ends.
     pub(crate) fn record_operations(&mut self, reported_before: usize, out: &SsdOutbox) {
         if let Some(usage) = &mut self.usage {
-            out.ends[reported_before..].iter().for_each(|end| usage.record_operation(end.at - end.time_parts.total_ns(), end.at));
+            out.page_op_end_times[reported_before..]
+                .iter()
+                .for_each(|end| usage.record_operation(end.at - end.time_parts.total_ns(), end.at));
         }
     }
 }

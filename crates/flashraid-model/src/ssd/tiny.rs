@@ -28,7 +28,7 @@ pub(crate) fn ssd(dies: u32, blocks: u32, reserved: u32) -> SsdParams {
             page_program_ns: 200,
             block_erase_ns: 1000,
             page_transfer_ns: 7,
-            summary_page_transfer_ns: 0,
+            block_summary_page_transfer_ns: 0,
             host_command_overhead_ns: 1,
             spreads_summary_page_over_programs: false,
         },

@@ -13,7 +13,7 @@ const FIRST_NS: u64 = 1000;
 
 /// Use of a member (one SSD of the array) in one interval of time.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct MemberBusyTimeInterval {
+pub struct MemberUtilisationInInterval {
     /// Share of the interval for which the dies of the member worked, for the host or for collection, as the mean over these dies.
     pub busy_fraction: f64,
     /// Mean time from the arrival of a page operation at the member to its end, in nanoseconds. It covers the operations that ended in the
@@ -269,8 +269,8 @@ impl Usage {
         end_ns: TimeNs,
         dies: u32,
         working: impl Iterator<Item = (TimeNs, TimeNs)>,
-    ) -> Vec<MemberBusyTimeInterval> {
-        let State::Measuring(recorder) = &self.state else { return vec![MemberBusyTimeInterval::default(); count] };
+    ) -> Vec<MemberUtilisationInInterval> {
+        let State::Measuring(recorder) = &self.state else { return vec![MemberUtilisationInInterval::default(); count] };
         let mut recorder = recorder.clone();
         while recorder.interval_ns() < interval_ns {
             recorder.double();
@@ -299,7 +299,7 @@ impl Usage {
             let present_ns = i128::from(there) * i128::from(interval_ns) + of.present_ns - beyond_ns;
             if length_ns > 0 { present_ns as f64 / length_ns as f64 } else { 0.0 }
         };
-        let point = |(index, interval): (usize, &Interval)| MemberBusyTimeInterval {
+        let point = |(index, interval): (usize, &Interval)| MemberUtilisationInInterval {
             busy_fraction: (spent(&mut work, &interval.work, index) / f64::from(dies)).clamp(0.0, 1.0),
             mean_page_op_response_ns: (interval.ended > 0).then(|| interval.response_ns as f64 / interval.ended as f64),
             mean_page_ops_outstanding: spent(&mut operations, &interval.operations, index).max(0.0),

@@ -8,7 +8,7 @@ use flashraid_model::counts::Maximum;
 use flashraid_model::events::{OperationTimeParts, VictimBlockCollection};
 use flashraid_model::ids::Lpn;
 use flashraid_model::request::{HostLoop, OpKind, Request};
-use flashraid_model::ssd::{DieDelayMechanismCounters, ExactFastPaths, MemberBusyTimeInterval, MemberCounters, Ssd};
+use flashraid_model::ssd::{DieDelayMechanismCounters, ExactFastPaths, MemberCounters, MemberUtilisationInInterval, Ssd};
 
 /// The outcome of a case by the model.
 pub(crate) fn fast(case: &Case) -> Outcome {
@@ -16,14 +16,14 @@ pub(crate) fn fast(case: &Case) -> Outcome {
 }
 
 /// The same with or without the shortcuts, and how the members were used until the last request was done.
-pub(crate) fn fast_with(case: &Case, shortcuts: ExactFastPaths) -> (Outcome, Vec<Vec<MemberBusyTimeInterval>>) {
+pub(crate) fn fast_with(case: &Case, shortcuts: ExactFastPaths) -> (Outcome, Vec<Vec<MemberUtilisationInInterval>>) {
     // Some cases hand requests over many at a time, as many as their seed says, and some of these are served by several threads.
     let threads = case.seed as usize / 7 % 4;
     let setup = ArrayExecutionOptions {
         worker_threads_max: threads,
         operations_per_worker_thread_min: Some(1),
         records_member_busy_time: true,
-        record_destages: false,
+        reports_destage_events: false,
         shortcuts,
     };
     let mut array = Array::new(&case.params, case.seed, setup);

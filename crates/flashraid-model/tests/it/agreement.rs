@@ -64,8 +64,8 @@ fn the_model_agrees_with_the_reference_on_drives_by_themselves() {
 #[test]
 fn the_shortcuts_change_nothing() {
     let without = [
-        ExactFastPaths { computes_ends_on_arrival: false, skips_operation_end_events: true },
-        ExactFastPaths { computes_ends_on_arrival: false, skips_operation_end_events: false },
+        ExactFastPaths { computes_operation_ends_on_arrival: false, skips_operation_end_events: true },
+        ExactFastPaths { computes_operation_ends_on_arrival: false, skips_operation_end_events: false },
     ];
     let draws = [draw_case, draw_interruptible_case, draw_coordinated_case, draw_case_of_stripes, draw_cached_case, draw_mixed_case];
     for seed in seeds() {

@@ -32,7 +32,7 @@ pub(crate) fn one_plane() -> Case {
         page_program_ns: 200,
         block_erase_ns: 1000,
         page_transfer_ns: 7,
-        summary_page_transfer_ns: 3,
+        block_summary_page_transfer_ns: 3,
         host_command_overhead_ns: 1,
         spreads_summary_page_over_programs: false,
     };

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use flashraid_model::array::{HedgeAfter, HostKnowledgeOfCollection, RaidLevel, ReadPlan, ReadPlanParams, SlowMemberParams, WarmUpPattern};
+use flashraid_model::array::{
+    HedgeAfter, HostKnowledgeOfCollection, RaidLevel, ReadPlan, ReadPlanParams, SlowMemberPeriodParams, WarmUpPattern,
+};
 use flashraid_model::cache::CachePolicy;
 use flashraid_model::coordination::{CoordinationPolicy, ForcedCollectionAmount, JointCollectionRequestTiming, MessageKind};
 use flashraid_model::policy::PolicyEnum;
@@ -163,7 +165,7 @@ fn the_cases_of_coordination_reach_every_corner() {
             "a victim of each pool, then up to a watermark",
             coordination.forced_collection_amount == ForcedCollectionAmount::OneVictimPerPoolThenWatermark && several,
         );
-        count("no answer", !coordination.controller_answers_member_requests && is_sent(MessageKind::GcRequest));
+        count("no answer", !coordination.controller_answers_gc_requests && is_sent(MessageKind::GcRequest));
         count("held back", coordination.request_to_collection_order_delay_ns > 0 && forced);
         count("slow messages", coordination.message_latency_ns.iter().any(|&ns| ns > 0) && forced);
         let unaware = coordination.coordinated_members.len() < case.params.members;
@@ -197,7 +199,7 @@ fn collects_in_turns(outcome: &Outcome) -> bool {
 /// Checks members that ask in time. If messages take no time and the controller answers, they collect only together (rule 121).
 fn check_uncoordinated(case: &Case, outcome: &Outcome) {
     let Some(coordination) = &case.params.coordination else { return };
-    if coordination.controller_answers_member_requests && coordination.message_latency_ns.iter().all(|&ns| ns == 0) {
+    if coordination.controller_answers_gc_requests && coordination.message_latency_ns.iter().all(|&ns| ns == 0) {
         assert_eq!(outcome.uncoordinated_cleans.unwrap_or_default().1, 0, "seed {}", case.seed);
     }
 }
@@ -265,8 +267,8 @@ fn the_cases_of_caches_reach_every_corner() {
         let stripes = outcome.stripe_counters.unwrap_or_default();
         let met = outcome.requests.iter().any(|request| request.gc_members_met > 0);
         let hits = counters.host_admissions.replaced_pages + counters.host_admissions.pages_admitted_to_existing_entries > 0;
-        for policy in CachePolicy::all_with_default_parameters().iter().filter(|policy| !policy.write_cache_parts().has_no_cache()) {
-            count(policy.name(), cache.write_cache_parts == policy.write_cache_parts() && hits);
+        for policy in CachePolicy::all_with_default_parameters().iter().filter(|policy| !policy.stripe_and_member_caches().has_no_cache()) {
+            count(policy.name(), cache.stripe_and_member_caches == policy.stripe_and_member_caches() && hits);
         }
         count("reads that hit", counters.reads_fully_hit > 0);
         count("reads that hit in part", counters.reads_partly_hit > 0);
@@ -332,8 +334,10 @@ fn the_mixed_cases_reach_every_corner() {
                 let meet = params.coordination.as_ref().is_some_and(|coordination| coordination.scheme.name() == scheme.name());
                 count(format!("victims of {name} under {}", scheme.name()), collected && victim == *name && meet);
             }
-            for policy in CachePolicy::all_with_default_parameters().iter().filter(|policy| !policy.write_cache_parts().has_no_cache()) {
-                let meet = params.cache.is_some_and(|cache| cache.write_cache_parts == policy.write_cache_parts());
+            for policy in
+                CachePolicy::all_with_default_parameters().iter().filter(|policy| !policy.stripe_and_member_caches().has_no_cache())
+            {
+                let meet = params.cache.is_some_and(|cache| cache.stripe_and_member_caches == policy.stripe_and_member_caches());
                 count(format!("victims of {name} behind {}", policy.name()), collected && victim == *name && meet);
             }
         }
@@ -738,7 +742,7 @@ fn the_cases_of_slow_members_reach_every_corner() {
             let outcome = reference::simulate(&case);
             check_conservation(&case, &outcome);
             let late = outcome.members.iter().any(|member| member.slow.late_answers > 0);
-            let of = |what: fn(&SlowMemberParams) -> bool| late && case.params.slow.iter().any(what);
+            let of = |what: fn(&SlowMemberPeriodParams) -> bool| late && case.params.slow.iter().any(what);
             let ssd = &case.params.ssd;
             count("flash times", of(|slow| slow.flash_time_factor > 1.0));
             count("added times", of(|slow| slow.add_ns > 0));

@@ -1,8 +1,8 @@
 //! Random small arrays and loads, a function for each kind of case.
 
 use flashraid_model::array::{
-    HedgeAfter, HostKnowledgeOfCollection, RaidLevel, ReadPlan, ReadPlanParams, SlowMemberParams, SlowReadPredictionParams, StallParams,
-    WarmUp, WarmUpPattern,
+    HedgeAfter, HostKnowledgeOfCollection, RaidLevel, ReadPlan, ReadPlanParams, SlowMemberPeriodParams, SlowReadPredictionParams,
+    StallParams, WarmUp, WarmUpPattern,
 };
 use flashraid_model::coordination::{CoordinationPolicy, JointCollectionRequestTiming};
 use flashraid_model::request::HostLoop;
@@ -171,7 +171,7 @@ pub(crate) fn has_rule(scheme: &CoordinationPolicy) -> bool {
 fn plan_reads(case: &mut Case, draw: &mut Draw) {
     let params = &mut case.params;
     let has_choice = !matches!(params.level, RaidLevel::Single | RaidLevel::Raid0);
-    let has_member_caches = params.cache.is_some_and(|cache| cache.write_cache_parts.member_caches.is_some());
+    let has_member_caches = params.cache.is_some_and(|cache| cache.stripe_and_member_caches.member_caches.is_some());
     let plans = draw.chance(85) && has_choice && !has_member_caches;
     params.read_plan = if plans { ReadPlan::Avoid } else { ReadPlan::Home };
     params.read_plan_params = ReadPlanParams {
@@ -227,7 +227,7 @@ fn slow_down(case: &mut Case, draw: &mut Draw) {
         let is_stalled = draw.chance(40);
         let length_ns = draw.between(1, 4 * operation_ns);
         let every_ns = length_ns + draw.between(1, 20 * operation_ns);
-        case.params.slow.push(SlowMemberParams {
+        case.params.slow.push(SlowMemberPeriodParams {
             member: if is_other { (member + nth as u32) % case.params.members } else { member },
             from_ns,
             until_ns,

@@ -10,7 +10,7 @@ use flashraid_model::ssd::{
     BlockPoolScope, BufferParams, CollectionBlockingScope, ControllerCoresParams, DieChoiceForWrites, GcAlgorithm, GcParams, GcPreemption,
     GcTriggerRequestKinds, HostLinkParams, HostOverlapWithMoves, Mechanisms, OperationSuspensionParams, PlacementHandles, PlaneChoice,
     PlaneReadMode, ProgramEraseSuspensionParams, RefreshAndWearLevellingParams, SlcSuperblockCountLimit, SlcSuperblockParams, SsdParams,
-    SubmissionQueueParams, SuperblockCollectionParams, SuperblockParams, VictimPolicy,
+    SubmissionQueueParams, SuperblockCollectionParams, SuperblockDriveParams, VictimPolicy,
 };
 
 use crate::cases::PAGE_BYTES;
@@ -241,7 +241,7 @@ impl DriveDraw {
         let room = if self.chance(50) {
             SlcSuperblockCountLimit::Superblocks(self.small(1, 6))
         } else {
-            SlcSuperblockCountLimit::ShareOfAvailable { millionths_of_available: self.small(1, 1_000_000) }
+            SlcSuperblockCountLimit::ShareOfSlcAndFreeSuperblocks { millionths_of_available: self.small(1, 1_000_000) }
         };
         own.slc = Some(SlcSuperblockParams { superblock_limit: room, program_ns: self.between(1, 3_000), read_ns: self.between(1, 300) });
         let more = 2 + if let SlcSuperblockCountLimit::Superblocks(superblocks) = room { superblocks } else { 0 };
@@ -274,13 +274,13 @@ impl DriveDraw {
             page_program_ns: self.between(1, 9_000),
             block_erase_ns: self.between(1, 20_000),
             page_transfer_ns: 0,
-            summary_page_transfer_ns: 0,
+            block_summary_page_transfer_ns: 0,
             host_command_overhead_ns: 0,
             spreads_summary_page_over_programs: false,
         };
-        let superblock = SuperblockParams {
+        let superblock = SuperblockDriveParams {
             pages_per_mapping_unit: unit_pages,
-            units_per_flash_page,
+            mapping_units_per_flash_page: units_per_flash_page,
             bits_per_cell: pages_per_cell,
             read_ns_by_page_type: (0..self.between(1, 3)).map(|_| self.between(1, 900)).collect(),
             mapping_unit_transfer_ns: if self.chance(20) { 0 } else { self.between(1, 70) },
@@ -318,7 +318,7 @@ impl DriveDraw {
             starts_empty: self.chance(20),
         };
         let preemption = GcPreemption {
-            poll_duration_ns: 0,
+            queue_poll_duration_ns: 0,
             write_stall_to_gc_start_threshold_ratio: 0.0,
             host_overlap_with_moves: HostOverlapWithMoves::NoOverlap,
             serves_page_being_moved_from_register: false,
@@ -372,12 +372,12 @@ impl DriveDraw {
             scheme: ReactiveInclusive {}.into(),
             // The work follows from the latency, so that the other cases stay what they were.
             forced_collection_amount: FORCED_WORK[(latency_ns[0] % FORCED_WORK.len() as u64) as usize],
-            registration_threshold_free_blocks: ssd.gc.start_threshold_free_blocks + 1,
+            joint_gc_registration_threshold_free_blocks: ssd.gc.start_threshold_free_blocks + 1,
             joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
             request_to_collection_order_delay_ns: if self.chance(50) { 0 } else { self.between(1, 20_000) },
             begins_joint_collection_when_idle: false,
             all_dies_of_forced_member_collect: true,
-            controller_answers_member_requests: self.chance(85),
+            controller_answers_gc_requests: self.chance(85),
             coordinated_members: MemberSet::single(0),
             message_latency_ns: latency_ns,
         }

@@ -1,7 +1,7 @@
 //! Random parts of arrays and loads, of which cases are put together.
 
-use flashraid_model::array::{ArrayParams, FailureParams, HostPortParams, InitialSpareState, RaidLevel, ReadPlan, RebuildParams};
-use flashraid_model::cache::{CacheParams, CachePolicy, CapacityUnit, WriteCacheParts};
+use flashraid_model::array::{ArrayParams, ControllerLimitsParams, FailureParams, InitialSpareState, RaidLevel, ReadPlan, RebuildParams};
+use flashraid_model::cache::{CachePolicy, CapacityUnit, StripeAndMemberCaches, WriteCacheParams};
 use flashraid_model::coordination::{
     CoordinationParams, CoordinationPolicy, ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS, MessageKind,
 };
@@ -12,8 +12,8 @@ use flashraid_model::request::{OpKind, Request};
 use flashraid_model::rng::{self, RandomStream};
 use flashraid_model::ssd::{
     BlockPoolScope, BufferParams, CollectionBlockingScope, ControllerCoresParams, DieChoiceForWrites, FrontEndParams, GcAlgorithm,
-    GcParams, GcPreemption, GcTriggerRequestKinds, HostLinkParams, HostOverlapWithMoves, PlaneChoice, SsdParams, SubmissionQueueParams,
-    Suspension, VictimPolicy,
+    GcParams, GcPreemption, GcTriggerRequestKinds, HostLinkParams, HostOverlapWithMoves, PlaneChoice, ProgramEraseSuspension, SsdParams,
+    SubmissionQueueParams, VictimPolicy,
 };
 
 use crate::cases::PAGE_BYTES;
@@ -283,13 +283,13 @@ impl Draw {
 
     pub(crate) fn preemption(&mut self) -> Option<GcPreemption> {
         let merge = self.chance(40);
-        let suspension = self.chance(30).then(|| Suspension {
+        let suspension = self.chance(30).then(|| ProgramEraseSuspension {
             suspend_ns: if self.chance(80) { self.between(1_003, 30_000) } else { 0 },
             resume_ns: if self.chance(80) { self.between(1_003, 30_000) } else { 0 },
             suspensions_max: self.between(1, 4) as u32,
         });
         self.chance(90).then(|| GcPreemption {
-            poll_duration_ns: if self.chance(80) { self.between(401, 900) } else { 0 },
+            queue_poll_duration_ns: if self.chance(80) { self.between(401, 900) } else { 0 },
             write_stall_to_gc_start_threshold_ratio: if self.chance(30) { 0.0 } else { self.between(1, 100) as f64 / 100.0 },
             host_overlap_with_moves: if self.chance(50) {
                 HostOverlapWithMoves::RequestsWaitingAtStepStart
@@ -351,12 +351,12 @@ impl Draw {
         CoordinationParams {
             scheme,
             forced_collection_amount: FORCED_WORK[self.between(0, FORCED_WORK.len() as u64 - 1) as usize],
-            registration_threshold_free_blocks: (start + self.between(1, 4)) as u32,
+            joint_gc_registration_threshold_free_blocks: (start + self.between(1, 4)) as u32,
             joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
             request_to_collection_order_delay_ns: if self.chance(30) { self.between(1_009, 3_000_000) } else { 0 },
             begins_joint_collection_when_idle: false,
             all_dies_of_forced_member_collect: true,
-            controller_answers_member_requests: self.chance(90),
+            controller_answers_gc_requests: self.chance(90),
             coordinated_members: MemberSet(if self.chance(70) { all } else { u128::from(self.between(0, all as u64)) }),
             message_latency_ns: latency_ns,
         }
@@ -424,9 +424,9 @@ impl Draw {
 
     /// Section 13 of the rules.
     pub(crate) fn put_cache(&mut self, case: &mut Case) {
-        let all: Vec<WriteCacheParts> = CachePolicy::all_with_default_parameters()
+        let all: Vec<StripeAndMemberCaches> = CachePolicy::all_with_default_parameters()
             .iter()
-            .map(CachePolicy::write_cache_parts)
+            .map(CachePolicy::stripe_and_member_caches)
             .filter(|parts| !parts.has_no_cache())
             .collect();
         let parts = all[self.between(0, all.len() as u64 - 1) as usize];
@@ -440,8 +440,8 @@ impl Draw {
         }
         let high = if self.chance(50) { 0.0 } else { self.between(0, 1000) as f64 / 1000.0 };
         let memory = self.between(0, 2);
-        case.params.cache = Some(CacheParams {
-            write_cache_parts: parts,
+        case.params.cache = Some(WriteCacheParams {
+            stripe_and_member_caches: parts,
             dirty_stripe_cache_capacity_pages: group_pages,
             member_cache_pages: member_pages,
             destage_start_fill: if self.chance(20) { high } else { high * self.between(0, 1000) as f64 / 1000.0 },
@@ -466,7 +466,7 @@ impl Draw {
         let outstanding_max = 1 << self.between(0, 5);
         let outstanding = self.chance(75).then(|| self.between(1, outstanding_max) as u32);
         let bytes_per_s = self.chance(70).then(|| PAGE_BYTES * 1_000_000_000 / (page_ns + self.between(0, 1_999)));
-        case.params.host_port = Some(HostPortParams { outstanding_requests_max: outstanding, bytes_per_s });
+        case.params.host_port = Some(ControllerLimitsParams { outstanding_requests_max: outstanding, bytes_per_s });
     }
 
     /// Greedy, which takes shortcuts of its own, more often than any other of the list.
@@ -481,7 +481,7 @@ impl Draw {
             page_program_ns: self.between(150_001, 900_000),
             block_erase_ns: self.between(1_000_001, 4_000_000),
             page_transfer_ns: if channels || self.chance(70) { self.between(5_003, 120_000) } else { 0 },
-            summary_page_transfer_ns: if channels || self.chance(70) { self.between(1_009, 20_000) } else { 0 },
+            block_summary_page_transfer_ns: if channels || self.chance(70) { self.between(1_009, 20_000) } else { 0 },
             host_command_overhead_ns: if self.chance(50) { self.between(501, 9_000) } else { 0 },
             spreads_summary_page_over_programs: false,
         }

@@ -30,13 +30,13 @@ fn draw(seed: u64) -> Case {
     for time in [&mut timing.page_read_ns, &mut timing.page_program_ns, &mut timing.block_erase_ns, &mut timing.page_transfer_ns] {
         round(time);
     }
-    timing.summary_page_transfer_ns = 0;
+    timing.block_summary_page_transfer_ns = 0;
     timing.host_command_overhead_ns = 0;
     if let Some(link) = &mut params.ssd.link {
         round(&mut link.page_transfer_ns);
     }
     if let Some(preemption) = &mut params.ssd.gc.preemption {
-        preemption.poll_duration_ns = 0;
+        preemption.queue_poll_duration_ns = 0;
     }
     // A draw depends on the number of the member.
     params.slow.retain(|slow| slow.member < params.members);

@@ -1,7 +1,9 @@
 //! Makes a failing case smaller while it still fails, so that a person can follow it.
 
-use flashraid_model::array::{HedgeAfter, HostKnowledgeOfCollection, HostPortParams, ReadPlan, RebuildParams, WarmUp, WarmUpPattern};
-use flashraid_model::cache::CacheParams;
+use flashraid_model::array::{
+    ControllerLimitsParams, HedgeAfter, HostKnowledgeOfCollection, ReadPlan, RebuildParams, WarmUp, WarmUpPattern,
+};
+use flashraid_model::cache::WriteCacheParams;
 use flashraid_model::coordination::{
     CoordinationParams, ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS, ReactiveInclusive,
 };
@@ -10,7 +12,7 @@ use flashraid_model::request::HostLoop;
 use flashraid_model::ssd::{
     BlockPoolScope, CollectionBlockingScope, ControllerCoresParams, DieChoiceForWrites, FrontEndParams, GcAlgorithm, GcPreemption,
     GcTriggerRequestKinds, HostOverlapWithMoves, Mechanisms, PlacementHandles, PlaneChoice, RefreshAndWearLevellingParams, SsdParams,
-    SuperblockParams, VictimPolicy,
+    SuperblockDriveParams, VictimPolicy,
 };
 
 use crate::cases::PAGE_BYTES;
@@ -60,13 +62,13 @@ fn coordination(case: &mut Case, simplify: fn(&mut CoordinationParams)) {
     }
 }
 
-fn cache(case: &mut Case, simplify: fn(&mut CacheParams)) {
+fn cache(case: &mut Case, simplify: fn(&mut WriteCacheParams)) {
     if let Some(cache) = &mut case.params.cache {
         simplify(cache);
     }
 }
 
-fn host_port(case: &mut Case, simplify: fn(&mut HostPortParams)) {
+fn host_port(case: &mut Case, simplify: fn(&mut ControllerLimitsParams)) {
     if let Some(limits) = &mut case.params.host_port {
         simplify(limits);
     }
@@ -135,7 +137,7 @@ fn front(case: &mut Case, simplify: fn(&mut FrontEndParams)) {
     }
 }
 
-fn superblock(case: &mut Case, simplify: fn(&mut SuperblockParams)) {
+fn superblock(case: &mut Case, simplify: fn(&mut SuperblockDriveParams)) {
     if let Some(own) = &mut case.params.ssd.superblock {
         simplify(own);
     }
@@ -233,8 +235,8 @@ const SIMPLER: [fn(&mut Case); 104] = [
     |case| preemption(case, |preemption| preemption.moves_host_requested_pages_first = false),
     |case| preemption(case, |preemption| preemption.serves_page_being_moved_from_register = preemption.moves_host_requested_pages_first),
     |case| preemption(case, |preemption| preemption.write_stall_to_gc_start_threshold_ratio = 0.0),
-    |case| preemption(case, |preemption| preemption.poll_duration_ns = 0),
-    |case| preemption(case, |preemption| preemption.poll_duration_ns = 600),
+    |case| preemption(case, |preemption| preemption.queue_poll_duration_ns = 0),
+    |case| preemption(case, |preemption| preemption.queue_poll_duration_ns = 600),
     |case| case.requests.iter_mut().for_each(|request| request.high_priority = false),
     |case| case.requests.iter_mut().for_each(|request| request.contiguous_on_one_member = false),
     |case| case.requests.iter_mut().for_each(|request| request.stream = 0),

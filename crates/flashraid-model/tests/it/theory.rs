@@ -74,7 +74,7 @@ fn idle_latencies(simulate: Simulate) {
         page_program_ns: 200_000,
         block_erase_ns: 1_500_000,
         page_transfer_ns: 105_600,
-        summary_page_transfer_ns: 13_200,
+        block_summary_page_transfer_ns: 13_200,
         host_command_overhead_ns: 0,
         spreads_summary_page_over_programs: false,
     };

@@ -49,7 +49,7 @@ impl Grid {
 
     /// Collects the results of a whole study.
     pub fn of(result: StudyResult) -> Outcome<Grid> {
-        let StudyResult { axes, points, baseline_by_point: baselines, rows, .. } = result;
+        let StudyResult { axes, points, baseline_index_by_point: baselines, rows, .. } = result;
         let mut points: Vec<Point> = points.into_iter().map(|settings| Point { settings, reports: Vec::new() }).collect();
         for row in rows {
             points[row.point].reports.push(json::document(&row.report)?);

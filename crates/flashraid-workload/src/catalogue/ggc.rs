@@ -2,12 +2,12 @@
 
 use super::trace_excerpts::*;
 use super::{Found, GENERATOR_FOOTPRINT, KIB, NamedWorkload, PublishedFigures, mix, synthetic};
-use crate::quantities::{MeanRequestInterval, MeanSize};
+use crate::quantities::{MeanRequestInterval, MeanRequestSize};
 use crate::synthetic::arrivals::{Bursts, Closed, MarkovModulated};
 use crate::synthetic::sizes::{Exponential, MeanBeforeOrAfterRounding, Neighbours};
 use crate::synthetic::{AddressSpec, ArrivalSpec, HotMember, SizeSpec, SyntheticSpec};
 use crate::units::Fraction;
-use crate::{AddressGranularity, WorkloadSpec};
+use crate::{SizeOrAddressGranularity, WorkloadSpec};
 
 pub(super) fn find(stem: &str, numbers: &[u64]) -> Found {
     let workload = match (stem, numbers) {
@@ -81,8 +81,8 @@ fn hpc(source: &'static str, read_fraction: f64, kind: HpcKind) -> NamedWorkload
         }
     }
     let size = SizeSpec::from(Exponential {
-        mean: MeanSize { bytes: HPC_KIB * KIB as f64 },
-        grain: AddressGranularity::Bytes(4 * KIB),
+        mean: MeanRequestSize { bytes: HPC_KIB * KIB as f64 },
+        grain: SizeOrAddressGranularity::Bytes(4 * KIB),
         mean_is: MeanBeforeOrAfterRounding::AfterRounding,
     });
     NamedWorkload {
@@ -179,7 +179,8 @@ fn bandwidth(stem: &str, numbers: &[u64]) -> Result<NamedWorkload, String> {
         _ => 1.87 * 1024.0,
     };
     let read_fraction = 1.0 - write_percent as f64 / 100.0;
-    let size = SizeSpec::from(Neighbours { mean: MeanSize { bytes: mean_kib * KIB as f64 }, grain: AddressGranularity::Sector });
+    let size =
+        SizeSpec::from(Neighbours { mean: MeanRequestSize { bytes: mean_kib * KIB as f64 }, grain: SizeOrAddressGranularity::Sector });
     Ok(NamedWorkload {
         name: String::new(),
         statistics_source: "GGC Table 2",

@@ -1,8 +1,8 @@
 //! The synthetic workload of PGC, Table III. Its real workloads are in `ggc`, because GGC repeats them.
 
 use super::{Found, GENERATOR_FOOTPRINT, KIB, NamedWorkload, PublishedFigures, synthetic};
-use crate::AddressGranularity;
-use crate::quantities::{MeanRequestInterval, MeanSize};
+use crate::SizeOrAddressGranularity;
+use crate::quantities::{MeanRequestInterval, MeanRequestSize};
 use crate::synthetic::AddressSpec;
 use crate::synthetic::arrivals::Poisson;
 use crate::synthetic::sizes::{Exponential, MeanBeforeOrAfterRounding};
@@ -12,8 +12,8 @@ pub(super) fn find(stem: &str, numbers: &[u64]) -> Found {
         return None;
     }
     let size = Exponential {
-        mean: MeanSize { bytes: 32.0 * KIB as f64 },
-        grain: AddressGranularity::LogicalPage,
+        mean: MeanRequestSize { bytes: 32.0 * KIB as f64 },
+        grain: SizeOrAddressGranularity::LogicalPage,
         mean_is: MeanBeforeOrAfterRounding::BeforeRounding,
     };
     let address = AddressSpec {

@@ -18,7 +18,7 @@
 //!   published one. This is the distribution with this mean that is nearest to the excerpt's in relative entropy.
 
 use super::KIB;
-use crate::AddressGranularity;
+use crate::SizeOrAddressGranularity;
 use crate::quantities::MeanRequestInterval;
 use crate::synthetic::addresses::{Footprint, Zipf};
 use crate::synthetic::arrivals::MarkovModulated;
@@ -64,13 +64,13 @@ pub(super) const WEBSERVER_BURSTS: Bursts = Bursts { rate_ratio: 37.0, busy_shar
 pub(super) const FIU_HOMES_BURSTS: Bursts = Bursts { rate_ratio: 10_000.0, busy_share: 0.0013, mean_burst_s: 0.005 };
 
 /// Returns addresses whose popularity follows Zipf's law with this `exponent`, scattered over the whole array.
-fn popular(exponent: f64, sequential_fraction: f64, align: AddressGranularity) -> AddressSpec {
+fn popular(exponent: f64, sequential_fraction: f64, align: SizeOrAddressGranularity) -> AddressSpec {
     let pattern = Zipf { exponent, ..Zipf::default() }.into();
     AddressSpec { pattern, sequential_fraction, alignment: align, ..AddressSpec::default() }
 }
 
 /// Returns addresses whose popularity follows Zipf's law with this `exponent`, scattered over the first mebibytes of the array.
-fn popular_within(footprint_mib: u64, exponent: f64, sequential_fraction: f64, align: AddressGranularity) -> AddressSpec {
+fn popular_within(footprint_mib: u64, exponent: f64, sequential_fraction: f64, align: SizeOrAddressGranularity) -> AddressSpec {
     AddressSpec {
         footprint: Some(Footprint::AtMostBytes(Size { bytes: footprint_mib << 20 })),
         ..popular(exponent, sequential_fraction, align)
@@ -83,7 +83,7 @@ pub(super) const DTRS_FOOTPRINT: Footprint = Footprint::AtMostBytes(Size { bytes
 /// Addresses of Financial1: the most popular tenth of pages gets 48 % of writes, and 45 % are sequential. Only 10 % of the addresses lie on
 /// a page boundary, so they are sectors. The first 50 000 requests touch 169 MiB.
 pub(super) fn financial1_addresses() -> AddressSpec {
-    popular_within(169, 0.73, 0.45, AddressGranularity::Sector)
+    popular_within(169, 0.73, 0.45, SizeOrAddressGranularity::Sector)
 }
 
 /// Addresses of TPC-C (7 000 requests in 0.14 s, hardly a page twice): 1 % are sequential. 13 % lie on a page boundary, as by chance, so
@@ -92,29 +92,29 @@ pub(super) fn financial1_addresses() -> AddressSpec {
 /// The excerpt is too short to show popularity and footprint. These are those of blkreplay's linux-mysql, a database with many writes: a
 /// tenth gets 56 % of 73 608 writes, and they touch 584 MiB.
 pub(super) fn tpc_c_addresses() -> AddressSpec {
-    popular_within(584, 0.78, 0.01, AddressGranularity::Sector)
+    popular_within(584, 0.78, 0.01, SizeOrAddressGranularity::Sector)
 }
 
 /// Addresses of the developer tools release: a tenth gets 20 % of reads, 20 % are sequential, and all lie on a page boundary.
 pub(super) fn dtrs_addresses() -> AddressSpec {
-    AddressSpec { footprint: Some(DTRS_FOOTPRINT), ..popular(0.31, 0.2, AddressGranularity::LogicalPage) }
+    AddressSpec { footprint: Some(DTRS_FOOTPRINT), ..popular(0.31, 0.2, SizeOrAddressGranularity::LogicalPage) }
 }
 
 /// Addresses of linux-webserver-2: a tenth gets 61 % of writes, 7 % are sequential, 87 % lie on a page boundary, and 1999 MiB are touched.
 pub(super) fn webserver_addresses() -> AddressSpec {
-    popular_within(1999, 0.83, 0.066, AddressGranularity::LogicalPage)
+    popular_within(1999, 0.83, 0.066, SizeOrAddressGranularity::LogicalPage)
 }
 
 /// Addresses of hm_0: a tenth gets 80 % of the volume's first two million writes, which go to 167 301 places (654 MiB). In the window
 /// above, 3 % are sequential, and 82 % lie on a page boundary.
 pub(super) fn hm_0_addresses() -> AddressSpec {
-    popular_within(654, 0.99, 0.028, AddressGranularity::LogicalPage)
+    popular_within(654, 0.99, 0.028, SizeOrAddressGranularity::LogicalPage)
 }
 
 /// Addresses of FIU homes: a tenth gets 32 % of writes, 22 % are sequential, and all lie on a page boundary. A thousand requests are too
 /// few for a footprint.
 pub(super) fn fiu_homes_addresses() -> AddressSpec {
-    popular(0.55, 0.22, AddressGranularity::LogicalPage)
+    popular(0.55, 0.22, SizeOrAddressGranularity::LogicalPage)
 }
 
 /// Returns a distribution of sizes, given in KiB, with their weights.

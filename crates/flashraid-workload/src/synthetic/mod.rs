@@ -11,7 +11,7 @@ pub mod sizes;
 use self::addresses::AddressGenerator;
 use self::arrivals::{ArrivalGenerator, NEVER};
 use self::sizes::SizeGenerator;
-use super::{ArrayProperties, HostLoop, OpKind, Request, Source, SourceError, SpecProblem};
+use super::{ArrayProperties, HostLoop, OpKind, Request, RequestSource, SourceError, SpecProblem};
 use crate::quantities::MeanRequestInterval;
 use flashraid_model::rng::{self, RandomStream};
 
@@ -107,7 +107,7 @@ pub struct SyntheticSource {
     priorities: Chance,
     /// Positions of the sequential requests in a batch, which start where the one before ended.
     continues: Vec<usize>,
-    /// Requests made in advance for [`Source::next_request`], and the number of those already returned.
+    /// Requests made in advance for [`RequestSource::next_request`], and the number of those already returned.
     ahead: Vec<Request>,
     given: usize,
 }
@@ -143,7 +143,7 @@ impl SyntheticSource {
 }
 
 fn too_late() -> SourceError {
-    SourceError::Input(
+    SourceError::InvalidInput(
         "the next request arrives after the end of simulated time (2^62 ns, 146 years): make the gaps of workload.arrivals shorter, \
          workload.rate_scale greater, or end the run earlier (workload.requests, workload.duration)"
             .to_owned(),
@@ -163,7 +163,7 @@ const BLANK: Request = Request {
     contiguous_on_one_member: false,
 };
 
-impl Source for SyntheticSource {
+impl RequestSource for SyntheticSource {
     fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
         if self.given == self.ahead.len() {
             let mut ahead = std::mem::take(&mut self.ahead);

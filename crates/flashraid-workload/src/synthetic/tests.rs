@@ -6,8 +6,8 @@ use super::addresses::{HotCold, Zipf};
 use super::arrivals::{Bursts, Closed, Fixed, MarkovModulated, Poisson, PoissonTicks};
 use super::sizes::{Bimodal, Exponential, LogNormal, MeanBeforeOrAfterRounding, Neighbours, Uniform, Weighted};
 use super::*;
-use crate::AddressGranularity;
-use crate::quantities::{MeanRequestInterval, MeanSize};
+use crate::SizeOrAddressGranularity;
+use crate::quantities::{MeanRequestInterval, MeanRequestSize};
 use crate::units::{Duration, Fraction, Size};
 use flashraid_model::placement::StripeShape;
 
@@ -84,8 +84,8 @@ fn each_property_has_its_own_stream() {
     unchanged(SyntheticSpec { addresses: address, ..base() }, |r| r.offset_bytes = 0);
     // A size changes an address only if the request would not fit there, which never happens in this draw.
     let size = SizeSpec::from(Exponential {
-        mean: MeanSize { bytes: 32768.0 },
-        grain: AddressGranularity::LogicalPage,
+        mean: MeanRequestSize { bytes: 32768.0 },
+        grain: SizeOrAddressGranularity::LogicalPage,
         mean_is: MeanBeforeOrAfterRounding::BeforeRounding,
     });
     unchanged(base().with_sizes(size.clone(), size), |r| r.length_bytes = 0);
@@ -119,7 +119,7 @@ fn batches_do_not_matter() {
 #[test]
 fn golden_requests() {
     let address = AddressSpec {
-        pattern: Zipf { exponent: 0.9, chunk: AddressGranularity::Bytes(64 * KIB), scatter: true }.into(),
+        pattern: Zipf { exponent: 0.9, chunk: SizeOrAddressGranularity::Bytes(64 * KIB), scatter: true }.into(),
         sequential_fraction: 0.2,
         member_skew: Some(HotMember { member: 3, request_share: Fraction(0.3) }),
         ..AddressSpec::default()
@@ -130,7 +130,7 @@ fn golden_requests() {
         busy_share: Fraction(0.1),
         mean_burst: MeanRequestInterval { ns: 1e7 },
     });
-    let size = SizeSpec::from(LogNormal { mean: MeanSize { bytes: 20_000.0 }, sigma: 1.0, grain: AddressGranularity::Sector });
+    let size = SizeSpec::from(LogNormal { mean: MeanRequestSize { bytes: 20_000.0 }, sigma: 1.0, grain: SizeOrAddressGranularity::Sector });
     let spec = SyntheticSpec { addresses: address, arrivals, ..base() }.with_sizes(SizeSpec::fixed(4096), size);
     let requests = draw(&spec, 1000);
     let text = |r: &Request| {
@@ -156,13 +156,15 @@ mod sizes {
 
     #[test]
     fn neighbours_have_the_exact_mean() {
-        let (mean, min, max) =
-            sizes(SizeSpec::from(Neighbours { mean: MeanSize { bytes: 510.53 * 1024.0 }, grain: AddressGranularity::LogicalPage }));
+        let (mean, min, max) = sizes(SizeSpec::from(Neighbours {
+            mean: MeanRequestSize { bytes: 510.53 * 1024.0 },
+            grain: SizeOrAddressGranularity::LogicalPage,
+        }));
         // The standard deviation of one draw is 4·√(0.37·0.63) = 1.93 KiB.
         assert_near("mean", mean, 510.53, 0.02);
         assert_eq!((min, max), (508.0, 512.0));
         assert_eq!(
-            sizes(SizeSpec::from(Neighbours { mean: MeanSize { bytes: 8192.0 }, grain: AddressGranularity::LogicalPage })),
+            sizes(SizeSpec::from(Neighbours { mean: MeanRequestSize { bytes: 8192.0 }, grain: SizeOrAddressGranularity::LogicalPage })),
             (8.0, 8.0, 8.0)
         );
     }
@@ -170,7 +172,11 @@ mod sizes {
     #[test]
     fn exponential_before_and_after_rounding() {
         let of = |mean_is| {
-            sizes(SizeSpec::from(Exponential { mean: MeanSize { bytes: 32768.0 }, grain: AddressGranularity::LogicalPage, mean_is }))
+            sizes(SizeSpec::from(Exponential {
+                mean: MeanRequestSize { bytes: 32768.0 },
+                grain: SizeOrAddressGranularity::LogicalPage,
+                mean_is,
+            }))
         };
         // The expected mean is g / (1 − e^(−g/m)) for g = 4, m = 32.
         let (mean, min, _) = of(MeanBeforeOrAfterRounding::BeforeRounding);
@@ -178,8 +184,8 @@ mod sizes {
         assert_eq!(min, 4.0);
         assert_near("mean", of(MeanBeforeOrAfterRounding::AfterRounding).0, 32.0, 0.3);
         let smallest = SizeSpec::from(Exponential {
-            mean: MeanSize { bytes: 4096.0 },
-            grain: AddressGranularity::LogicalPage,
+            mean: MeanRequestSize { bytes: 4096.0 },
+            grain: SizeOrAddressGranularity::LogicalPage,
             mean_is: MeanBeforeOrAfterRounding::AfterRounding,
         });
         assert_eq!(sizes(smallest), (4.0, 4.0, 4.0));
@@ -190,7 +196,7 @@ mod sizes {
         let (mean, min, max) = sizes(SizeSpec::from(Uniform {
             min: Size { bytes: 5000 },
             max: Size { bytes: 33_000 },
-            grain: AddressGranularity::LogicalPage,
+            grain: SizeOrAddressGranularity::LogicalPage,
         }));
         assert_near("uniform", mean, 20.0, 0.1);
         assert_eq!((min, max), (8.0, 32.0));
@@ -202,8 +208,11 @@ mod sizes {
         assert_near("weighted", mean, 1.25, 0.01);
         assert_eq!((min, max), (0.5, 1.5));
         // Rounding up adds half a sector on average.
-        let (mean, ..) =
-            sizes(SizeSpec::from(LogNormal { mean: MeanSize { bytes: 20_480.0 }, sigma: 0.8, grain: AddressGranularity::Sector }));
+        let (mean, ..) = sizes(SizeSpec::from(LogNormal {
+            mean: MeanRequestSize { bytes: 20_480.0 },
+            sigma: 0.8,
+            grain: SizeOrAddressGranularity::Sector,
+        }));
         assert_near("log-normal", mean, 20.25, 0.2);
     }
 
@@ -367,8 +376,8 @@ mod addresses {
         let n = 100_000;
         let address = AddressSpec { sequential_fraction: 0.4, sequential_repeats_size_and_kind: true, ..AddressSpec::default() };
         let size = SizeSpec::from(Exponential {
-            mean: MeanSize { bytes: 65_536.0 },
-            grain: AddressGranularity::LogicalPage,
+            mean: MeanRequestSize { bytes: 65_536.0 },
+            grain: SizeOrAddressGranularity::LogicalPage,
             mean_is: MeanBeforeOrAfterRounding::BeforeRounding,
         });
         let spec = SyntheticSpec { addresses: address, high_priority_fraction: 0.0, ..base() }.with_sizes(size.clone(), size);
@@ -394,7 +403,7 @@ mod addresses {
     fn zipf_gives_the_popular_chunks_their_share() {
         let (n, chunk_bytes) = (400_000, 1 << 20);
         let shares = |scatter| {
-            let pattern = Zipf { exponent: 0.8, chunk: AddressGranularity::Bytes(chunk_bytes), scatter }.into();
+            let pattern = Zipf { exponent: 0.8, chunk: SizeOrAddressGranularity::Bytes(chunk_bytes), scatter }.into();
             let mut counts = vec![0_u32; (SPACE.capacity_bytes / chunk_bytes) as usize];
             for request in requests(AddressSpec { pattern, ..AddressSpec::default() }, n) {
                 counts[(request.offset_bytes / chunk_bytes) as usize] += 1;
@@ -418,7 +427,7 @@ mod addresses {
     #[test]
     fn hot_and_cold() {
         let n = 200_000;
-        let pattern = HotCold { chunk: AddressGranularity::Bytes(1 << 20), scatter: false, ..HotCold::default() }.into();
+        let pattern = HotCold { chunk: SizeOrAddressGranularity::Bytes(1 << 20), scatter: false, ..HotCold::default() }.into();
         let requests = requests(AddressSpec { pattern, ..AddressSpec::default() }, n);
         assert_share("hot part", share(&requests, |r| r.offset_bytes < 1638 << 20), 0.8, n);
         assert_near("half of the hot part", share(&requests, |r| r.offset_bytes < 819 << 20), 0.4, 0.005);
@@ -500,8 +509,13 @@ fn problems_name_their_keys() {
     let spec = base().with_sizes(SizeSpec::fixed(0), SizeSpec::from(Weighted::from_weights(vec![])));
     assert_eq!(keys(spec), ["read_size", "write_size.sizes"]);
     let address = AddressSpec {
-        pattern: HotCold { request_share: Fraction(2.0), space_share: Fraction(0.5), chunk: AddressGranularity::Bytes(1), scatter: true }
-            .into(),
+        pattern: HotCold {
+            request_share: Fraction(2.0),
+            space_share: Fraction(0.5),
+            chunk: SizeOrAddressGranularity::Bytes(1),
+            scatter: true,
+        }
+        .into(),
         sequential_fraction: -0.1,
         member_skew: Some(HotMember { member: 8, request_share: Fraction(0.5) }),
         ..AddressSpec::default()
@@ -517,11 +531,11 @@ fn problems_name_their_keys() {
     }
 }
 
-fn any_grain() -> impl Strategy<Value = AddressGranularity> {
+fn any_grain() -> impl Strategy<Value = SizeOrAddressGranularity> {
     prop_oneof![
-        Just(AddressGranularity::Sector),
-        Just(AddressGranularity::LogicalPage),
-        (1_u64..20_000).prop_map(AddressGranularity::Bytes)
+        Just(SizeOrAddressGranularity::Sector),
+        Just(SizeOrAddressGranularity::LogicalPage),
+        (1_u64..20_000).prop_map(SizeOrAddressGranularity::Bytes)
     ]
 }
 
@@ -530,10 +544,10 @@ fn any_size() -> impl Strategy<Value = SizeSpec> {
     prop_oneof![
         (1_u64..100_000).prop_map(SizeSpec::fixed),
         (mean.clone(), any_grain())
-            .prop_map(|(mean_bytes, grain)| SizeSpec::from(Neighbours { mean: MeanSize { bytes: mean_bytes }, grain })),
+            .prop_map(|(mean_bytes, grain)| SizeSpec::from(Neighbours { mean: MeanRequestSize { bytes: mean_bytes }, grain })),
         (mean.clone(), any_grain(), any::<bool>()).prop_map(|(mean_bytes, grain, before)| {
             let mean_is = if before { MeanBeforeOrAfterRounding::BeforeRounding } else { MeanBeforeOrAfterRounding::AfterRounding };
-            SizeSpec::from(Exponential { mean: MeanSize { bytes: mean_bytes }, grain, mean_is })
+            SizeSpec::from(Exponential { mean: MeanRequestSize { bytes: mean_bytes }, grain, mean_is })
         }),
         (1_u64..50_000, 1_u64..100_000, any_grain()).prop_map(|(min_bytes, more, grain)| SizeSpec::from(Uniform {
             min: Size { bytes: min_bytes },
@@ -547,7 +561,7 @@ fn any_size() -> impl Strategy<Value = SizeSpec> {
         })),
         prop::collection::vec((1_u64..100_000, 0.0..5.0), 1..5).prop_map(|sizes| SizeSpec::from(Weighted::from_weights(sizes))),
         (mean, 0.0..3.0, any_grain()).prop_map(|(mean_bytes, sigma, grain)| SizeSpec::from(LogNormal {
-            mean: MeanSize { bytes: mean_bytes },
+            mean: MeanRequestSize { bytes: mean_bytes },
             sigma,
             grain
         })),
@@ -578,7 +592,7 @@ fn any_arrivals() -> impl Strategy<Value = ArrivalSpec> {
 }
 
 fn any_pattern() -> impl Strategy<Value = AddressDistribution> {
-    let chunk = || (1_u64..100_000).prop_map(AddressGranularity::Bytes);
+    let chunk = || (1_u64..100_000).prop_map(SizeOrAddressGranularity::Bytes);
     prop_oneof![
         Just(AddressDistribution::default()),
         (0.0..3.0, chunk(), any::<bool>()).prop_map(|(exponent, chunk, scatter)| Zipf { exponent, chunk, scatter }.into()),

@@ -39,7 +39,7 @@ impl Layout {
             return Ok(Self::SharedAddresses);
         }
         if origin.is_stream() {
-            return Err(SourceError::Input(format!(
+            return Err(SourceError::InvalidInput(format!(
                 "{}: it is no regular file, and laying devices end to end takes two passes; copy it to a file, or set devices = \"fold\"",
                 spec.path.display()
             )));
@@ -67,7 +67,7 @@ impl Layout {
             let length = extents.get(&device).copied().unwrap_or(0).next_multiple_of(ALIGNMENT_BYTES);
             end_bytes += length;
             if end_bytes > MAX_END_BYTES {
-                return Err(SourceError::Input(format!(
+                return Err(SourceError::InvalidInput(format!(
                     "{name}: its devices laid end to end exceed 4 EiB; set devices = \"fold\", or list fewer"
                 )));
             }

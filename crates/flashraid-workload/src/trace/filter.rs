@@ -24,14 +24,14 @@ impl Filter {
         let name = &records.facts.name;
         let devices = match &spec.devices {
             DevicePlacement::List(list) if list.is_empty() => {
-                return Err(SourceError::Input(format!(
+                return Err(SourceError::InvalidInput(format!(
                     "{name}: the list of devices is empty; allowed are device numbers, \"concat\", \"fold\""
                 )));
             }
             DevicePlacement::List(list) => {
                 let mut seen = HashSet::new();
                 if let Some(twice) = list.iter().find(|device| !seen.insert(**device)) {
-                    return Err(SourceError::Input(format!("{name}: device {twice} is listed twice")));
+                    return Err(SourceError::InvalidInput(format!("{name}: device {twice} is listed twice")));
                 }
                 list.clone()
             }
@@ -97,7 +97,7 @@ impl Filter {
         let skipped = self.records.skipped;
         let name = &self.records.facts.name;
         let format = self.records.facts.format;
-        SourceError::Input(if skipped.other_devices > 0 {
+        SourceError::InvalidInput(if skipped.other_devices > 0 {
             let devices: Vec<String> = self.devices.iter().map(u32::to_string).collect();
             format!(
                 "{name}: holds {}, none of device {}; `flashraid trace info` lists its devices",

@@ -4,12 +4,12 @@ use proptest::prelude::*;
 
 use super::info::trace_info_of_bytes;
 use super::{DevicePlacement, Format, MAX_OFFSET_BYTES, TraceSortMethod, TraceSpec, open_trace_bytes};
-use crate::{Source, SourceError};
+use crate::{RequestSource, SourceError};
 
 /// Reads to the end or to the first error. That must not be an error of I/O, because no file is used here.
 fn read(bytes: &[u8], spec: &TraceSpec) {
     let refused = |error: SourceError| match error {
-        SourceError::Input(message) => assert!(message.starts_with("garbage") && message.len() < 2000, "{message}"),
+        SourceError::InvalidInput(message) => assert!(message.starts_with("garbage") && message.len() < 2000, "{message}"),
         SourceError::Io { input_name: context, source } => panic!("{context}: {source}"),
         SourceError::Stopped => panic!("nobody stops it"),
     };

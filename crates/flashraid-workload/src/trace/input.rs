@@ -46,7 +46,7 @@ impl Input {
             }
         }
         if head_bytes == 0 {
-            return Err(SourceError::Input(format!("{name} is empty: expected a trace")));
+            return Err(SourceError::InvalidInput(format!("{name} is empty: expected a trace")));
         }
         let compression = Compression::detect_from_bytes(&head[..head_bytes]);
         let gauge = Arc::new(Gauge::default());
@@ -67,7 +67,10 @@ impl Input {
         };
         input.fill()?;
         if input.start == input.end {
-            return Err(SourceError::Input(format!("{name} holds nothing once decompressed ({}): expected a trace", compression.name())));
+            return Err(SourceError::InvalidInput(format!(
+                "{name} holds nothing once decompressed ({}): expected a trace",
+                compression.name()
+            )));
         }
         if input.sample().0.starts_with(&[0xef, 0xbb, 0xbf]) {
             // Some Windows programs put this mark before UTF-8 text.
@@ -135,7 +138,7 @@ impl Input {
     #[cold]
     fn fill_for_line(&mut self) -> Result<(), SourceError> {
         if self.end - self.start == self.buffer.len() {
-            return Err(SourceError::Input(format!(
+            return Err(SourceError::InvalidInput(format!(
                 "{}: byte {}: found a line of more than 1 MiB, expected the lines of a trace; is this a text trace?",
                 self.name, self.position
             )));
@@ -154,7 +157,7 @@ impl Input {
 
     /// Returns the error for a file that ends within a record of `size` bytes.
     pub(crate) fn cut_off(&self, size: usize) -> SourceError {
-        SourceError::Input(format!(
+        SourceError::InvalidInput(format!(
             "{}: byte {} after decompression: found the end of the file within a record of {size} bytes; the file is truncated",
             self.name(),
             self.position() + 1
@@ -204,13 +207,13 @@ impl Input {
             return SourceError::while_reading(&self.name, error);
         }
         if self.compression == Compression::Zstd && error.to_string().contains("too much memory") {
-            return SourceError::Input(format!(
+            return SourceError::InvalidInput(format!(
                 "{}: its zstd frame needs a window of more than 128 MiB (made with --long or --ultra); compress it anew without",
                 self.name
             ));
         }
         let how = if error.kind() == io::ErrorKind::UnexpectedEof { "truncated" } else { "damaged or truncated" };
-        SourceError::Input(format!(
+        SourceError::InvalidInput(format!(
             "{}: the {} data is {how} after {} bytes of the file and {} bytes decompressed ({error}); fetch the file anew",
             self.name,
             self.compression.name(),

@@ -1,4 +1,4 @@
-//! Block traces of many formats, plain or compressed, as a [`Source`] of requests.
+//! Block traces of many formats, plain or compressed, as a [`RequestSource`] of requests.
 //!
 //! ```text
 //!  file ─▶ compression ─▶ input (lines, records) ─▶ parser (one per format) ─▶ records in file order
@@ -52,7 +52,7 @@ pub(crate) use survey::survey_trace;
 pub use survey::{TraceDeviceSizeAndOffset, TraceSurvey};
 pub use time_unit::TimeUnit;
 
-use super::{HostLoop, Request, Source, SourceError, Stop};
+use super::{HostLoop, Request, RequestSource, SourceError, Stop};
 use compression::Origin;
 use devices::Layout;
 use filter::Filter;
@@ -77,14 +77,14 @@ pub struct TraceReader {
 /// # Errors
 /// Returns an error if the file cannot be read, is no trace, is damaged, or does not fit the options.
 pub fn open_trace(spec: &TraceSpec) -> Result<TraceReader, SourceError> {
-    open_trace_until(spec, &Stop::default())
+    open_stoppable_trace(spec, &Stop::default())
 }
 
 /// Opens the trace like [`open_trace`]. Every pass over the file stops soon after `stop` says so.
 ///
 /// # Errors
 /// Returns the errors of [`open_trace`], and [`SourceError::Stopped`].
-pub fn open_trace_until(spec: &TraceSpec, stop: &Stop) -> Result<TraceReader, SourceError> {
+pub fn open_stoppable_trace(spec: &TraceSpec, stop: &Stop) -> Result<TraceReader, SourceError> {
     TraceReader::of(spec, &Origin::file(&spec.path, stop))
 }
 
@@ -109,7 +109,7 @@ impl TraceReader {
     /// Returns the next request as the trace holds it, in order of time.
     ///
     /// # Errors
-    /// Returns the same errors as [`Source::next_request`].
+    /// Returns the same errors as [`RequestSource::next_request`].
     pub fn next_record(&mut self) -> Result<Option<TraceRecord>, SourceError> {
         self.records.next()
     }
@@ -135,7 +135,7 @@ impl TraceReader {
 
     #[cold]
     fn too_late(&self, arrival_ns: u64) -> SourceError {
-        SourceError::Input(format!(
+        SourceError::InvalidInput(format!(
             "{}: {}: a request comes {} years after the first one, but simulated time ends after 146 years (2^62 ns); is the unit right? \
              time_unit overrules it",
             self.format_properties().name,
@@ -171,7 +171,7 @@ fn burst_note(requests: u64, is_burst: bool) -> Option<String> {
     })
 }
 
-impl Source for TraceReader {
+impl RequestSource for TraceReader {
     #[inline]
     fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
         let Some(record) = self.records.next()? else { return Ok(None) };

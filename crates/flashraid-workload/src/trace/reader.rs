@@ -65,7 +65,7 @@ impl Records {
     pub(super) fn open(spec: &TraceSpec, origin: &Origin) -> Result<Self, SourceError> {
         let name = spec.path.display().to_string();
         let mut input = Input::open(&name, origin)?;
-        let refuse = |what: String| SourceError::Input(format!("{name}: {what}"));
+        let refuse = |what: String| SourceError::InvalidInput(format!("{name}: {what}"));
         let (bytes, complete) = input.sample();
         let sample = Sample { bytes, complete };
         let (format, mut notes) = match spec.format {
@@ -169,7 +169,7 @@ impl Records {
 
     fn complain(&self, bad: &FieldError) -> SourceError {
         let column = if self.facts.format.is_text() { "column" } else { "byte" };
-        SourceError::Input(format!(
+        SourceError::InvalidInput(format!(
             "{}: {}, {column} {}: found {}, expected {} (format {}); correct the line, or set skip_bad_lines to leave such lines out",
             self.facts.name,
             self.place(),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::info::{TraceInfo, trace_info_of_bytes};
 use super::{TraceSortMethod, TraceSpec, open_trace, survey_trace, trace_info};
-use crate::Source;
+use crate::RequestSource;
 
 fn directory() -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");

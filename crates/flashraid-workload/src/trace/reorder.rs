@@ -156,7 +156,7 @@ impl Reordered {
             0 => String::new(),
             window => format!(" although up to {} may be held back", count_with_noun(window as u64, "request")),
         };
-        SourceError::Input(format!(
+        SourceError::InvalidInput(format!(
             "{}: {}: the time goes backwards from {} to {}{held}; expected requests in order of time. \
              Set reorder = N to hold N requests back and let them go in order (`flashraid trace info` tells how many it takes), \
              or reorder = \"sort\" to sort the whole trace in memory",

@@ -5,7 +5,7 @@ use std::io::Write;
 use super::compression::CompressingWriter;
 use super::info::trace_info_of_bytes;
 use super::{Compression, DevicePlacement, DiscardPolicy, Format, TimeUnit, TraceRecord, TraceSortMethod, TraceSpec, open_trace_bytes};
-use crate::{HostLoop, OpKind, Source, SourceError};
+use crate::{HostLoop, OpKind, RequestSource, SourceError};
 
 use OpKind::{Read, Write as Writes};
 
@@ -29,7 +29,7 @@ fn records(bytes: &[u8], spec: &TraceSpec) -> Result<Vec<TraceRecord>, SourceErr
 /// Returns the message of the error that reading must end in.
 fn refusal(bytes: impl AsRef<[u8]>, spec: &TraceSpec) -> String {
     match records(bytes.as_ref(), spec) {
-        Err(SourceError::Input(message)) => message,
+        Err(SourceError::InvalidInput(message)) => message,
         Err(SourceError::Io { input_name: context, source }) => panic!("an I/O error: {context}: {source}"),
         Err(SourceError::Stopped) => panic!("nobody stops it"),
         Ok(records) => panic!("{} records were read", records.len()),
@@ -422,7 +422,7 @@ fn what_is_no_trace_is_told_apart() {
 fn a_path_that_leads_to_no_file_is_bad_input() {
     for path in ["no/such/file", "."] {
         let error = super::open_trace(&TraceSpec::new(path)).err().unwrap();
-        assert!(matches!(&error, SourceError::Input(message) if message.contains(path)), "{error}");
+        assert!(matches!(&error, SourceError::InvalidInput(message) if message.contains(path)), "{error}");
     }
 }
 

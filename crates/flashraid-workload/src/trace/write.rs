@@ -148,7 +148,7 @@ impl<W: Write> TraceWriter<W> {
 /// - There is a rate for a trace that has times.
 pub fn convert_trace(spec: &TraceSpec, path: &Path, format: Format, rate_per_s: Option<f64>) -> Result<TraceWriteSummary, SourceError> {
     let Some(writing) = &format.full_description().writing else {
-        return Err(SourceError::Input(format!("{}: {}", path.display(), not_writable(format))));
+        return Err(SourceError::InvalidInput(format!("{}: {}", path.display(), not_writable(format))));
     };
     let devices = match writing.names_devices {
         true => super::survey_trace(spec)?.devices.iter().map(|device| device.device).collect(),
@@ -158,13 +158,13 @@ pub fn convert_trace(spec: &TraceSpec, path: &Path, format: Format, rate_per_s: 
     let (name, has_times) = (reader.format_properties().name.clone(), reader.format_properties().has_times);
     match rate_per_s {
         None if !has_times && !writing.can_do_without_times => {
-            return Err(SourceError::Input(format!(
+            return Err(SourceError::InvalidInput(format!(
                 "{name} has no times, and the format {format} has to say when each request comes: give a rate, as in --rate 500 (requests per \
                  second), or choose the format fio2, which can do without times"
             )));
         }
         Some(_) if has_times => {
-            return Err(SourceError::Input(format!(
+            return Err(SourceError::InvalidInput(format!(
                 "{name} has times of its own; leave out --rate (rate_scale of a workload makes them faster)"
             )));
         }
@@ -174,7 +174,7 @@ pub fn convert_trace(spec: &TraceSpec, path: &Path, format: Format, rate_per_s: 
     let mut written = write_trace_records(path, format, &devices, || match reader.next_record()? {
         Some(record) if writing.devices_max.is_some_and(|end| record.device >= end) => {
             let end = writing.devices_max.unwrap_or(0);
-            Err(SourceError::Input(format!(
+            Err(SourceError::InvalidInput(format!(
                 "{name}: device {} is too large for the format {format}, which is written with devices below {end}; choose another format",
                 record.device
             )))
@@ -384,7 +384,7 @@ mod tests {
         assert_eq!(std::fs::read(directory.path().join("out")).unwrap(), kept, "a failure leaves the old file alone");
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 5, "and nothing half-written");
         let error = convert_trace(&spec, &directory.path().join("x"), Format::Srt, None).unwrap_err();
-        assert!(matches!(&error, SourceError::Input(message) if message.contains("not written; writable are spc")), "{error}");
+        assert!(matches!(&error, SourceError::InvalidInput(message) if message.contains("not written; writable are spc")), "{error}");
         let error = convert_trace(&spec, &directory.path().join("no/dir/x"), Format::Spc, None).unwrap_err();
         assert!(matches!(error, SourceError::Io { .. }));
     }

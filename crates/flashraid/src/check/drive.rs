@@ -2,10 +2,12 @@
 
 use serde::Serialize;
 
-use super::{PoolGcEstimate, theory};
+use super::{PoolGcThresholdsAndCost, theory};
 use crate::config::{HandleIsolation, ScaledDriveDimension, Scenario, SlcShareBase};
 use flashraid_model::array::ArrayParams;
-use flashraid_model::ssd::{PlaneReadMode, SlcSuperblockCountLimit, SsdParams, SubmissionQueueParams, SuperblockParams, SuperblockShape};
+use flashraid_model::ssd::{
+    PlaneReadMode, SlcSuperblockCountLimit, SsdParams, SubmissionQueueParams, SuperblockDriveParams, SuperblockShape,
+};
 use flashraid_workload::SourceSpec;
 
 /// Number of superpages per die in a superblock from which throughput hardly depends on how many dies may program at a time.
@@ -45,7 +47,7 @@ pub struct SuperblockDriveCheck {
     pub buffer_bytes: u64,
     /// Number of submission queues, and limits on the commands that are fetched from them; left out without `ssd.queues`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub queues: Option<QueuesCheck>,
+    pub queues: Option<SubmissionQueuesCheck>,
     /// Number and capacity of the superblocks with one bit per cell; left out without `ssd.slc`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slc: Option<SlcSuperblocksCheck>,
@@ -91,7 +93,7 @@ fn placement_check(scenario: &Scenario, shape: &SuperblockShape) -> Option<Place
 /// Results of the check about the submission queues of a drive: their number, how many the workload uses, and limits on fetched
 /// commands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct QueuesCheck {
+pub struct SubmissionQueuesCheck {
     /// Number of submission queues of the drive.
     pub queues: u32,
     /// Number of submission queues that the streams of the workload use.
@@ -129,7 +131,7 @@ pub struct DriveFrontEndCheck {
     pub is_protected: bool,
     /// Number of submission queues, and limits on the commands that are fetched from them; left out without `ssd.queues`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub queues: Option<QueuesCheck>,
+    pub queues: Option<SubmissionQueuesCheck>,
     /// Number of processor cores of the drive's controller.
     pub cores: u32,
 }
@@ -145,9 +147,9 @@ pub(super) fn front_check(scenario: &Scenario) -> Option<DriveFrontEndCheck> {
     })
 }
 
-fn queues_check(scenario: &Scenario, params: SubmissionQueueParams) -> QueuesCheck {
+fn queues_check(scenario: &Scenario, params: SubmissionQueueParams) -> SubmissionQueuesCheck {
     let SubmissionQueueParams { queues, commands_per_fetch: burst, fetched_commands_max: commands } = params;
-    QueuesCheck { queues, used: scenario.metrics.streams.clamp(1, queues), burst, commands }
+    SubmissionQueuesCheck { queues, used: scenario.metrics.streams.clamp(1, queues), burst, commands }
 }
 
 pub(super) fn drive_check(scenario: &Scenario) -> Option<SuperblockDriveCheck> {
@@ -251,7 +253,7 @@ pub(super) fn memory_bytes(shape: &SuperblockShape) -> u64 {
 ///
 /// Free superblocks hold no data. Neither does half of the open ones, of which there is one for each stream. Superblocks reserved for
 /// one bit per cell hold recent data.
-pub(super) fn alpha(ssd: &SsdParams, superblock: &SuperblockParams) -> f64 {
+pub(super) fn alpha(ssd: &SsdParams, superblock: &SuperblockDriveParams) -> f64 {
     let shape = superblock.shape(&ssd.geometry);
     let set_aside = if let Some(SlcSuperblockCountLimit::Superblocks(superblocks)) = shape.slc_superblock_limit { superblocks } else { 0 };
     let holding = f64::from(shape.superblocks)
@@ -262,7 +264,7 @@ pub(super) fn alpha(ssd: &SsdParams, superblock: &SuperblockParams) -> f64 {
 }
 
 /// Returns the over-provisioning: data that superblocks can hold divided by exported data, minus 1.
-pub(super) fn over_provisioning(ssd: &SsdParams, superblock: &SuperblockParams) -> f64 {
+pub(super) fn over_provisioning(ssd: &SsdParams, superblock: &SuperblockDriveParams) -> f64 {
     let shape = superblock.shape(&ssd.geometry);
     f64::from(shape.superblocks) * f64::from(shape.data_mapping_units_per_superblock()) / f64::from(shape.exported_mapping_units) - 1.0
 }
@@ -272,7 +274,7 @@ fn parity_share(shape: &SuperblockShape) -> f64 {
     if shape.has_parity_superpages { 1.0 / f64::from(shape.dies - 1) } else { 0.0 }
 }
 
-pub(super) fn gc_check(ssd: &SsdParams, superblock: &SuperblockParams) -> PoolGcEstimate {
+pub(super) fn gc_check(ssd: &SsdParams, superblock: &SuperblockDriveParams) -> PoolGcThresholdsAndCost {
     let shape = superblock.shape(&ssd.geometry);
     let alpha = alpha(ssd, superblock).max(1.000_001);
     let (of_data, write_amplification_is) =
@@ -282,7 +284,7 @@ pub(super) fn gc_check(ssd: &SsdParams, superblock: &SuperblockParams) -> PoolGc
     let superpage_ns = (programs_ns(ssd, superblock) + reads_ns(superblock)) as f64 + parity * programs_ns(ssd, superblock) as f64;
     let rows = f64::from(shape.data_superpages()) / f64::from(shape.dies);
     let clean_ns = rows * moved * superpage_ns + ssd.timing.block_erase_ns as f64;
-    PoolGcEstimate {
+    PoolGcThresholdsAndCost {
         pool_blocks: shape.superblocks,
         start_free_blocks: superblock.collection.target_free_superblocks,
         stop_free_blocks: superblock.collection.target_free_superblocks + superblock.collection.double_pace_at_deficit_superblocks,
@@ -295,28 +297,28 @@ pub(super) fn gc_check(ssd: &SsdParams, superblock: &SuperblockParams) -> PoolGc
 }
 
 /// Returns the number of page transfers over a channel for each page written. Moved pages are transferred twice, and parity once.
-pub(super) fn transfers_per_page(ssd: &SsdParams, superblock: &SuperblockParams, gc: &PoolGcEstimate) -> f64 {
+pub(super) fn transfers_per_page(ssd: &SsdParams, superblock: &SuperblockDriveParams, gc: &PoolGcThresholdsAndCost) -> f64 {
     let parity = parity_share(&superblock.shape(&ssd.geometry));
     let of_data = gc.write_amplification / (1.0 + parity);
     let moved = if ssd.gc.collection_takes_no_time { 0.0 } else { of_data - 1.0 };
     1.0 + 2.0 * moved + parity * (1.0 + moved)
 }
 
-fn superpage_units(ssd: &SsdParams, superblock: &SuperblockParams) -> u32 {
+fn superpage_units(ssd: &SsdParams, superblock: &SuperblockDriveParams) -> u32 {
     superblock.shape(&ssd.geometry).mapping_units_per_superpage()
 }
 
-fn programs_ns(ssd: &SsdParams, superblock: &SuperblockParams) -> u64 {
+fn programs_ns(ssd: &SsdParams, superblock: &SuperblockDriveParams) -> u64 {
     ssd.timing.page_program_ns + u64::from(superpage_units(ssd, superblock)) * superblock.mapping_unit_transfer_ns
 }
 
-fn reads_ns(superblock: &SuperblockParams) -> u64 {
+fn reads_ns(superblock: &SuperblockDriveParams) -> u64 {
     superblock.read_ns_by_page_type.iter().sum::<u64>() / superblock.read_ns_by_page_type.len() as u64 * u64::from(superblock.bits_per_cell)
 }
 
 /// Returns the time that a die spends on a page that the host reads at random, and on a page that it writes. The latter includes the
 /// collection that the write causes. Planes that read independently count as one die each.
-pub(super) fn die_ns_per_page(ssd: &SsdParams, superblock: &SuperblockParams, gc: &PoolGcEstimate) -> (f64, f64, f64) {
+pub(super) fn die_ns_per_page(ssd: &SsdParams, superblock: &SuperblockDriveParams, gc: &PoolGcThresholdsAndCost) -> (f64, f64, f64) {
     let types = superblock.read_ns_by_page_type.len() as f64;
     let read = superblock.read_ns_by_page_type.iter().sum::<u64>() as f64 / types + superblock.mapping_unit_transfer_ns as f64;
     let planes = if superblock.plane_reads == PlaneReadMode::EachPlaneIndependently { f64::from(ssd.geometry.planes) } else { 1.0 };

@@ -15,11 +15,11 @@ use flashraid_driver::overwrite_untimed;
 use flashraid_model::array::{Array, ArrayExecutionOptions, ArrayParams, RaidLevel, WarmUpPattern};
 use flashraid_model::flash::DieToChannelAssignment;
 use flashraid_model::rng;
-use flashraid_model::ssd::{SsdParams, SuperblockParams};
+use flashraid_model::ssd::{SsdParams, SuperblockDriveParams};
 use flashraid_workload::synthetic::{AddressDistribution, Footprint};
 use flashraid_workload::{self as workload, SourceSpec, Stop, WorkloadSpec};
 
-use super::{FirstRequestsStatistics, PoolGcEstimate, drive, theory};
+use super::{FirstRequestsStatistics, PoolGcThresholdsAndCost, drive, theory};
 
 /// Number of units in a superblock of the smaller drives. It is large enough to have little influence on write amplification.
 const SUPERBLOCK_UNITS: u32 = 192;
@@ -35,7 +35,7 @@ const ALL: f64 = 0.99;
 ///
 /// It is `None` if the run does not begin in the steady state of uniform random writes. It is also `None` if the workload writes uniformly,
 /// does not write, or cannot be read.
-pub(super) fn write_amplification(scenario: &Scenario, gc: &PoolGcEstimate, sample: &FirstRequestsStatistics) -> Option<f64> {
+pub(super) fn write_amplification(scenario: &Scenario, gc: &PoolGcThresholdsAndCost, sample: &FirstRequestsStatistics) -> Option<f64> {
     let superblock = scenario.array.ssd.superblock.as_ref()?;
     let begins_steady = scenario.warm_up.pattern == WarmUpPattern::SteadyStateWithoutWrites && scenario.warm_state.load_from.is_none();
     if !begins_steady || sample.pages_written_per_request == 0.0 {
@@ -73,7 +73,7 @@ fn is_uniform(workload: &WorkloadSpec) -> bool {
 ///
 /// The model assumes that all other data fill their superblocks. The whole spare area, together with the trimmed pages, then serves that
 /// share.
-fn of_shares(ssd: &SsdParams, superblock: &SuperblockParams, gc: &PoolGcEstimate, sample: &FirstRequestsStatistics) -> f64 {
+fn of_shares(ssd: &SsdParams, superblock: &SuperblockDriveParams, gc: &PoolGcThresholdsAndCost, sample: &FirstRequestsStatistics) -> f64 {
     let shape = superblock.shape(&ssd.geometry);
     let alpha = drive::alpha(ssd, superblock).max(1.000_001);
     let written_share = sample.written_share.clamp(f64::MIN_POSITIVE, 1.0);
@@ -85,7 +85,7 @@ fn of_shares(ssd: &SsdParams, superblock: &SuperblockParams, gc: &PoolGcEstimate
 }
 
 /// Returns the write amplification measured on a smaller drive, which is overwritten with the addresses of the workload.
-fn by_writing(scenario: &Scenario, superblock: &SuperblockParams) -> Option<f64> {
+fn by_writing(scenario: &Scenario, superblock: &SuperblockDriveParams) -> Option<f64> {
     let params = smaller(&scenario.array, superblock);
     let space = workload_address_space(&params);
     let shape = params.ssd.superblock.as_ref()?.shape(&params.ssd.geometry);
@@ -116,9 +116,9 @@ fn by_writing(scenario: &Scenario, superblock: &SuperblockParams) -> Option<f64>
 /// Returns one member with smaller superblocks: one die of one plane, with the same number of superblocks, spare area and thresholds.
 ///
 /// Parity of the array, which is written more often than data, changes write amplification by at most 2 %.
-fn smaller(array: &ArrayParams, superblock: &SuperblockParams) -> ArrayParams {
+fn smaller(array: &ArrayParams, superblock: &SuperblockDriveParams) -> ArrayParams {
     let spare = superblock.shape(&array.ssd.geometry).spare_superblocks();
-    let row_units = superblock.bits_per_cell * superblock.units_per_flash_page;
+    let row_units = superblock.bits_per_cell * superblock.mapping_units_per_flash_page;
     let rows = SUPERBLOCK_UNITS.div_ceil(row_units);
     let mut smaller = array.clone();
     (smaller.level, smaller.members) = (RaidLevel::Single, 1);
@@ -130,7 +130,7 @@ fn smaller(array: &ArrayParams, superblock: &SuperblockParams) -> ArrayParams {
     geometry.pages_per_block = rows * row_units * superblock.pages_per_mapping_unit;
     ssd.channel = ssd.channel.map(|_| DieToChannelAssignment::consecutive(1));
     // Data with one bit per cell are moved out of there in any case.
-    ssd.superblock = Some(SuperblockParams { has_parity_superpages: false, slc: None, dies_programming_max: 1, ..superblock.clone() });
+    ssd.superblock = Some(SuperblockDriveParams { has_parity_superpages: false, slc: None, dies_programming_max: 1, ..superblock.clone() });
     smaller
 }
 

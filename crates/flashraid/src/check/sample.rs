@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::config::{Scenario, workload_address_space};
-use flashraid_model::array::{ArrayParams, MemberLoadCalculator, SlowMemberParams, page_request_of};
+use flashraid_model::array::{ArrayParams, MemberLoadCalculator, SlowMemberPeriodParams, page_request_of};
 use flashraid_workload::{self as workload, HostLoop, OpKind, Request, SourceError, SourceSpec, Stop, WorkloadSpec};
 
 /// Number of requests that are examined, if the run has as many.
@@ -133,7 +133,7 @@ pub(super) fn draw(scenario: &Scenario, most: u64, stop: &Stop) -> Result<FirstR
 
 /// Returns for each member the share of its operations that are on time, at its slowest time.
 fn misses_slowness(array: &ArrayParams) -> Vec<f64> {
-    let of_time = |time: &SlowMemberParams| {
+    let of_time = |time: &SlowMemberPeriodParams| {
         let slow = if time.flash_time_factor > 1.0 || time.add_ns > 0 { time.share_of_operations } else { 0.0 };
         let stalled = time.stalls.map_or(0.0, |stalls| stalls.length_ns as f64 / stalls.every_ns as f64);
         (1.0 - slow) * (1.0 - stalled)

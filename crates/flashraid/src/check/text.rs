@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use super::{CheckReport, FirstCollectionEstimate, LoadCheck, PlacementHandlesCheck, QueuesCheck, SlcSuperblocksCheck};
+use super::{
+    CheckReport, ExpectedMemberUtilisation, FirstCollectionEstimate, PlacementHandlesCheck, SlcSuperblocksCheck, SubmissionQueuesCheck,
+};
 use crate::config::{HandleIsolation, SlcShareBase};
 use crate::duration;
 use flashraid_workload::units::{Size, count_with_noun, with_commas};
@@ -188,7 +190,7 @@ impl fmt::Display for CheckReport {
             )?;
         }
         line(f, "memory", &size(self.memory_bytes))?;
-        if let Some(idle) = self.load.as_ref().and_then(LoadCheck::load_rise_until_gc_matters) {
+        if let Some(idle) = self.load.as_ref().and_then(ExpectedMemberUtilisation::load_rise_until_gc_matters) {
             writeln!(f, "note: {idle}")?;
         }
         for warning in &self.warnings {
@@ -198,8 +200,8 @@ impl fmt::Display for CheckReport {
     }
 }
 
-fn queues_line(f: &mut fmt::Formatter<'_>, queues: Option<&QueuesCheck>) -> fmt::Result {
-    let Some(QueuesCheck { queues, used, burst, commands }) = queues else { return Ok(()) };
+fn queues_line(f: &mut fmt::Formatter<'_>, queues: Option<&SubmissionQueuesCheck>) -> fmt::Result {
+    let Some(SubmissionQueuesCheck { queues, used, burst, commands }) = queues else { return Ok(()) };
     let text =
         format!("{queues}, of which this workload uses {used}; {burst} of each in turn while fewer than {commands} commands are in flight");
     line(f, "queues", &text)

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{FirstCollectionEstimate, FirstRequestsStatistics, LoadCheck, PoolGcEstimate};
+use super::{ExpectedMemberUtilisation, FirstCollectionEstimate, FirstRequestsStatistics, PoolGcThresholdsAndCost};
 use flashraid_model::array::ArrayParams;
 use flashraid_model::coordination::{CollectionPermissionScope, CoordinationPolicy};
 use flashraid_workload::units::Duration;
@@ -10,7 +10,7 @@ use flashraid_workload::units::Duration;
 /// Results about members that need permission to collect, which the controller gives to few at a time
 /// (`coordination.scheme = "stagger"`).
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct StaggeredCollectionCheck {
+pub struct CollectionPermissionCheck {
     /// Number of free blocks at or below which a member asks the controller for permission to collect. One pool of blocks (of a plane
     /// or of a die) with so few is enough. In drives with superblocks, the value is a number of superblocks.
     pub ask_at_free_blocks: u32,
@@ -62,9 +62,9 @@ pub struct CollectionTurnsCheck {
 /// Returns the results about permission to collect; `None` unless members ask the controller for it.
 pub(super) fn leave_check(
     array: &ArrayParams,
-    load: Option<&LoadCheck>,
+    load: Option<&ExpectedMemberUtilisation>,
     first: FirstCollectionEstimate,
-) -> Option<StaggeredCollectionCheck> {
+) -> Option<CollectionPermissionCheck> {
     let coordination = array.coordination.as_ref()?;
     let CoordinationPolicy::StaggeredCollection(stagger) = &coordination.scheme else { return None };
     let role = coordination.member_coordination_settings(&array.ssd.pool_sizes());
@@ -72,7 +72,7 @@ pub(super) fn leave_check(
     let scope_members = if stagger.scope == CollectionPermissionScope::MirrorSet && copies > 1 { copies } else { array.members };
     let together = stagger.together.members(array.level.parity_strips()).min(scope_members);
     let collecting = load.and_then(|load| Some(load.dies_with_gc? - load.dies_without_gc?));
-    Some(StaggeredCollectionCheck {
+    Some(CollectionPermissionCheck {
         ask_at_free_blocks: role.permission_request_settings?.ask_at_free_blocks,
         scope_members,
         together,
@@ -85,7 +85,7 @@ pub(super) fn leave_check(
 /// Returns the results about turns to collect; `None` unless members take turns.
 pub(super) fn turns_check(
     array: &ArrayParams,
-    gc: &PoolGcEstimate,
+    gc: &PoolGcThresholdsAndCost,
     workload: Option<&FirstRequestsStatistics>,
 ) -> Option<CollectionTurnsCheck> {
     let coordination = array.coordination.as_ref()?;
@@ -128,9 +128,9 @@ pub(super) fn turns_check(
 }
 
 /// Returns warnings about permission to collect, and about turns to collect.
-pub(super) fn warnings(leave: Option<&StaggeredCollectionCheck>, turns: Option<&CollectionTurnsCheck>) -> Vec<String> {
+pub(super) fn warnings(leave: Option<&CollectionPermissionCheck>, turns: Option<&CollectionTurnsCheck>) -> Vec<String> {
     let mut warnings = Vec::new();
-    if let Some(StaggeredCollectionCheck { scope_members, together, load: Some(load), .. }) = leave
+    if let Some(CollectionPermissionCheck { scope_members, together, load: Some(load), .. }) = leave
         && *load > 1.0
     {
         warnings.push(format!(
@@ -138,7 +138,7 @@ pub(super) fn warnings(leave: Option<&StaggeredCollectionCheck>, turns: Option<&
              unasked; raise coordination.together, or the free blocks between coordination.ask_at and ssd.gc.start"
         ));
     }
-    if let Some(StaggeredCollectionCheck { scope_members, together, load, begins_at_start: true, .. }) = leave
+    if let Some(CollectionPermissionCheck { scope_members, together, load, begins_at_start: true, .. }) = leave
         && together < scope_members
         && load.is_none_or(|load| load <= 1.0)
     {

@@ -53,7 +53,7 @@ pub struct GcCoordinatorConfig {
     pub at_idle: bool,
     /// Answer of the controller to a member that asks for forced collection: it forces the members that the scheme chooses, or ignores all
     /// messages.
-    pub answer: ResponseToForcedCollectionRequest,
+    pub answer: ControllerAnswerToForcedGcRequest,
     /// List of the members (counted from 0) that exchange messages with the controller of globally coordinated garbage collection
     /// (GGC). Other members collect by themselves. By default, all members exchange messages with the controller.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,7 +83,7 @@ impl Default for GcCoordinatorConfig {
             t_soft: DEFAULT_LOW_FREE_BLOCKS_THRESHOLD,
             delay: Duration { ns: 0 },
             at_idle: false,
-            answer: ResponseToForcedCollectionRequest::Prompt,
+            answer: ControllerAnswerToForcedGcRequest::Prompt,
             ggc_aware: None,
             latency: MessageLatencyConfig::default(),
         }
@@ -159,7 +159,7 @@ pub enum JointCollectionRequestTimingConfig {
 /// messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum ResponseToForcedCollectionRequest {
+pub enum ControllerAnswerToForcedGcRequest {
     /// The controller forces members to collect when the time `delay` has passed since a member asked for it. Other members can ask in
     /// this time. The scheme decides which members are forced.
     Prompt,

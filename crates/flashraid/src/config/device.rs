@@ -9,7 +9,8 @@ use flashraid_model::ssd::Mechanisms;
 
 use super::gc::GcConfig;
 use super::superblock::{
-    ControllerCoresConfig, PlacementHandlesConfig, SlcConfig, SubmissionQueuesConfig, SuperblockConfig, SuspensionConfig, WriteBufferConfig,
+    ControllerCoresConfig, PlacementHandlesConfig, SlcSuperblocksConfig, SubmissionQueuesConfig, SuperblockConfig, SuspensionConfig,
+    WriteBufferConfig,
 };
 use flashraid_workload::units::{AllowedUnitlessRange, ByteRate, Duration, Fraction, Quantity, Size, TimePerByte, UnitError};
 
@@ -82,7 +83,7 @@ pub struct SsdConfig {
     pub placement_handles: Option<PlacementHandlesConfig>,
     /// Superblocks that hold one bit per cell for a time. Without this table there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub slc: Option<SlcConfig>,
+    pub slc: Option<SlcSuperblocksConfig>,
     /// Optional effects that take time of the dies, each with its own table: background work (`[ssd.background]`) and read retries
     /// (`[ssd.read_retry]`).
     #[serde(flatten)]
@@ -255,7 +256,7 @@ impl Default for BlockSummaryPage {
 
 impl BlockSummaryPage {
     /// Returns true if the last page of a block holds a summary.
-    pub fn is_present(self) -> bool {
+    pub fn last_page_holds_summary(self) -> bool {
         self != Self::Plain(false)
     }
 
@@ -321,20 +322,20 @@ impl DieNumberingOrder {
 #[serde(untagged)]
 pub enum HostLinkBandwidth {
     /// A rate in bytes per second that both directions share, or `"off"` for a link without limit, on which transfers take no time.
-    Rate(HalfDuplexBandwidthLimit),
+    Rate(HalfDuplexLinkBandwidthLimit),
     /// A table with the rate of the link and its duplex mode.
     Table(LinkTable),
 }
 
 impl Default for HostLinkBandwidth {
     fn default() -> Self {
-        Self::Rate(HalfDuplexBandwidthLimit::Off)
+        Self::Rate(HalfDuplexLinkBandwidthLimit::Off)
     }
 }
 
 /// Bandwidth limit of a half-duplex link, or no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HalfDuplexBandwidthLimit {
+pub enum HalfDuplexLinkBandwidthLimit {
     /// Transfers take no time.
     Off,
     /// Both directions share this rate.
@@ -364,7 +365,7 @@ pub enum Duplex {
     Full,
 }
 
-impl Quantity for HalfDuplexBandwidthLimit {
+impl Quantity for HalfDuplexLinkBandwidthLimit {
     const JSON_SCHEMA_FORMAT: &'static str = "link-rate";
     const ALLOWED_VALUES: &'static str =
         "\"off\", a rate such as \"300MB/s\" (half duplex), or a table such as { rate = \"3.2GB/s\", duplex = \"full\" }";

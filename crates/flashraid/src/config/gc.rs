@@ -13,7 +13,7 @@ use flashraid_workload::units::{AllowedUnitlessRange, Duration, Fraction, GcStar
 pub struct GcConfig {
     /// Rules by which collection chooses victim blocks and free blocks, and moves pages. With `as-set`, the other keys give the rules.
     /// With `reference-no-copy-back`, they are those of the SSD extension of DiskSim with copy-back disabled.
-    pub procedure: CollectionProcedure,
+    pub procedure: GcAlgorithmConfig,
     /// Choice of the block, or superblock, to collect: the name of a policy, or a table with its parameters.
     pub victim: VictimPolicy,
     /// Number of free blocks of a pool of blocks (of a plane or of a die) at or below which collection in the pool starts.
@@ -71,7 +71,7 @@ pub struct GcConfig {
 impl Default for GcConfig {
     fn default() -> Self {
         Self {
-            procedure: CollectionProcedure::AsSet,
+            procedure: GcAlgorithmConfig::AsSet,
             victim: VictimPolicy::default(),
             start: GcStartThreshold::FreeShareOfBlockPool(Fraction(0.05)),
             stop: GcStopThreshold::AboveStart(1),
@@ -145,7 +145,7 @@ pub(super) const REFERENCE_NO_COPY_BACK: &str = "reference-no-copy-back";
 /// Rules by which collection chooses victim blocks and free blocks, and moves pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum CollectionProcedure {
+pub enum GcAlgorithmConfig {
     /// Finds victims and free blocks as the other keys of `ssd.gc` say.
     AsSet,
     /// Follows the SSD extension of DiskSim with its setting copy-back disabled. Each die has one pool of blocks. When collection

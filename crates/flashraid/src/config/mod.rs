@@ -53,27 +53,27 @@ use flashraid_workload::files::{is_wrong_path, read_file_with_size_limit};
 pub use array::{ArrayConfig, Level};
 pub use cache::{CacheCapacityUnit, CacheConfig, CommonCacheKeys};
 pub use coordination::{
-    CoordinationConfig, ForceCollectionUntil, GcCoordinatorConfig, JointCollectionRequestTimingConfig, MessageLatencyConfig,
-    ResponseToForcedCollectionRequest,
+    ControllerAnswerToForcedGcRequest, CoordinationConfig, ForceCollectionUntil, GcCoordinatorConfig, JointCollectionRequestTimingConfig,
+    MessageLatencyConfig,
 };
 pub use device::{
     BlockSummaryPage, ChannelConfig, ControllerDiePath, DieChoiceForWrites, DieNumberingOrder, Duplex, FillBeforeWarmUp, GeometryConfig,
-    HalfDuplexBandwidthLimit, HostLinkBandwidth, LinkTable, PlaneChoice, ScaledDriveDimension, SsdConfig, SummaryPageTimeSplit,
+    HalfDuplexLinkBandwidthLimit, HostLinkBandwidth, LinkTable, PlaneChoice, ScaledDriveDimension, SsdConfig, SummaryPageTimeSplit,
     TimingConfig, WarmUpConfig, WarmUpPattern, WriteZeroes,
 };
 pub use flashraid_model::coordination::CoordinationPolicy;
 pub use flashraid_model::ssd::VictimPolicy;
 pub use flashraid_workload::units::{GcStartThreshold, GcStopThreshold};
-pub use gc::{BlockPoolScope, Blocking, CollectionProcedure, GcConfig, GcTriggerRequests, IdleTimeBeforeCollection, Preemption};
+pub use gc::{BlockPoolScope, Blocking, GcAlgorithmConfig, GcConfig, GcTriggerRequests, IdleTimeBeforeCollection, Preemption};
 pub use presets::{Preset, PresetKind, all_presets};
 pub(crate) use problems::nearest as nearest_name;
 pub use problems::{Problem, Problems, SourceText, TextPlace};
-pub use read::{HedgeDelay, HostKnowledgeConfig, HostKnowledgeOfRemainingCollection, HostReadConfig, UnneededReadCancellation};
+pub use read::{HedgeDelay, HostKnowledgeOfGcConfig, HostKnowledgeOfRemainingCollection, HostReadConfig, UnneededReadCancellation};
 pub use report::{EventTimelineConfig, ReportConfig};
 pub use resolve::workload_address_space;
 pub use superblock::{
-    ConcurrentPlaneReads, ControllerCoresConfig, HandleIsolation, PlacementHandlesConfig, SlcConfig, SlcShareBase, SuperblockConfig,
-    WriteBufferConfig,
+    ConcurrentPlaneReads, ControllerCoresConfig, HandleIsolation, PlacementHandlesConfig, SlcShareBase, SlcSuperblocksConfig,
+    SuperblockConfig, WriteBufferConfig,
 };
 pub use workload::*;
 pub(crate) use workload_spec::changed_workload_keys;

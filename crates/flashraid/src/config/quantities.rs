@@ -1,17 +1,17 @@
 //! The quantities that configuration keys can hold, and the list by which their texts are checked.
 
-use super::device::HalfDuplexBandwidthLimit;
+use super::device::HalfDuplexLinkBandwidthLimit;
 use super::gc::IdleTimeBeforeCollection;
 use super::read::HedgeDelay;
 use super::workload::{RequestsOrTime, TraceReorder};
 use flashraid_model::coordination::{CollectingMembersLimit, TurnEndMargin};
-use flashraid_workload::AddressGranularity;
-use flashraid_workload::quantities::{MeanRequestInterval, MeanSize};
+use flashraid_workload::SizeOrAddressGranularity;
+use flashraid_workload::quantities::{MeanRequestInterval, MeanRequestSize};
 use flashraid_workload::quantity_impls;
 use flashraid_workload::synthetic::Footprint;
 use flashraid_workload::units::{ByteRate, Duration, Fraction, GcStartThreshold, GcStopThreshold, Quantity, Size, TimePerByte, UnitError};
 
-quantity_impls!(HalfDuplexBandwidthLimit, IdleTimeBeforeCollection, HedgeDelay, RequestsOrTime, TraceReorder);
+quantity_impls!(HalfDuplexLinkBandwidthLimit, IdleTimeBeforeCollection, HedgeDelay, RequestsOrTime, TraceReorder);
 
 /// Information about a kind of [`Quantity`]: its name in the schema, the allowed texts, and a function that checks a text.
 pub(super) struct Checker {
@@ -31,7 +31,7 @@ pub(super) const CHECKERS: &[Checker] = &[
     checker::<ByteRate>(),
     checker::<TimePerByte>(),
     checker::<Fraction>(),
-    checker::<HalfDuplexBandwidthLimit>(),
+    checker::<HalfDuplexLinkBandwidthLimit>(),
     checker::<GcStartThreshold>(),
     checker::<GcStopThreshold>(),
     checker::<IdleTimeBeforeCollection>(),
@@ -40,8 +40,8 @@ pub(super) const CHECKERS: &[Checker] = &[
     checker::<TurnEndMargin>(),
     checker::<Footprint>(),
     checker::<MeanRequestInterval>(),
-    checker::<AddressGranularity>(),
-    checker::<MeanSize>(),
+    checker::<SizeOrAddressGranularity>(),
+    checker::<MeanRequestSize>(),
     checker::<RequestsOrTime>(),
     checker::<TraceReorder>(),
 ];

@@ -33,7 +33,7 @@ pub struct HostReadConfig {
     pub fast_fail: Duration,
     /// Knowledge of the host about which parts of the array collect garbage at the moment: dies or planes, members, or only whose turn
     /// it is. The host uses it to read elsewhere. Only with `plan = "avoid"` (reads avoid members that collect).
-    pub knowledge: HostKnowledgeConfig,
+    pub knowledge: HostKnowledgeOfGcConfig,
     /// True to avoid collecting members also in the reads that an array with parity makes before a write. For the new parity, the
     /// array reads either the old data and parity, or the rest of the stripe. With true, it takes whichever of the two is delayed less
     /// by collection. Only with `plan = "avoid"` (reads avoid members that collect).
@@ -71,7 +71,7 @@ impl Default for HostReadConfig {
         Self {
             plan: ReadPlanName::default(),
             fast_fail: Duration { ns: 1000 },
-            knowledge: HostKnowledgeConfig::Element,
+            knowledge: HostKnowledgeOfGcConfig::Element,
             pre_reads: true,
             remaining: HostKnowledgeOfRemainingCollection::Known,
             after: HedgeDelay::P95OfReads,
@@ -128,7 +128,7 @@ pub enum UnneededReadCancellation {
 /// Knowledge of the host about collection in the members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum HostKnowledgeConfig {
+pub enum HostKnowledgeOfGcConfig {
     /// The host knows which dies or planes (the parts that a collection blocks) collect now.
     Element,
     /// The host knows which members have a die that collects now, but not which die it is.
@@ -164,9 +164,9 @@ impl HostReadConfig {
         ReadPlanParams {
             refusal_answer_ns: self.fast_fail.ns,
             collection_knowledge: match self.knowledge {
-                HostKnowledgeConfig::Element => array::HostKnowledgeOfCollection::PerDieOrPlane,
-                HostKnowledgeConfig::Member => array::HostKnowledgeOfCollection::PerMember,
-                HostKnowledgeConfig::Turn => array::HostKnowledgeOfCollection::Turns,
+                HostKnowledgeOfGcConfig::Element => array::HostKnowledgeOfCollection::PerDieOrPlane,
+                HostKnowledgeOfGcConfig::Member => array::HostKnowledgeOfCollection::PerMember,
+                HostKnowledgeOfGcConfig::Turn => array::HostKnowledgeOfCollection::Turns,
             },
             parity_update_reads_avoid_collection: self.pre_reads,
             knows_remaining_collection_time: self.remaining == HostKnowledgeOfRemainingCollection::Known,
@@ -205,7 +205,7 @@ impl Resolver<'_> {
             self.problem("read.after", message, None);
         }
         let takes_turns = matches!(config.coordination.scheme, CoordinationPolicy::CollectionTimeWindows(_));
-        if config.read.plan.0.considers_collecting_members() && config.read.knowledge == HostKnowledgeConfig::Turn && !takes_turns {
+        if config.read.plan.0.considers_collecting_members() && config.read.knowledge == HostKnowledgeOfGcConfig::Turn && !takes_turns {
             let message = format!(
                 "`read.knowledge` is \"turn\", but with coordination.scheme = \"{}\" members have no turns",
                 config.coordination.scheme.name()
@@ -214,7 +214,7 @@ impl Resolver<'_> {
             self.problem("read.knowledge", message, Some(fix));
         }
         let policy = &config.cache.policy;
-        if config.read.plan.0 != ReadPlan::Home && policy.write_cache_parts().member_caches.is_some() {
+        if config.read.plan.0 != ReadPlan::Home && policy.stripe_and_member_caches().member_caches.is_some() {
             let message = format!(
                 "`read.plan` is \"{}\", but with cache.policy = \"{}\" the flash of a member may be older than its cache, so that no strip follows from the others",
                 config.read.plan.0.name(),

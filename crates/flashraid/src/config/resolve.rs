@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use super::array::Level;
 use super::device::{
-    ControllerDiePath, DieChoiceForWrites, Duplex, HalfDuplexBandwidthLimit, HostLinkBandwidth, PlaneChoice, WarmUpPattern, WriteZeroes,
+    ControllerDiePath, DieChoiceForWrites, Duplex, HalfDuplexLinkBandwidthLimit, HostLinkBandwidth, PlaneChoice, WarmUpPattern, WriteZeroes,
 };
 use super::gc::{
-    BlockPoolScope, Blocking, CollectionProcedure, GcTriggerRequests, IdleTimeBeforeCollection, Preemption, REFERENCE_NO_COPY_BACK,
+    BlockPoolScope, Blocking, GcAlgorithmConfig, GcTriggerRequests, IdleTimeBeforeCollection, Preemption, REFERENCE_NO_COPY_BACK,
 };
 use super::problems::{Problem, TextPlace};
 use super::tree::Tree;
@@ -317,7 +317,7 @@ impl Resolver<'_> {
             let message = format!("`ssd.geometry.page_size` is {}, but must be a multiple of 512 B up to 1 MiB", written.page_size);
             self.problem("ssd.geometry.page_size", message, None);
         }
-        if config.ssd.summary_page.is_present() && written.pages < 2 {
+        if config.ssd.summary_page.last_page_holds_summary() && written.pages < 2 {
             self.problem("ssd.geometry.pages", "a block whose last page is a summary needs at least 2 pages", None);
         }
         let blocks_per_member = u64::from(written.dies) * u64::from(written.planes) * u64::from(written.blocks);
@@ -364,7 +364,7 @@ impl Resolver<'_> {
             pages_per_block: written.pages,
             page_bytes: page_bytes as u32,
             overprovisioned_blocks_per_plane: reserved,
-            has_summary_page: config.ssd.summary_page.is_present(),
+            has_summary_page: config.ssd.summary_page.last_page_holds_summary(),
         })
     }
 
@@ -404,7 +404,7 @@ impl Resolver<'_> {
             page_program_ns: written.page_program.ns,
             block_erase_ns: written.block_erase.ns,
             page_transfer_ns: allowed_ns(page_transfer_ns),
-            summary_page_transfer_ns: if geometry.has_summary_page { allowed_ns(transfer_ns(1)) } else { 0 },
+            block_summary_page_transfer_ns: if geometry.has_summary_page { allowed_ns(transfer_ns(1)) } else { 0 },
             host_command_overhead_ns: written.command_overhead.ns,
             spreads_summary_page_over_programs: config.ssd.summary_page.spreads_time_over_programs(),
         }
@@ -421,9 +421,9 @@ impl Resolver<'_> {
         }
         let (g, t) = (&ssd.geometry, &ssd.timing);
         let mut page_ns = u128::from(t.page_read_ns) + 2 * u128::from(t.page_program_ns) + u128::from(t.host_command_overhead_ns);
-        page_ns += 2 * u128::from(t.page_transfer_ns) + u128::from(t.summary_page_transfer_ns);
+        page_ns += 2 * u128::from(t.page_transfer_ns) + u128::from(t.block_summary_page_transfer_ns);
         if let Some(preemption) = ssd.gc.preemption {
-            page_ns += 2 * u128::from(preemption.poll_duration_ns);
+            page_ns += 2 * u128::from(preemption.queue_poll_duration_ns);
             if let Some(suspension) = preemption.suspension {
                 page_ns += (u128::from(suspension.suspend_ns) + u128::from(suspension.resume_ns)) * u128::from(suspension.suspensions_max);
             }
@@ -476,9 +476,9 @@ impl Resolver<'_> {
             self.problem("ssd.gc.blocking", message, Some("set ssd.gc.pool = \"plane\" or ssd.gc.blocking = \"die\""));
         }
         let start = match procedure {
-            CollectionProcedure::AsSet => start,
+            GcAlgorithmConfig::AsSet => start,
             // The count of free blocks is one too high in this procedure (rule 130).
-            CollectionProcedure::ReferenceNoCopyBack => {
+            GcAlgorithmConfig::ReferenceNoCopyBack => {
                 if start == 1 {
                     let message = format!(
                         "`ssd.gc.start` is {}, which comes to 1 of the {pool_blocks} blocks of {pool}, but with ssd.gc.procedure = \"{REFERENCE_NO_COPY_BACK}\" a collection starts with one free block less, and one is the least",
@@ -491,8 +491,8 @@ impl Resolver<'_> {
         };
         GcParams {
             gc_algorithm: match procedure {
-                CollectionProcedure::AsSet => ssd::GcAlgorithm::VictimByPolicy,
-                CollectionProcedure::ReferenceNoCopyBack => ssd::GcAlgorithm::LikeDiskSimWithoutCopyBack,
+                GcAlgorithmConfig::AsSet => ssd::GcAlgorithm::VictimByPolicy,
+                GcAlgorithmConfig::ReferenceNoCopyBack => ssd::GcAlgorithm::LikeDiskSimWithoutCopyBack,
             },
             block_pool_scope: match written.pool {
                 BlockPoolScope::Plane => ssd::BlockPoolScope::Plane,
@@ -513,12 +513,12 @@ impl Resolver<'_> {
             copy_back: written.copy_back,
             collection_takes_no_time: config.coordination.scheme.collection_takes_no_time(),
             preemption: (written.preemption != Preemption::None).then(|| ssd::GcPreemption {
-                poll_duration_ns: written.poll.ns,
+                queue_poll_duration_ns: written.poll.ns,
                 write_stall_to_gc_start_threshold_ratio: written.t_hard.0,
                 host_overlap_with_moves: written.pipeline.resolved(),
                 serves_page_being_moved_from_register: written.merge,
                 moves_host_requested_pages_first: written.reorder,
-                suspension: (written.preemption == Preemption::Suspend).then_some(ssd::Suspension {
+                suspension: (written.preemption == Preemption::Suspend).then_some(ssd::ProgramEraseSuspension {
                     suspend_ns: written.suspend_ns,
                     resume_ns: written.resume_ns,
                     suspensions_max: written.suspensions_max,
@@ -662,7 +662,7 @@ impl Resolver<'_> {
     /// Adds problems for keys that contradict the named procedure of collection.
     fn procedure(&mut self, config: &Config) {
         let gc = &config.ssd.gc;
-        if gc.procedure == CollectionProcedure::AsSet {
+        if gc.procedure == GcAlgorithmConfig::AsSet {
             return;
         }
         let contradictions = [
@@ -867,8 +867,8 @@ fn working_blocks(config: &Config) -> (u32, String) {
 
 pub(super) fn link(config: &Config, page_bytes: u64) -> Option<HostLinkParams> {
     let (rate, duplex) = match &config.ssd.link {
-        HostLinkBandwidth::Rate(HalfDuplexBandwidthLimit::Off) => return None,
-        HostLinkBandwidth::Rate(HalfDuplexBandwidthLimit::HalfDuplex(rate)) => (*rate, Duplex::Half),
+        HostLinkBandwidth::Rate(HalfDuplexLinkBandwidthLimit::Off) => return None,
+        HostLinkBandwidth::Rate(HalfDuplexLinkBandwidthLimit::HalfDuplex(rate)) => (*rate, Duplex::Half),
         HostLinkBandwidth::Table(table) => (table.rate, table.duplex),
     };
     let page_ns = (u128::from(page_bytes) * 1_000_000_000).div_ceil(u128::from(rate.bytes_per_s));

@@ -3,7 +3,7 @@
 use super::Config;
 use super::cache::{CacheCapacityUnit, CacheConfig};
 use super::resolve::Resolver;
-use flashraid_model::cache::{CacheParams, CachePolicy, CapacityUnit};
+use flashraid_model::cache::{CachePolicy, CapacityUnit, WriteCacheParams};
 use flashraid_model::policy::policy_config_serde;
 use flashraid_workload::units::{Duration, Fraction, Size};
 
@@ -29,14 +29,14 @@ pub(super) fn without_effect(written: &CacheConfig) -> Vec<String> {
         ("nvm_read", common.nvm_read.is_some()),
         ("nvm_write", common.nvm_write.is_some()),
     ];
-    let nothing_caches = policy.write_cache_parts().has_no_cache();
+    let nothing_caches = policy.stripe_and_member_caches().has_no_cache();
     let unused = set.into_iter().filter(|(_, set)| *set && nothing_caches).map(|(key, _)| key.to_owned());
     unused.chain(policy_config_serde::unused_parameters(policy, others)).collect()
 }
 
 impl Resolver<'_> {
     /// Fills in missing keys of the cache, and returns its parameters; `None` without a cache.
-    pub(super) fn cache(&mut self, config: &mut Config, members: u32, page_bytes: u64) -> Option<CacheParams> {
+    pub(super) fn cache(&mut self, config: &mut Config, members: u32, page_bytes: u64) -> Option<WriteCacheParams> {
         let CacheConfig { policy, common, others } = &mut config.cache;
         // Options without effect with this policy must also be possible, because other policies use them.
         let mut problems = policy.problems();
@@ -48,7 +48,7 @@ impl Resolver<'_> {
         for problem in &problems {
             self.policy_problem("cache", problem);
         }
-        let parts = policy.write_cache_parts();
+        let parts = policy.stripe_and_member_caches();
         if parts.has_no_cache() {
             return None;
         }
@@ -90,8 +90,8 @@ impl Resolver<'_> {
             };
             self.problem(key, message, Some(&format!("every cache needs room for a page of {page} at least; raise cache.size")));
         }
-        Some(CacheParams {
-            write_cache_parts: parts,
+        Some(WriteCacheParams {
+            stripe_and_member_caches: parts,
             dirty_stripe_cache_capacity_pages: u32::try_from(group_pages).unwrap_or(u32::MAX),
             member_cache_pages: u32::try_from(member_pages).unwrap_or(u32::MAX),
             capacity_unit: match room {

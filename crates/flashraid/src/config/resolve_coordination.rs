@@ -3,7 +3,7 @@
 use super::Config;
 use super::array::Level;
 use super::coordination::{
-    CoordinationConfig, ForceCollectionUntil, GcCoordinatorConfig, JointCollectionRequestTimingConfig, ResponseToForcedCollectionRequest,
+    ControllerAnswerToForcedGcRequest, CoordinationConfig, ForceCollectionUntil, GcCoordinatorConfig, JointCollectionRequestTimingConfig,
 };
 use super::resolve::Resolver;
 use flashraid_model::coordination::{
@@ -18,16 +18,17 @@ use flashraid_workload::units::Duration;
 pub(super) fn without_effect(written: &CoordinationConfig) -> Vec<String> {
     let (protocol, default) = (&written.protocol, GcCoordinatorConfig::default());
     let coordinated = written.scheme.has_coordinating_controller();
-    let forces_members_together = written.scheme.forces_members_together();
-    let is_soft = forces_members_together && protocol.notify() == JointCollectionRequestTimingConfig::Soft;
-    let t_soft_is_used = written.scheme.members_report_low_free_blocks() || is_soft || (forces_members_together && !protocol.across_dies);
+    let forces_members_to_collect_together = written.scheme.forces_members_to_collect_together();
+    let is_soft = forces_members_to_collect_together && protocol.notify() == JointCollectionRequestTimingConfig::Soft;
+    let t_soft_is_used =
+        written.scheme.members_report_low_free_blocks() || is_soft || (forces_members_to_collect_together && !protocol.across_dies);
     let of_protocol = [
         ("force_until", coordinated, protocol.force_until != default.force_until),
-        ("across_dies", forces_members_together, protocol.across_dies != default.across_dies),
-        ("notify", forces_members_together, protocol.notify.is_some()),
+        ("across_dies", forces_members_to_collect_together, protocol.across_dies != default.across_dies),
+        ("notify", forces_members_to_collect_together, protocol.notify.is_some()),
         ("t_soft", t_soft_is_used, protocol.t_soft != default.t_soft),
-        ("delay", forces_members_together, protocol.delay != default.delay),
-        ("at_idle", forces_members_together, protocol.at_idle != default.at_idle),
+        ("delay", forces_members_to_collect_together, protocol.delay != default.delay),
+        ("at_idle", forces_members_to_collect_together, protocol.at_idle != default.at_idle),
         ("answer", coordinated, protocol.answer != default.answer),
         ("ggc_aware", coordinated, protocol.ggc_aware != default.ggc_aware),
         ("latency", coordinated, protocol.latency != default.latency),
@@ -40,7 +41,7 @@ pub(super) fn without_effect(written: &CoordinationConfig) -> Vec<String> {
 pub(super) fn contradictions(config: &Config) -> Vec<String> {
     let CoordinationConfig { scheme, protocol, .. } = &config.coordination;
     let mut warnings = Vec::new();
-    if !scheme.forces_members_together() {
+    if !scheme.forces_members_to_collect_together() {
         return warnings;
     }
     if protocol.at_idle && protocol.notify() == JointCollectionRequestTimingConfig::AtStart {
@@ -86,18 +87,18 @@ impl Resolver<'_> {
                 ForceCollectionUntil::OneVictim => ForcedCollectionAmount::OneVictimPerDie,
                 ForceCollectionUntil::Watermark => ForcedCollectionAmount::ToWatermark,
             },
-            registration_threshold_free_blocks: protocol
+            joint_gc_registration_threshold_free_blocks: protocol
                 .t_soft
                 .threshold_free_blocks_for_pool(pools.blocks_per_pool, pools.start_threshold_free_blocks),
             joint_collection_request_timing: match protocol.notify() {
-                _ if !scheme.forces_members_together() => JointCollectionRequestTiming::AtStartThreshold,
+                _ if !scheme.forces_members_to_collect_together() => JointCollectionRequestTiming::AtStartThreshold,
                 JointCollectionRequestTimingConfig::AtStart => JointCollectionRequestTiming::AtStartThreshold,
                 JointCollectionRequestTimingConfig::Soft => JointCollectionRequestTiming::AtSoftThreshold,
             },
             request_to_collection_order_delay_ns: protocol.delay.ns,
             begins_joint_collection_when_idle: protocol.at_idle,
             all_dies_of_forced_member_collect: protocol.across_dies,
-            controller_answers_member_requests: protocol.answer == ResponseToForcedCollectionRequest::Prompt,
+            controller_answers_gc_requests: protocol.answer == ControllerAnswerToForcedGcRequest::Prompt,
             coordinated_members: ggc_aware,
             message_latency_ns: {
                 let mut by_kind = [0; coordination::MESSAGE_KINDS];

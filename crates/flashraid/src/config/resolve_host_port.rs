@@ -2,16 +2,16 @@
 
 use super::Config;
 use super::resolve::Resolver;
-use flashraid_model::array::HostPortParams;
+use flashraid_model::array::ControllerLimitsParams;
 use flashraid_workload::units::Size;
 
 /// Longest time for the transfer of a page that is accepted.
 const PAGE_LONGEST_NS: u64 = 1_000_000_000;
 
 impl Resolver<'_> {
-    pub(super) fn host_port(&mut self, config: &Config, page_bytes: u64) -> Option<HostPortParams> {
+    pub(super) fn host_port(&mut self, config: &Config, page_bytes: u64) -> Option<ControllerLimitsParams> {
         let controller = config.array.controller.as_ref()?;
-        let params = HostPortParams {
+        let params = ControllerLimitsParams {
             outstanding_requests_max: controller.outstanding,
             bytes_per_s: controller.bandwidth.map(|rate| rate.bytes_per_s),
         };

@@ -3,7 +3,7 @@
 use super::Config;
 use super::array::SlowMemberConfig;
 use super::resolve::Resolver;
-use flashraid_model::array::{SlowMemberParams, StallParams};
+use flashraid_model::array::{SlowMemberPeriodParams, StallParams};
 use flashraid_workload::units::Duration;
 
 /// Longest time that is accepted for `add`, `stall` and `every`.
@@ -12,7 +12,7 @@ const LONGEST: Duration = Duration { ns: 3_600_000_000_000 };
 const FACTOR_MAX: f64 = 10_000.0;
 
 impl Resolver<'_> {
-    pub(super) fn slow_members(&mut self, config: &Config, members: u32) -> Vec<SlowMemberParams> {
+    pub(super) fn slow_members(&mut self, config: &Config, members: u32) -> Vec<SlowMemberPeriodParams> {
         let Some(slow) = &config.array.slow else { return Vec::new() };
         let slow = slow.with_keys();
         for (at, (key, own)) in slow.iter().enumerate() {
@@ -25,7 +25,7 @@ impl Resolver<'_> {
                 self.problem(key, message, Some("a member is slow in one way at a time: set `until` of the one to `from` of the other"));
             }
         }
-        let params = |(_, own): (String, &SlowMemberConfig)| SlowMemberParams {
+        let params = |(_, own): (String, &SlowMemberConfig)| SlowMemberPeriodParams {
             member: own.member,
             from_ns: own.from.ns,
             until_ns: own.until.map_or(u64::MAX, |until| until.ns),

@@ -5,7 +5,7 @@
 
 use super::Config;
 use super::device::{
-    ControllerDiePath, FillBeforeWarmUp, HalfDuplexBandwidthLimit, HostLinkBandwidth, ScaledDriveDimension, WarmUpPattern,
+    ControllerDiePath, FillBeforeWarmUp, HalfDuplexLinkBandwidthLimit, HostLinkBandwidth, ScaledDriveDimension, WarmUpPattern,
 };
 use super::gc::{GcConfig, IdleTimeBeforeCollection, Preemption};
 use super::resolve::{LONGEST_OPERATION_NS, Resolver, SECTOR_BYTES, link};
@@ -15,7 +15,7 @@ use flashraid_model::ssd::{
     self, BlockPoolScope, BufferParams, CollectionBlockingScope, ControllerCoresParams, DieChoiceForWrites, GcAlgorithm, GcParams,
     GcTriggerRequestKinds, MAPPING_UNITS_PER_SUPERPAGE_MAX, OperationSuspensionParams, PlacementHandles, PlaneChoice,
     ProgramEraseSuspensionParams, RefreshAndWearLevellingParams, SlcSuperblockCountLimit, SlcSuperblockParams, SsdParams,
-    SubmissionQueueParams, SuperblockCollectionParams, SuperblockParams,
+    SubmissionQueueParams, SuperblockCollectionParams, SuperblockDriveParams,
 };
 use flashraid_workload::units::{Duration, Size};
 use serde_json::json;
@@ -117,8 +117,8 @@ impl Resolver<'_> {
             size.bytes /= u64::from(by);
         }
         match &mut ssd.link {
-            HostLinkBandwidth::Rate(HalfDuplexBandwidthLimit::Off) => {}
-            HostLinkBandwidth::Rate(HalfDuplexBandwidthLimit::HalfDuplex(rate)) => {
+            HostLinkBandwidth::Rate(HalfDuplexLinkBandwidthLimit::Off) => {}
+            HostLinkBandwidth::Rate(HalfDuplexLinkBandwidthLimit::HalfDuplex(rate)) => {
                 rate.bytes_per_s = (rate.bytes_per_s / u64::from(by)).max(1)
             }
             HostLinkBandwidth::Table(table) => table.rate.bytes_per_s = (table.rate.bytes_per_s / u64::from(by)).max(1),
@@ -187,7 +187,7 @@ impl Resolver<'_> {
             copy_back: false,
             collection_takes_no_time: config.coordination.scheme.collection_takes_no_time(),
             preemption: (config.ssd.gc.preemption != Preemption::None).then_some(ssd::GcPreemption {
-                poll_duration_ns: 0,
+                queue_poll_duration_ns: 0,
                 write_stall_to_gc_start_threshold_ratio: 0.0,
                 host_overlap_with_moves: config.ssd.gc.pipeline.resolved(),
                 serves_page_being_moved_from_register: config.ssd.gc.merge,
@@ -305,13 +305,13 @@ impl Resolver<'_> {
             page_program_ns: self.time("ssd.timing.page_program", t.page_program, 1),
             block_erase_ns: scaled(erase_ns, config, geometry).max(1),
             page_transfer_ns: 0,
-            summary_page_transfer_ns: 0,
+            block_summary_page_transfer_ns: 0,
             host_command_overhead_ns: 0,
             spreads_summary_page_over_programs: false,
         }
     }
 
-    fn superblock(&mut self, config: &Config, written: &SuperblockConfig, geometry: &Geometry, timing: &Timing) -> SuperblockParams {
+    fn superblock(&mut self, config: &Config, written: &SuperblockConfig, geometry: &Geometry, timing: &Timing) -> SuperblockDriveParams {
         let pages_per_mapping_unit = (written.unit.bytes / u64::from(geometry.page_bytes)) as u32;
         let sectors = written.unit.bytes.div_ceil(SECTOR_BYTES);
         let bytes = u128::from(sectors) * u128::from(SECTOR_BYTES + u64::from(config.ssd.timing.spare_bytes_per_sector));
@@ -350,9 +350,9 @@ impl Resolver<'_> {
             self.problem("ssd.buffer.size", message, None);
         }
         let firmware = config.ssd.firmware.clone().unwrap_or_default();
-        let superblock = SuperblockParams {
+        let superblock = SuperblockDriveParams {
             pages_per_mapping_unit,
-            units_per_flash_page: (written.flash_page.bytes / written.unit.bytes) as u32,
+            mapping_units_per_flash_page: (written.flash_page.bytes / written.unit.bytes) as u32,
             bits_per_cell: written.pages_per_cell,
             read_ns_by_page_type: page_read_ns,
             mapping_unit_transfer_ns: unit_transfer_ns,
@@ -443,7 +443,7 @@ impl Resolver<'_> {
         let room = match written.mode {
             SlcShareBase::Static => SlcSuperblockCountLimit::Superblocks((share * f64::from(geometry.blocks_per_plane)).ceil() as u32),
             SlcShareBase::Dynamic => {
-                SlcSuperblockCountLimit::ShareOfAvailable { millionths_of_available: ((share * 1e6).round() as u32).max(1) }
+                SlcSuperblockCountLimit::ShareOfSlcAndFreeSuperblocks { millionths_of_available: ((share * 1e6).round() as u32).max(1) }
             }
         };
         Some(SlcSuperblockParams {
@@ -466,7 +466,7 @@ impl Resolver<'_> {
     }
 
     /// Checks that thresholds and spare area always leave collection a victim (rule 213).
-    fn superblock_space(&mut self, config: &Config, geometry: &Geometry, superblock: &SuperblockParams) {
+    fn superblock_space(&mut self, config: &Config, geometry: &Geometry, superblock: &SuperblockDriveParams) {
         let SuperblockCollectionParams { target_free_superblocks: target, host_stall_threshold_free_superblocks: floor, .. } =
             superblock.collection;
         if target <= floor {

@@ -178,7 +178,7 @@ pub enum HandleIsolation {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
-pub struct SlcConfig {
+pub struct SlcSuperblocksConfig {
     /// Number of which `share`, the maximum share of superblocks with one bit per cell (SLC), is a share. With `"static"`, it is the
     /// number of all superblocks. With `"dynamic"`, it is the number of superblocks with one bit per cell now, plus free ones. Of the
     /// free superblocks, only those beyond the number that collection keeps free (`superblock.target`) count.

@@ -150,7 +150,7 @@ pub enum WorkloadKind {
 #[serde(untagged)]
 pub enum TraceDevices {
     /// All devices are used, with their addresses end to end or overlapping.
-    All(DeviceAddressPlacement),
+    All(TraceDeviceAddressPlacement),
     /// Only these devices, laid end to end in this order.
     List(Vec<u32>),
 }
@@ -158,7 +158,7 @@ pub enum TraceDevices {
 /// Placement of the addresses of all devices of a trace in the array. Each device has its own addresses from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum DeviceAddressPlacement {
+pub enum TraceDeviceAddressPlacement {
     /// The devices are laid end to end, in order of their numbers.
     Concat,
     /// The devices overlap: every device begins at address 0 of the array.

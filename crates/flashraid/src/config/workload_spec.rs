@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::workload::{
-    AddressFit, AssumedTraceDirection, DeviceAddressPlacement, RequestsOrTime, TraceDevices, TraceReorder, WorkloadConfig, WorkloadKind,
+    AddressFit, AssumedTraceDirection, RequestsOrTime, TraceDeviceAddressPlacement, TraceDevices, TraceReorder, WorkloadConfig,
+    WorkloadKind,
 };
 use flashraid_workload::catalogue::{self, NamedWorkload};
 use flashraid_workload::synthetic as model;
@@ -137,8 +138,8 @@ fn trace_spec(config: &WorkloadConfig) -> TraceSpec {
         sector_bytes: config.sector_bytes,
         devices: match &config.devices {
             None => default.devices,
-            Some(TraceDevices::All(DeviceAddressPlacement::Concat)) => DevicePlacement::Concat,
-            Some(TraceDevices::All(DeviceAddressPlacement::Fold)) => DevicePlacement::Fold,
+            Some(TraceDevices::All(TraceDeviceAddressPlacement::Concat)) => DevicePlacement::Concat,
+            Some(TraceDevices::All(TraceDeviceAddressPlacement::Fold)) => DevicePlacement::Fold,
             Some(TraceDevices::List(list)) => DevicePlacement::List(list.clone()),
         },
         reorder: match config.reorder {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::medium::{Medium, note_unsupported};
 use super::{FileForOtherProgram, FilesForOtherProgram};
-use crate::config::{HalfDuplexBandwidthLimit, HostLinkBandwidth, LinkTable, Scenario, VictimPolicy};
+use crate::config::{HalfDuplexLinkBandwidthLimit, HostLinkBandwidth, LinkTable, Scenario, VictimPolicy};
 
 /// Returns the drive of a scenario as a C header file for NVMeVirt, which emulates NVMe drives. The header holds constants for
 /// `ssd_config.h` of NVMeVirt. The notes returned with it say what NVMeVirt does differently.
@@ -13,11 +13,11 @@ pub fn export_nvmevirt(scenario: &Scenario) -> FilesForOtherProgram {
     let ssd = &scenario.config.ssd;
     let medium = Medium::of(scenario, "NVMeVirt", &mut notes);
     let link = match &ssd.link {
-        HostLinkBandwidth::Rate(HalfDuplexBandwidthLimit::Off) => {
+        HostLinkBandwidth::Rate(HalfDuplexLinkBandwidthLimit::Off) => {
             notes.push("NVMeVirt has no drive without a link: this one got 64 GB/s.".to_owned());
             64_000
         }
-        HostLinkBandwidth::Rate(HalfDuplexBandwidthLimit::HalfDuplex(rate)) | HostLinkBandwidth::Table(LinkTable { rate, .. }) => {
+        HostLinkBandwidth::Rate(HalfDuplexLinkBandwidthLimit::HalfDuplex(rate)) | HostLinkBandwidth::Table(LinkTable { rate, .. }) => {
             rate.bytes_per_s / 1_000_000
         }
     };

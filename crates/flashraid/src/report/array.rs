@@ -8,8 +8,8 @@ use super::figures::{Part, in_order, mean_us, section};
 use super::table::{TableRow, TableSection, count, format_figure};
 use super::{ReportInputs, ResponseTime, TotalReadWrite};
 use flashraid_model::array::{
-    ArrayHealth, ControllerThrottlingCounters, FailureAndRebuildState, GcAvoidingReadCounters, HedgeCounters, ParityAndRebuildCounters,
-    SlowReadPredictionCounters,
+    ArrayHealth, ControllerThrottlingCounters, GcAvoidingReadCounters, HedgeCounters, MemberFailureAndRebuildState,
+    ParityAndRebuildCounters, SlowReadPredictionCounters,
 };
 use flashraid_model::metrics::MeasuredResults;
 
@@ -113,7 +113,7 @@ figures! {
     /// stripe. Reads are counted in *parts*. A read has one part for every stripe that it asks for or, with mirrors, for every strip
     /// (consecutive pages on one member). A prediction is made for each strip, because strips lie on different members: reading the
     /// strip would be slow (begin late) or fast.
-    pub struct PredictedReads("predicted_reads", of: SlowReadPredictionCounters) {
+    pub struct SlowReadPredictionReport("predicted_reads", of: SlowReadPredictionCounters) {
         /// Number of parts for which the array predicted if a read would be slow or fast. A part is what one read wants of one stripe.
         parts: u64 = of.stripe_reads, row 1 "parts read" in "";
         /// Number of parts in which the array predicted a slow read of a wanted strip (with mirrors, of its first copy). A part is what
@@ -138,7 +138,7 @@ figures! {
     }
 }
 
-impl PredictedReads {
+impl SlowReadPredictionReport {
     pub(super) fn section(&self) -> TableSection {
         section("Predicted reads", self.rows())
     }
@@ -197,11 +197,11 @@ impl LostPagesReport {
 /// Source of the values of a failed member.
 pub(super) struct OfFailure<'a> {
     inputs: &'a ReportInputs<'a>,
-    progress: &'a FailureAndRebuildState,
+    progress: &'a MemberFailureAndRebuildState,
 }
 
 impl<'a> OfFailure<'a> {
-    pub(super) fn new(inputs: &'a ReportInputs<'a>, progress: &'a FailureAndRebuildState) -> Self {
+    pub(super) fn new(inputs: &'a ReportInputs<'a>, progress: &'a MemberFailureAndRebuildState) -> Self {
         Self { inputs, progress }
     }
 

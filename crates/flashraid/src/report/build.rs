@@ -10,16 +10,17 @@ use super::members::MemberSource;
 use super::verdict::Facts;
 use super::*;
 use flashraid_driver::ArrayCounters;
-use flashraid_model::array::FailureAndRebuildState;
+use flashraid_model::array::MemberFailureAndRebuildState;
 use flashraid_model::events::{VictimBlockCollection, WriteCacheDestageToMember};
 use flashraid_model::metrics::{
-    ArrayStateSample, Batch, CompletedRequest, EventTimeline, IntervalResults, LatencyHistogram, MeasuredResults, RequestCounts,
-    ResponseHistogramWithCauses, ResponseTimes,
+    ArrayStateSample, CompletedRequest, EventTimeline, IntervalResults, LatencyHistogram, MeasuredResults, RequestBatchResults,
+    RequestCounts, ResponseHistogramWithCauses, ResponseTimes,
 };
 use flashraid_model::placement::{ArrayLayout, RequestInPages};
 use flashraid_model::space::EraseCountSummary;
 use flashraid_model::ssd::{
-    DieDelayCounterTable, DieDelayMechanismCounters, Mechanisms, MemberBusyTimeInterval, PendingFlashWork as MemberOwed, PlacementHandles,
+    DieDelayCounterTable, DieDelayMechanismCounters, Mechanisms, MemberUtilisationInInterval, PendingFlashWork as MemberOwed,
+    PlacementHandles,
 };
 use flashraid_workload::OpKind;
 
@@ -48,7 +49,7 @@ pub struct ReportInputs<'a> {
     /// Erase counts of the blocks of each member, in order of members.
     pub wear: &'a [EraseCountSummary],
     /// Use of the members in each interval of the series over time, in order of members.
-    pub usage: &'a [Vec<MemberBusyTimeInterval>],
+    pub usage: &'a [Vec<MemberUtilisationInInterval>],
     /// Number of bytes that a simulated member exports to the array. It is less than for the real drive if the simulated one is smaller
     /// (`ssd.scale`).
     pub member_capacity_bytes: u64,
@@ -72,13 +73,13 @@ pub struct ReportInputs<'a> {
     /// True if the array has parity.
     pub has_parity: bool,
     /// Progress of the failures of members and of their rebuilding, in order of time.
-    pub failures: Vec<FailureAndRebuildState>,
+    pub failures: Vec<MemberFailureAndRebuildState>,
     /// Requests lost in the measured time because too many members failed.
     pub requests_with_lost_pages: u64,
     /// Number of pages that hosts wrote to the write cache in the measured time.
     pub host_pages_written_to_cache: u64,
     /// True if more members failed in the measured time than the RAID level of the array survives.
-    pub too_many_failed: bool,
+    pub failures_exceed_redundancy: bool,
     /// Number of bytes in a page.
     pub page_bytes: u32,
     /// Layout of addresses on the members.
@@ -124,7 +125,7 @@ impl Report {
             all: &measured.response_times.all,
             measured_from_ns: measured.from_ns,
             fills_cache: inputs.counts.pages_now_in_cache as f64 > CACHED_SHARE_MAX * inputs.host_pages_written_to_cache as f64,
-            has_lost_data: lost.requests > 0 || inputs.too_many_failed,
+            has_lost_data: lost.requests > 0 || inputs.failures_exceed_redundancy,
             has_little_wear: flash.lifetime.is_none() && flash.implied_life.is_some(),
         };
         Self {
@@ -133,7 +134,7 @@ impl Report {
             seed: inputs.seed,
             simulated_ns: inputs.simulated_ns,
             wall_s: inputs.wall_s,
-            requests: Requests {
+            requests: RequestCountsByKind {
                 all: measured.response_times.all.moments().count(),
                 read: measured.response_times.reads.moments().count(),
                 write: measured.response_times.writes.moments().count(),
@@ -151,7 +152,7 @@ impl Report {
             parity: inputs.counts.parity_and_rebuild.as_ref().filter(|_| inputs.has_parity).map(Parity::new),
             planned_reads: inputs.counts.collection_avoidance_counters.as_ref().map(GcAvoidingReadsReport::new),
             hedged_reads: inputs.counts.hedged.as_ref().map(HedgedReads::new),
-            predicted_reads: inputs.counts.read_predictions.as_ref().map(PredictedReads::new),
+            predicted_reads: inputs.counts.read_predictions.as_ref().map(SlowReadPredictionReport::new),
             failure: OfFailures::new(&inputs).as_ref().map(FailureReport::new),
             failures: inputs.failures.iter().map(|progress| FailedMember::new(&OfFailure::new(&inputs, progress))).collect(),
             lost,
@@ -166,7 +167,7 @@ impl Report {
             iops: iops(measured, &measured.requests_done),
             capacity_bytes: inputs.array_capacity_bytes
                 * inputs.superblock_drive.as_ref().map_or(1, |drive| u64::from(drive.scaled_down_by)),
-            batches: batches(&measured.batches),
+            batches: batches(&measured.request_batch_results),
             time_us: time(&measured.response_time_sums_by_cause),
             over_time: over_time(&inputs),
             measured_from_ns: measured.from_ns,
@@ -242,8 +243,8 @@ pub(super) fn share_of_dies(inputs: &ReportInputs, drives: usize, ns: u64) -> Op
     (dies_ns > 0.0).then(|| ns as f64 / dies_ns)
 }
 
-fn batches(batches: &[Batch]) -> RequestBatches {
-    let all = |figure: fn(&Batch) -> Option<u64>| -> Vec<f64> {
+fn batches(batches: &[RequestBatchResults]) -> RequestBatches {
+    let all = |figure: fn(&RequestBatchResults) -> Option<u64>| -> Vec<f64> {
         batches.iter().map(|batch| figure(batch).map(us)).collect::<Option<Vec<f64>>>().unwrap_or_default()
     };
     RequestBatches {
@@ -304,8 +305,8 @@ fn over_time(inputs: &ReportInputs) -> ResultsOverTime {
     }
 }
 
-fn member_over_time(points: &[MemberBusyTimeInterval]) -> MemberOverTime {
-    MemberOverTime {
+fn member_over_time(points: &[MemberUtilisationInInterval]) -> MemberUtilisationOverTime {
+    MemberUtilisationOverTime {
         utilisation: points.iter().map(|point| rounded(point.busy_fraction, 1e4)).collect(),
         response_us: points.iter().map(|point| point.mean_page_op_response_ns.map(|ns| rounded(ns / 1e3, 1e2))).collect(),
         queue: points.iter().map(|point| rounded(point.mean_page_ops_outstanding, 1e3)).collect(),
@@ -327,7 +328,7 @@ pub(super) fn response_times(times: &ResponseTimes) -> TotalReadWrite<ResponseTi
 
 /// Returns the failures of members, and the begins and ends of their rebuilding, within the time `window`.
 fn marks(inputs: &ReportInputs, window: std::ops::Range<u64>) -> Vec<TimelineMark> {
-    let of = |progress: &FailureAndRebuildState| {
+    let of = |progress: &MemberFailureAndRebuildState| {
         let member = progress.member;
         let moments = [
             (progress.failed_at_ns, FailureEventKind::Failed),
@@ -361,9 +362,9 @@ fn response_time(latency: &LatencyHistogram) -> ResponseTime {
     }
 }
 
-fn bandwidth(measured: &MeasuredResults) -> Bandwidth {
+fn bandwidth(measured: &MeasuredResults) -> HostBandwidthPerInterval {
     let summary = &measured.bandwidth;
-    Bandwidth {
+    HostBandwidthPerInterval {
         mean: summary.mean_mb_s,
         stddev: summary.stddev_mb_s,
         cv: summary.coefficient_of_variation(),
@@ -429,7 +430,7 @@ fn slowest(inputs: &ReportInputs, timeline: &EventTimeline) -> Option<TimelineSl
 
 fn timeline(inputs: &ReportInputs) -> Option<EventTimelineReport> {
     let timeline = inputs.measured.timeline.as_ref()?;
-    let request = |done: &CompletedRequest| TimelineRequest {
+    let request = |done: &CompletedRequest| RequestOnTimeline {
         index: done.arrival_index,
         arrival_ns: done.arrival_ns,
         done_ns: done.done_ns,

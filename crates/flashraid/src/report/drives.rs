@@ -72,14 +72,16 @@ pub(super) struct DrivesSource<'a> {
 
 impl<'a> DrivesSource<'a> {
     pub(super) fn new(inputs: &'a ReportInputs<'a>, drive: &SuperblockDriveInputs) -> Self {
-        let (counts, front) =
-            (inputs.counts.superblocks.iter().copied().sum(), inputs.counts.drive_front_end_counters.iter().copied().sum());
+        let (counts, front) = (
+            inputs.counts.superblock_counters_by_member.iter().copied().sum(),
+            inputs.counts.drive_front_end_counters.iter().copied().sum(),
+        );
         Self { inputs, drive: *drive, counts, front }
     }
 
     /// Returns the share of `ns` in the time of all dies.
     fn share(&self, ns: u64) -> Option<f64> {
-        share_of_dies(self.inputs, self.inputs.counts.superblocks.len(), ns)
+        share_of_dies(self.inputs, self.inputs.counts.superblock_counters_by_member.len(), ns)
     }
 
     fn page_bytes(&self, pages: u64) -> u64 {

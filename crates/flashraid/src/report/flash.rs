@@ -251,7 +251,8 @@ pub(super) fn amplification(inputs: &ReportInputs, members: std::ops::Range<usiz
     let sum: MemberCounters = inputs.counts.members[members.clone()].iter().copied().sum();
     let (programmed, sent) = match inputs.superblock_drive {
         Some(drive) => {
-            let units: u64 = inputs.counts.superblocks[members].iter().map(SuperblockCounters::programmed_mapping_units).sum();
+            let units: u64 =
+                inputs.counts.superblock_counters_by_member[members].iter().map(SuperblockCounters::programmed_mapping_units).sum();
             (units * u64::from(drive.pages_per_mapping_unit), sum.host_pages_written)
         }
         None => {

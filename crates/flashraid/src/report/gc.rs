@@ -30,7 +30,7 @@ impl<'a> CollectionSource<'a> {
 
     fn share_of_dies(&self) -> Option<f64> {
         match self.is_drive {
-            true => share_of_dies(self.inputs, self.inputs.counts.superblocks.len(), self.sum.gc_time_ns),
+            true => share_of_dies(self.inputs, self.inputs.counts.superblock_counters_by_member.len(), self.sum.gc_time_ns),
             false => self.inputs.measured.gc.mean_die_busy_fraction(),
         }
     }

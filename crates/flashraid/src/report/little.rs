@@ -24,7 +24,7 @@ pub(crate) fn check_closed_loop(report: &Report, slots: &QueueDepthUse, whole: b
         return Ok(());
     }
     let found = iops * (mean_us * 1e-6 + slots.think_ns_per_request as f64 * 1e-9);
-    let expected = depth - slots.slot_ns_of_unmeasured_requests as f64 / report.load_ns as f64;
+    let expected = depth - slots.slot_ns_of_trims_flushes_and_lost_requests as f64 / report.load_ns as f64;
     // Times are in whole nanoseconds, which causes the whole difference in runs of a few requests.
     let rounding = 1.0 / report.load_ns as f64;
     // Each request that was outstanding at the start moves the product by at most the longest response over the measured time.

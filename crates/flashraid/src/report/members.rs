@@ -28,7 +28,7 @@ impl<'a> MemberSource<'a> {
 
     /// Returns true for a drive with superblocks.
     fn is_drive(&self) -> bool {
-        self.index < self.inputs.counts.superblocks.len()
+        self.index < self.inputs.counts.superblock_counters_by_member.len()
     }
 
     fn slow(&self) -> Option<&InjectedSlownessCounters> {
@@ -48,7 +48,7 @@ impl<'a> MemberSource<'a> {
 
     fn share_with_a_collection(&self) -> Option<f64> {
         let measured_ns = self.inputs.measured.end_ns - self.inputs.measured.from_ns;
-        match self.inputs.counts.superblocks.get(self.index) {
+        match self.inputs.counts.superblock_counters_by_member.get(self.index) {
             Some(drive) => (measured_ns > 0).then(|| drive.any_die_collecting_ns as f64 / measured_ns as f64),
             None => self.inputs.measured.gc.member_collecting_fraction(self.index),
         }

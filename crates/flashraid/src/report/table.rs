@@ -7,8 +7,8 @@ use flashraid_model::ssd::{DieDelayMechanismCounters, ReportedDieDelayCounter};
 use flashraid_model::units::with_commas;
 
 use super::{
-    ControllerThrottlingReport, DriveQueuesAndBuffersReport, GcAvoidingReadsReport, HedgedReads, LostPagesReport, Member, Parity,
-    PredictedReads, Report, ResponseTime, SuperblockDriveReport, WarningMark,
+    ControllerThrottlingReport, DriveQueuesAndBuffersReport, GcAvoidingReadsReport, HedgedReads, LostPagesReport, Member, Parity, Report,
+    ResponseTime, SlowReadPredictionReport, SuperblockDriveReport, WarningMark,
 };
 
 /// Warning sign beside a percentile that fewer than ten requests exceed.
@@ -96,7 +96,7 @@ impl Report {
         sections.extend(self.parity.as_ref().map(Parity::section));
         sections.extend(self.planned_reads.as_ref().map(GcAvoidingReadsReport::section));
         sections.extend(self.hedged_reads.as_ref().map(HedgedReads::section));
-        sections.extend(self.predicted_reads.as_ref().map(PredictedReads::section));
+        sections.extend(self.predicted_reads.as_ref().map(SlowReadPredictionReport::section));
         if let Some(failure) = &self.failure {
             sections.extend(failure.sections(&self.failures));
         }

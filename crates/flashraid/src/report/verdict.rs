@@ -212,14 +212,14 @@ fn is_steady(means: &[(f64, f64)], constant: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flashraid_model::metrics::trend::MeanWithError;
+    use flashraid_model::metrics::trend::TenthMeanWithError;
 
     fn tenths(means: [f64; 10], error: f64, requests: u64) -> Vec<TenthOfRun> {
         let tenth = |(index, mean): (usize, f64)| TenthOfRun {
             from_ns: index as u64 * 100,
             requests_arrived: requests,
-            response_ns: MeanWithError { mean, standard_error: error * mean },
-            gc_moved_pages_per_written_byte: MeanWithError { mean: 1.0 / 4096.0, standard_error: 0.0 },
+            response_ns: TenthMeanWithError { mean, standard_error: error * mean },
+            gc_moved_pages_per_written_byte: TenthMeanWithError { mean: 1.0 / 4096.0, standard_error: 0.0 },
             written_bytes: 1 << 20,
         };
         means.into_iter().enumerate().map(tenth).collect()

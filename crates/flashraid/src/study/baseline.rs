@@ -37,7 +37,7 @@ fn find<'a>(axes: &'a [Axis], text: &str) -> Result<(usize, &'a str), StudyProbl
     let is_meant = |&(index, value): &(usize, &str)| value == text || format!("{}={value}", axes[index].key) == text;
     let is_remedy = |&(index, _): &(usize, &str)| !must_match_for_comparison(&axes[index].key);
     let refuse = |reason: &'static str, choices: Vec<String>| {
-        Err(StudyProblem::UnusableBaseline { requested_baseline: text.to_owned(), reason, choices })
+        Err(StudyProblem::UnusableBaseline { requested_baseline: text.to_owned(), reason, possible_baseline_values: choices })
     };
     let remedies: Vec<String> = pairs().filter(is_remedy).map(|(_, value)| value.to_owned()).collect();
     match pairs().filter(is_meant).filter(is_remedy).collect::<Vec<_>>().as_slice() {

@@ -329,7 +329,7 @@ pub struct StudyResult {
     /// Every combination of the values of the varied keys, called a point of the study. The last key varies fastest.
     pub points: Vec<Vec<Setting>>,
     /// Baseline of each point, with which the point is compared, as an index in `points`.
-    pub baseline_by_point: Vec<usize>,
+    pub baseline_index_by_point: Vec<usize>,
     /// One row for each point and seed that was simulated: all of them or, with [`Study::shard`], those of the chosen part. The rows are in
     /// the order of points and, for each point, in the order of seeds.
     pub rows: Vec<StudySimulationRow>,
@@ -360,7 +360,7 @@ impl StudyResult {
             return Err("its points are not those of its keys".to_owned());
         }
         let rows = rows.into_iter().map(|(point, report)| StudySimulationRow { point, report }).collect();
-        Ok(Self { axes, points, baseline_by_point: baselines, rows })
+        Ok(Self { axes, points, baseline_index_by_point: baselines, rows })
     }
 
     /// Returns the reports of a point (its index in `points` is given), one for each seed.
@@ -379,7 +379,7 @@ impl StudyResult {
     /// `None` if a report lacks the value or the baseline's value is zero.
     pub fn ratio_to_baseline(&self, point: usize, figure: impl Fn(&Report) -> Option<f64>) -> Option<Estimate> {
         let values = |point: usize| self.reports(point).map(&figure).collect::<Option<Vec<f64>>>();
-        let (own, baseline) = (values(point)?, values(self.baseline_by_point[point])?);
+        let (own, baseline) = (values(point)?, values(self.baseline_index_by_point[point])?);
         Estimate::from_ratios(&own, &baseline)
     }
 }

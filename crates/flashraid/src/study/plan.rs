@@ -365,6 +365,6 @@ impl StudyPlan {
     }
 
     fn result(&self, rows: Vec<StudySimulationRow>) -> StudyResult {
-        StudyResult { axes: self.axes.clone(), points: self.points.clone(), baseline_by_point: self.baselines.clone(), rows }
+        StudyResult { axes: self.axes.clone(), points: self.points.clone(), baseline_index_by_point: self.baselines.clone(), rows }
     }
 }

@@ -49,7 +49,7 @@ pub enum StudyProblem {
     },
     /// The wanted baseline cannot be used. It is not among the varied values, or several varied keys have it, or its key describes the
     /// work to do (such as `workload`).
-    #[error("baseline {requested_baseline}: {reason}; {}", of_choices(choices))]
+    #[error("baseline {requested_baseline}: {reason}; {}", of_choices(possible_baseline_values))]
     #[non_exhaustive]
     UnusableBaseline {
         /// Baseline that the user wants: a value of a varied key with which the other values would be compared.
@@ -57,7 +57,7 @@ pub enum StudyProblem {
         /// Reason why other values cannot be compared with the value that the user wants as the baseline.
         reason: &'static str,
         /// Values that can be the baseline, with which the other values of a key are compared.
-        choices: Vec<String>,
+        possible_baseline_values: Vec<String>,
     },
     /// The grid has more simulations than a study may have.
     #[error(

@@ -145,7 +145,7 @@ fn run_one(
 ) -> Result<Option<Report>, Error> {
     let report = match run_with_shared_warm_ups(&task.scenario, warm_ups, &mut OneSimulation { observer, index }) {
         Ok(report) if report.partial => return Ok(None),
-        Err(RunError::StoppedBeforeFirstRequest | RunError::Source(SourceError::Stopped)) => return Ok(None),
+        Err(RunError::StoppedBeforeFirstRequest | RunError::RequestSource(SourceError::Stopped)) => return Ok(None),
         result => result?,
     };
     if let Some(store) = store {

@@ -162,7 +162,7 @@ pub(super) fn merge(folders: &[impl AsRef<Path>]) -> Result<StudyResult, Error> 
     let folders: Vec<&Path> = folders.iter().map(AsRef::as_ref).collect();
     let descriptions = folders.iter().map(|folder| read(folder)).collect::<Result<Vec<Description>, Error>>()?;
     let Some(first) = descriptions.first() else {
-        return Ok(StudyResult { axes: Vec::new(), points: Vec::new(), baseline_by_point: Vec::new(), rows: Vec::new() });
+        return Ok(StudyResult { axes: Vec::new(), points: Vec::new(), baseline_index_by_point: Vec::new(), rows: Vec::new() });
     };
     for (folder, other) in folders.iter().zip(&descriptions) {
         if !same_study(first, other) {
@@ -191,5 +191,5 @@ pub(super) fn merge(folders: &[impl AsRef<Path>]) -> Result<StudyResult, Error> 
     let points: Vec<Vec<Setting>> = super::all_combinations(&axes);
     let row = |(task, report): (usize, Report)| StudySimulationRow { point: task / first.seeds as usize, report };
     let rows = reports.into_iter().flatten().enumerate().map(row).collect();
-    Ok(StudyResult { axes, points, baseline_by_point: first.baselines.clone(), rows })
+    Ok(StudyResult { axes, points, baseline_index_by_point: first.baselines.clone(), rows })
 }

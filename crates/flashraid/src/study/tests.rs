@@ -63,7 +63,7 @@ fn merged_shards_are_the_whole_study() {
     }
     let merged = Study::merge(&folders).unwrap();
     assert_eq!((rows, documents(&merged)), (12, documents(&whole)));
-    assert_eq!((merged.axes, merged.points, merged.baseline_by_point), (whole.axes, whole.points, whole.baseline_by_point));
+    assert_eq!((merged.axes, merged.points, merged.baseline_index_by_point), (whole.axes, whole.points, whole.baseline_index_by_point));
 
     let problem = |folders: &[PathBuf]| match Study::merge(folders) {
         Err(Error::Study(problem)) => problem.to_string(),
@@ -195,7 +195,7 @@ fn variants_set_several_keys_together() {
     let study = Study::from_toml(SMALL).unwrap().variants("workload.case", cases).unwrap().variants("remedy", remedies).unwrap();
     let result = study.run(&()).unwrap();
     assert_eq!(result.points[3], [setting("workload.case=wide"), setting("remedy=semi")]);
-    assert_eq!(result.baseline_by_point, [0, 0, 2, 2]);
+    assert_eq!(result.baseline_index_by_point, [0, 0, 2, 2]);
     let config = |row: usize, pointer: &str| result.rows[row].report.config.pointer(pointer).unwrap().clone();
     assert_eq!((config(3, "/array/members"), config(3, "/ssd/gc/preemption")), (4.into(), "semi".into()));
     assert_eq!((config(2, "/workload/requests"), config(2, "/ssd/gc/preemption")), (300.into(), "none".into()));

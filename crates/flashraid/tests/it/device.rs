@@ -1,7 +1,7 @@
 //! An array that is driven from outside: the same answers as a run of the same requests, and every wrong call refused.
 
 use flashraid::workload::{self, ArrayProperties};
-use flashraid::{Answer, CompletedRequest, Device, DeviceError, Observer, OpKind, Report, Request, Simulation, Source};
+use flashraid::{Answer, CompletedRequest, Device, DeviceError, Observer, OpKind, Report, Request, RequestSource, Simulation};
 use serde_json::Value;
 
 /// Arrays whose requests take every way through the simulator: before their turn, timely, with parity, failures, a cache, a drive with

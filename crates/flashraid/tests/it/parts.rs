@@ -5,7 +5,7 @@
 
 use flashraid::model::metrics::breakdown::{RESPONSE_TIME_CAUSE_NAMES, times_ns_by_cause};
 use flashraid::report::MeanResponseTimeByCause;
-use flashraid::{CompletedRequest, Observer, OpKind, Report, Request, Simulation, Source, SourceError};
+use flashraid::{CompletedRequest, Observer, OpKind, Report, Request, RequestSource, Simulation, SourceError};
 
 use crate::drives::DRIVES;
 
@@ -170,7 +170,7 @@ struct Commands {
     at: u64,
 }
 
-impl Source for Commands {
+impl RequestSource for Commands {
     fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
         self.at += 1;
         let kind = match self.at % 8 {

@@ -11,7 +11,7 @@ use std::process::Command;
 const PROGRAM: &str = r##"//! Uses an added policy.
 use flashraid_model::cache::{CachePolicy, LayoutAwareWriteCache, StowCache};
 use flashraid_model::flash::Geometry;
-use flashraid_model::space::pools::{BlockPools, GcAlgorithm, PlaneChoice, BlockPoolScope, BlockPoolsFtlParams};
+use flashraid_model::space::pools::{PageMapping, GcAlgorithm, PlaneChoice, BlockPoolScope, BlockPoolsFtlParams};
 use flashraid_model::space::victim::VictimPolicy;
 use flashraid_model::ids::DieId;
 use flashraid_model::rng;
@@ -44,7 +44,7 @@ fn main() {
     assert!(greedy != half && half < fifo, "{greedy} {half} {fifo}");
     // The page also adds a write cache.
     let cache: CachePolicy = serde_json::from_str("\"lawc-stow\"").unwrap();
-    assert_eq!((cache.write_cache_parts().dirty_stripe_cache, cache.write_cache_parts().member_caches), (StowCache::WRITE_CACHE_PARTS.dirty_stripe_cache, LayoutAwareWriteCache::WRITE_CACHE_PARTS.member_caches));
+    assert_eq!((cache.stripe_and_member_caches().dirty_stripe_cache, cache.stripe_and_member_caches().member_caches), (StowCache::STRIPE_AND_MEMBER_CACHES.dirty_stripe_cache, LayoutAwareWriteCache::STRIPE_AND_MEMBER_CACHES.member_caches));
     assert!((0..200).any(|_| CachePolicy::random_for_tests(&mut stream).name() == "lawc-stow"));
     assert!(schemars::schema_for!(CachePolicy).to_value().to_string().contains("a queue of its own for sequential writes in the first level"));
     print!("two places suffice");
@@ -61,7 +61,7 @@ fn moves(victim: VictimPolicy) -> usize {
         overprovisioned_blocks_per_plane: 12,
         has_summary_page: false,
     };
-    let mut ftl = BlockPools::filled_in_address_order(
+    let mut ftl = PageMapping::filled_in_address_order(
         &BlockPoolsFtlParams {
             geometry,
             overwrites_may_change_die: false,

@@ -139,7 +139,7 @@ fn damaged_trace(seed: u64) -> Option<String> {
     let read = catch_unwind(AssertUnwindSafe(|| {
         let mut last_ns = 0;
         let mut reader = trace::open_trace_bytes(bytes.clone(), &spec)?;
-        while let Some(request) = flashraid::workload::Source::next_request(&mut reader)? {
+        while let Some(request) = flashraid::workload::RequestSource::next_request(&mut reader)? {
             assert!(
                 request.arrival_ns >= last_ns && request.arrival_ns <= flashraid::model::events::TIME_MAX_NS && request.length_bytes > 0
             );

@@ -220,7 +220,7 @@ impl Stripes {
         }
         for read in hedged.reads.iter_mut().filter(|read| read.end.is_none()) {
             // Its own event may be still to come at this nanosecond.
-            read.end = members.operation_group_if_ended(read.completion, now).map(End::of);
+            read.end = members.completion_if_all_operations_ended(read.completion, now).map(End::of);
         }
         let by_first = hedged.has_ended(false);
         if !by_first && !hedged.has_ended(true) {

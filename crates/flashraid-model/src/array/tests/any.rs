@@ -86,12 +86,12 @@ proptest! {
         let deaf = CoordinationParams {
             scheme: schemes::inclusive(),
             forced_collection_amount: ForcedCollectionAmount::OneVictimPerDie,
-            registration_threshold_free_blocks: 0,
+            joint_gc_registration_threshold_free_blocks: 0,
             joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
             request_to_collection_order_delay_ns: 0,
             begins_joint_collection_when_idle: false,
             all_dies_of_forced_member_collect: true,
-            controller_answers_member_requests: false,
+            controller_answers_gc_requests: false,
             coordinated_members: MemberSet(u128::MAX),
             message_latency_ns: [0; MESSAGE_KINDS],
         };
@@ -115,12 +115,12 @@ proptest! {
         let coordination = CoordinationParams {
             scheme,
             forced_collection_amount: ForcedCollectionAmount::OneVictimPerDie,
-            registration_threshold_free_blocks: 2,
+            joint_gc_registration_threshold_free_blocks: 2,
             joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
             request_to_collection_order_delay_ns: delay_ns,
             begins_joint_collection_when_idle: false,
             all_dies_of_forced_member_collect: true,
-            controller_answers_member_requests: true,
+            controller_answers_gc_requests: true,
             coordinated_members: MemberSet::first_members(params.members),
             message_latency_ns: [latency; MESSAGE_KINDS],
         };

@@ -77,8 +77,8 @@ struct Outcome {
     hedged: HedgeCounters,
     predicted: SlowReadPredictionCounters,
     slow: Vec<InjectedSlownessCounters>,
-    progress: Option<FailureAndRebuildState>,
-    failures: Vec<FailureAndRebuildState>,
+    progress: Option<MemberFailureAndRebuildState>,
+    failures: Vec<MemberFailureAndRebuildState>,
     /// Number of pages of each request that were lost.
     lost: Vec<u32>,
     host_port: Option<ControllerThrottlingCounters>,

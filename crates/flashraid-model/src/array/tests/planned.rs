@@ -19,12 +19,12 @@ pub(super) fn planned(planning: ReadPlanParams) -> ArrayParams {
     let coordination = CoordinationParams {
         scheme: schemes::inclusive(),
         forced_collection_amount: ForcedCollectionAmount::OneVictimPerDie,
-        registration_threshold_free_blocks: 2,
+        joint_gc_registration_threshold_free_blocks: 2,
         joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
         request_to_collection_order_delay_ns: 0,
         begins_joint_collection_when_idle: false,
         all_dies_of_forced_member_collect: true,
-        controller_answers_member_requests: false,
+        controller_answers_gc_requests: false,
         coordinated_members: MemberSet::first_members(3),
         message_latency_ns: [0; MESSAGE_KINDS],
     };

@@ -5,7 +5,7 @@ use super::*;
 
 /// RAID-5 of three members, of which member 1 is slow from 500 to before 20000: its flash takes ten times as long.
 fn slow() -> ArrayParams {
-    let slow = SlowMemberParams {
+    let slow = SlowMemberPeriodParams {
         member: 1,
         from_ns: 500,
         until_ns: 20_000,
@@ -53,7 +53,7 @@ fn a_write_waits_for_the_late_read_before_it() {
 fn answers_wait_for_the_end_of_a_stall() {
     let mut params = slow();
     params.slow[0] =
-        SlowMemberParams { flash_time_factor: 1.0, stalls: Some(StallParams { length_ns: 100, every_ns: 1000 }), ..params.slow[0] };
+        SlowMemberPeriodParams { flash_time_factor: 1.0, stalls: Some(StallParams { length_ns: 100, every_ns: 1000 }), ..params.slow[0] };
     // Stalls begin at 500, 1500 and so on.
     let asked = [(400, 1, 1, false), (480, 1, 1, false), (1450, 0, 2, false), (1572, 1, 1, false)];
     assert_eq!(run(&params, &asked).done, [400 + READ_NS, 600, 1450 + READ_NS, 1600]);

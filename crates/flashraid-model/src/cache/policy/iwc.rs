@@ -1,6 +1,6 @@
 //! IWC (LAWC section 3): a cache for each member.
 
-use super::{MemberCacheSettings, WriteCacheParts, WritePolicy};
+use super::{MemberCacheSettings, StripeAndMemberCaches, WritePolicy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,12 +11,14 @@ pub struct IndependentMemberCaches {}
 
 impl IndependentMemberCaches {
     /// Caches of this policy: one cache for each member. The caches destage independently of each other.
-    pub const WRITE_CACHE_PARTS: WriteCacheParts =
-        WriteCacheParts { dirty_stripe_cache: None, member_caches: Some(MemberCacheSettings { member_caches_destage_together: false }) };
+    pub const STRIPE_AND_MEMBER_CACHES: StripeAndMemberCaches = StripeAndMemberCaches {
+        dirty_stripe_cache: None,
+        member_caches: Some(MemberCacheSettings { member_caches_destage_together: false }),
+    };
 }
 
 impl WritePolicy for IndependentMemberCaches {
-    fn write_cache_parts(&self) -> WriteCacheParts {
-        Self::WRITE_CACHE_PARTS
+    fn stripe_and_member_caches(&self) -> StripeAndMemberCaches {
+        Self::STRIPE_AND_MEMBER_CACHES
     }
 }

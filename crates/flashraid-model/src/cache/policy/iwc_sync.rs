@@ -1,6 +1,6 @@
 //! IWC-sync (LAWC section 3): the caches of the members destage together.
 
-use super::{MemberCacheSettings, SYNC_TIMEOUT, WriteCacheParts, WritePolicy, any_timeout};
+use super::{MemberCacheSettings, SYNC_TIMEOUT, StripeAndMemberCaches, WritePolicy, any_timeout};
 use crate::rng::RandomStream;
 use crate::units::Duration;
 use schemars::JsonSchema;
@@ -17,8 +17,10 @@ pub struct MemberCachesDestagingTogether {
 
 impl MemberCachesDestagingTogether {
     /// Caches of this policy: one cache for each member. All these caches destage at the same time.
-    pub const WRITE_CACHE_PARTS: WriteCacheParts =
-        WriteCacheParts { dirty_stripe_cache: None, member_caches: Some(MemberCacheSettings { member_caches_destage_together: true }) };
+    pub const STRIPE_AND_MEMBER_CACHES: StripeAndMemberCaches = StripeAndMemberCaches {
+        dirty_stripe_cache: None,
+        member_caches: Some(MemberCacheSettings { member_caches_destage_together: true }),
+    };
 }
 
 impl Default for MemberCachesDestagingTogether {
@@ -28,8 +30,8 @@ impl Default for MemberCachesDestagingTogether {
 }
 
 impl WritePolicy for MemberCachesDestagingTogether {
-    fn write_cache_parts(&self) -> WriteCacheParts {
-        Self::WRITE_CACHE_PARTS
+    fn stripe_and_member_caches(&self) -> StripeAndMemberCaches {
+        Self::STRIPE_AND_MEMBER_CACHES
     }
 
     fn sync_timeout(&self) -> Duration {

@@ -1,6 +1,6 @@
 //! LAWC (section 3): caches of the members that destage at the same time, behind a small cache of write groups.
 
-use super::{DirtyStripeCacheSettings, MemberCacheSettings, SYNC_TIMEOUT, WriteCacheParts, WritePolicy, any_timeout};
+use super::{DirtyStripeCacheSettings, MemberCacheSettings, SYNC_TIMEOUT, StripeAndMemberCaches, WritePolicy, any_timeout};
 use crate::rng::{self, RandomStream};
 use crate::units::{Duration, Fraction};
 use schemars::JsonSchema;
@@ -21,7 +21,7 @@ pub struct LayoutAwareWriteCache {
 impl LayoutAwareWriteCache {
     /// Caches of this policy: a cache of write groups in front of a cache for each member. A write group is all dirty pages of one
     /// stripe. All member caches destage at the same time as each other.
-    pub const WRITE_CACHE_PARTS: WriteCacheParts = WriteCacheParts {
+    pub const STRIPE_AND_MEMBER_CACHES: StripeAndMemberCaches = StripeAndMemberCaches {
         dirty_stripe_cache: Some(DirtyStripeCacheSettings { has_separate_ring_for_sequential_writes: false }),
         member_caches: Some(MemberCacheSettings { member_caches_destage_together: true }),
     };
@@ -35,8 +35,8 @@ impl Default for LayoutAwareWriteCache {
 }
 
 impl WritePolicy for LayoutAwareWriteCache {
-    fn write_cache_parts(&self) -> WriteCacheParts {
-        Self::WRITE_CACHE_PARTS
+    fn stripe_and_member_caches(&self) -> StripeAndMemberCaches {
+        Self::STRIPE_AND_MEMBER_CACHES
     }
 
     fn first_level_fraction(&self) -> Fraction {

@@ -4,7 +4,7 @@
 //! To add a policy, write its file and add a line to the list below. Configuration, schema, reference and random cases follow from the
 //! list.
 
-use super::parts::{DirtyStripeCacheSettings, MemberCacheSettings, WriteCacheParts};
+use super::parts::{DirtyStripeCacheSettings, MemberCacheSettings, StripeAndMemberCaches};
 use crate::policy::{ParameterProblem, policies};
 use crate::rng::{self, RandomStream};
 use crate::units::{Duration, Fraction};
@@ -23,7 +23,7 @@ policies! {
 
     /// Returns the caches that the policy uses: a cache of write groups, a cache for each member, both, or none. A write group is all
     /// dirty pages of one stripe.
-    pub fn write_cache_parts(&self) -> WriteCacheParts;
+    pub fn stripe_and_member_caches(&self) -> StripeAndMemberCaches;
     /// Returns the share of the cache memory for the cache of write groups, from 0 to 1. A write group is all dirty pages of one
     /// stripe. The member caches get the rest. Only a policy with both kinds of caches uses the share.
     pub fn first_level_fraction(&self) -> Fraction;
@@ -38,7 +38,7 @@ policies! {
 pub(crate) trait WritePolicy: Default {
     /// Returns the caches that the policy uses: a cache of write groups, a cache for each member, both, or none. A write group is all
     /// dirty pages of one stripe.
-    fn write_cache_parts(&self) -> WriteCacheParts;
+    fn stripe_and_member_caches(&self) -> StripeAndMemberCaches;
 
     /// Returns the share of the cache memory for the cache of write groups, from 0 to 1. A write group is all dirty pages of one
     /// stripe. The member caches get the rest. Only a policy with both kinds of caches uses the share.

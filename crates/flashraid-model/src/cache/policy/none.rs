@@ -1,6 +1,6 @@
 //! The policy without a write cache.
 
-use super::{WriteCacheParts, WritePolicy};
+use super::{StripeAndMemberCaches, WritePolicy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct NoCache {}
 
 impl WritePolicy for NoCache {
-    fn write_cache_parts(&self) -> WriteCacheParts {
-        WriteCacheParts { dirty_stripe_cache: None, member_caches: None }
+    fn stripe_and_member_caches(&self) -> StripeAndMemberCaches {
+        StripeAndMemberCaches { dirty_stripe_cache: None, member_caches: None }
     }
 }

@@ -1,6 +1,6 @@
 //! STOW (Gill et al., USENIX ATC 2009): like WOW, with a separate ring for sequential writes.
 
-use super::{DirtyStripeCacheSettings, WriteCacheParts, WritePolicy};
+use super::{DirtyStripeCacheSettings, StripeAndMemberCaches, WritePolicy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,14 +14,14 @@ impl StowCache {
     /// Caches of this policy: one cache of write groups, without member caches. A write group is all dirty pages of one stripe. Groups
     /// of sequential writes and groups of other writes form two separate rings. The CLOCK algorithm goes round a ring to find the next
     /// group to destage.
-    pub const WRITE_CACHE_PARTS: WriteCacheParts = WriteCacheParts {
+    pub const STRIPE_AND_MEMBER_CACHES: StripeAndMemberCaches = StripeAndMemberCaches {
         dirty_stripe_cache: Some(DirtyStripeCacheSettings { has_separate_ring_for_sequential_writes: true }),
         member_caches: None,
     };
 }
 
 impl WritePolicy for StowCache {
-    fn write_cache_parts(&self) -> WriteCacheParts {
-        Self::WRITE_CACHE_PARTS
+    fn stripe_and_member_caches(&self) -> StripeAndMemberCaches {
+        Self::STRIPE_AND_MEMBER_CACHES
     }
 }

@@ -1,6 +1,6 @@
 //! WOW (Gill and Modha, FAST 2005): one cache of write groups.
 
-use super::{DirtyStripeCacheSettings, WriteCacheParts, WritePolicy};
+use super::{DirtyStripeCacheSettings, StripeAndMemberCaches, WritePolicy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,14 +12,14 @@ pub struct WowCache {}
 impl WowCache {
     /// Kinds of caches of this policy: one cache of write groups (the dirty pages of one stripe each), without member caches. All
     /// groups form one ring. The CLOCK algorithm goes round the ring to find the next group to destage.
-    pub const WRITE_CACHE_PARTS: WriteCacheParts = WriteCacheParts {
+    pub const STRIPE_AND_MEMBER_CACHES: StripeAndMemberCaches = StripeAndMemberCaches {
         dirty_stripe_cache: Some(DirtyStripeCacheSettings { has_separate_ring_for_sequential_writes: false }),
         member_caches: None,
     };
 }
 
 impl WritePolicy for WowCache {
-    fn write_cache_parts(&self) -> WriteCacheParts {
-        Self::WRITE_CACHE_PARTS
+    fn stripe_and_member_caches(&self) -> StripeAndMemberCaches {
+        Self::STRIPE_AND_MEMBER_CACHES
     }
 }

@@ -35,9 +35,9 @@ struct Bench {
 }
 
 /// Returns a cache without thresholds, one destage at a time, an instantaneous memory and a timer of 1000 ns.
-fn params(levels: WriteCacheParts, group_pages: u32, member_pages: u32) -> CacheParams {
-    CacheParams {
-        write_cache_parts: levels,
+fn params(levels: StripeAndMemberCaches, group_pages: u32, member_pages: u32) -> WriteCacheParams {
+    WriteCacheParams {
+        stripe_and_member_caches: levels,
         dirty_stripe_cache_capacity_pages: group_pages,
         member_cache_pages: member_pages,
         capacity_unit: CapacityUnit::Pages,
@@ -50,8 +50,8 @@ fn params(levels: WriteCacheParts, group_pages: u32, member_pages: u32) -> Cache
     }
 }
 
-const IWC: WriteCacheParts = IndependentMemberCaches::WRITE_CACHE_PARTS;
-const IWC_SYNC: WriteCacheParts = MemberCachesDestagingTogether::WRITE_CACHE_PARTS;
+const IWC: StripeAndMemberCaches = IndependentMemberCaches::STRIPE_AND_MEMBER_CACHES;
+const IWC_SYNC: StripeAndMemberCaches = MemberCachesDestagingTogether::STRIPE_AND_MEMBER_CACHES;
 
 fn request(tag: u64, first_page: u64, pages: u32, write: bool) -> RequestInPages {
     RequestInPages {
@@ -68,7 +68,7 @@ fn request(tag: u64, first_page: u64, pages: u32, write: bool) -> RequestInPages
 
 impl Bench {
     /// Returns a bench on which every operation takes 100 ns.
-    fn new(params: CacheParams, level: RaidLevel, members: u32, strip_pages: u32) -> Self {
+    fn new(params: WriteCacheParams, level: RaidLevel, members: u32, strip_pages: u32) -> Self {
         let layout = ArrayLayout::new(level, members, strip_pages, 64 * u64::from(strip_pages));
         Self {
             cache: Cache::new(&params, layout, members),

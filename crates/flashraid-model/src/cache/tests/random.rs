@@ -3,13 +3,13 @@
 use super::*;
 use proptest::prelude::*;
 
-fn parts() -> impl Strategy<Value = (WriteCacheParts, u32, u32)> {
+fn parts() -> impl Strategy<Value = (StripeAndMemberCaches, u32, u32)> {
     prop_oneof![
-        (1..40_u32).prop_map(|pages| (WowCache::WRITE_CACHE_PARTS, pages, 0)),
-        (1..40_u32).prop_map(|pages| (StowCache::WRITE_CACHE_PARTS, pages, 0)),
+        (1..40_u32).prop_map(|pages| (WowCache::STRIPE_AND_MEMBER_CACHES, pages, 0)),
+        (1..40_u32).prop_map(|pages| (StowCache::STRIPE_AND_MEMBER_CACHES, pages, 0)),
         (1..9_u32).prop_map(|pages| (IWC, 0, pages)),
         (1..9_u32).prop_map(|pages| (IWC_SYNC, 0, pages)),
-        (1..9_u32, 1..6_u32).prop_map(|(first_level, pages)| (LayoutAwareWriteCache::WRITE_CACHE_PARTS, first_level, pages)),
+        (1..9_u32, 1..6_u32).prop_map(|(first_level, pages)| (LayoutAwareWriteCache::STRIPE_AND_MEMBER_CACHES, first_level, pages)),
     ]
 }
 
@@ -54,7 +54,7 @@ proptest! {
         fails_after in prop::option::of(0..120_usize),
         seed in any::<u64>(),
     ) {
-        let params = CacheParams {
+        let params = WriteCacheParams {
             destage_start_fill: thresholds.0, full_speed_destage_fill_fraction: thresholds.1, destages_in_flight_max: in_flight, nvm_page_read_ns: nvm.0, nvm_page_write_ns: nvm.1,
             capacity_unit: [CapacityUnit::Pages, CapacityUnit::PagesAdmittingWholeWrites, CapacityUnit::DirtyStripesOrStrips][(seed % 3) as usize],
             ..params(parts, group_pages, member_pages)

@@ -7,7 +7,7 @@ use super::*;
 
 #[test]
 fn figure_4_four_writes_with_a_cache_of_write_groups() {
-    let mut bench = Bench::new(params(WowCache::WRITE_CACHE_PARTS, 8, 0), RaidLevel::Raid4, 4, 1);
+    let mut bench = Bench::new(params(WowCache::STRIPE_AND_MEMBER_CACHES, 8, 0), RaidLevel::Raid4, 4, 1);
     bench.write(1, 3, 3);
     bench.write(2, 0, 2);
     bench.write(3, 1, 2);
@@ -24,8 +24,12 @@ fn figure_4_four_writes_with_a_cache_of_write_groups() {
 #[test]
 fn a_write_of_a_whole_group_is_one_destage_to_all_members() {
     let destages = |room, pages, first: u64| {
-        let mut bench =
-            Bench::new(CacheParams { capacity_unit: room, ..params(WowCache::WRITE_CACHE_PARTS, 64, 0) }, RaidLevel::Raid0, 8, 32);
+        let mut bench = Bench::new(
+            WriteCacheParams { capacity_unit: room, ..params(WowCache::STRIPE_AND_MEMBER_CACHES, 64, 0) },
+            RaidLevel::Raid0,
+            8,
+            32,
+        );
         (0..5).for_each(|tag| bench.write(tag, tag * 256 + first, pages));
         bench.finish();
         bench.writes().iter().map(|text| (*text).to_owned()).collect::<Vec<_>>()
@@ -45,8 +49,12 @@ fn a_write_of_a_whole_group_is_one_destage_to_all_members() {
 fn what_takes_room() {
     // Stripes of four pages; the first write keeps the cache busy until 100.
     let done = |room| {
-        let mut bench =
-            Bench::new(CacheParams { capacity_unit: room, ..params(WowCache::WRITE_CACHE_PARTS, 2, 0) }, RaidLevel::Raid0, 2, 2);
+        let mut bench = Bench::new(
+            WriteCacheParams { capacity_unit: room, ..params(WowCache::STRIPE_AND_MEMBER_CACHES, 2, 0) },
+            RaidLevel::Raid0,
+            2,
+            2,
+        );
         for (tag, stripe) in [(0, 0), (1, 1), (2, 2)] {
             bench.write(tag, stripe * 4, 4);
         }
@@ -65,7 +73,7 @@ fn what_takes_room() {
 #[test]
 fn strips_enter_member_caches_as_a_whole() {
     let writes = |room| {
-        let mut bench = Bench::new(CacheParams { capacity_unit: room, ..params(IWC, 0, 2) }, RaidLevel::Raid0, 2, 4);
+        let mut bench = Bench::new(WriteCacheParams { capacity_unit: room, ..params(IWC, 0, 2) }, RaidLevel::Raid0, 2, 4);
         bench.write(0, 0, 8);
         bench.finish();
         bench.writes().iter().map(|text| (*text).to_owned()).collect::<Vec<_>>()
@@ -96,7 +104,7 @@ fn figure_4_four_writes_and_a_read_with_independent_caches() {
 
 #[test]
 fn groups_that_were_hit_survive_a_round_of_the_pointer_but_sequential_writes_do_not_count() {
-    let mut bench = Bench::new(params(WowCache::WRITE_CACHE_PARTS, 32, 0), RaidLevel::Raid0, 2, 2);
+    let mut bench = Bench::new(params(WowCache::STRIPE_AND_MEMBER_CACHES, 32, 0), RaidLevel::Raid0, 2, 2);
     // Stripes have four pages. The first destage keeps the cache busy until 100.
     bench.write(0, 0, 1);
     for stripe in 1..=4 {
@@ -116,7 +124,7 @@ fn groups_that_were_hit_survive_a_round_of_the_pointer_but_sequential_writes_do_
 
 #[test]
 fn destages_go_upwards_from_the_pointer_and_round() {
-    let mut bench = Bench::new(params(WowCache::WRITE_CACHE_PARTS, 32, 0), RaidLevel::Raid0, 2, 1);
+    let mut bench = Bench::new(params(WowCache::STRIPE_AND_MEMBER_CACHES, 32, 0), RaidLevel::Raid0, 2, 1);
     bench.write(0, 10, 1);
     for page in [2, 30, 14, 10] {
         bench.write(page, page, 1);
@@ -127,7 +135,7 @@ fn destages_go_upwards_from_the_pointer_and_round() {
 
 #[test]
 fn pages_written_while_they_are_destaged_are_kept_in_two_versions() {
-    let mut bench = Bench::new(params(WowCache::WRITE_CACHE_PARTS, 2, 0), RaidLevel::Raid0, 2, 1);
+    let mut bench = Bench::new(params(WowCache::STRIPE_AND_MEMBER_CACHES, 2, 0), RaidLevel::Raid0, 2, 1);
     bench.write(0, 6, 1);
     bench.run_until(50);
     bench.write(1, 6, 1);
@@ -150,7 +158,7 @@ fn pages_written_while_they_are_destaged_are_kept_in_two_versions() {
 /// A random case of the soak overflowed here: each wait fits into the time of a run, their sum does not.
 #[test]
 fn waits_of_centuries_add_up() {
-    let mut bench = Bench::new(params(WowCache::WRITE_CACHE_PARTS, 2, 0), RaidLevel::Raid0, 2, 1);
+    let mut bench = Bench::new(params(WowCache::STRIPE_AND_MEMBER_CACHES, 2, 0), RaidLevel::Raid0, 2, 1);
     let centuries = TimeNs::MAX - 1;
     for host in [0, 1] {
         bench.write(u64::from(host), 6 + 2 * u64::from(host), 1);
@@ -162,7 +170,7 @@ fn waits_of_centuries_add_up() {
 
 #[test]
 fn a_write_larger_than_the_cache_enters_as_room_appears() {
-    let mut bench = Bench::new(params(WowCache::WRITE_CACHE_PARTS, 3, 0), RaidLevel::Raid0, 2, 8);
+    let mut bench = Bench::new(params(WowCache::STRIPE_AND_MEMBER_CACHES, 3, 0), RaidLevel::Raid0, 2, 8);
     bench.write(0, 0, 8);
     bench.write(1, 0, 1);
     bench.finish();
@@ -178,7 +186,7 @@ fn a_write_larger_than_the_cache_enters_as_room_appears() {
 
 #[test]
 fn the_memory_takes_its_time() {
-    let times = CacheParams { nvm_page_read_ns: 5, nvm_page_write_ns: 20, ..params(WowCache::WRITE_CACHE_PARTS, 8, 0) };
+    let times = WriteCacheParams { nvm_page_read_ns: 5, nvm_page_write_ns: 20, ..params(WowCache::STRIPE_AND_MEMBER_CACHES, 8, 0) };
     let mut bench = Bench::new(times, RaidLevel::Raid0, 2, 2);
     bench.write(0, 0, 3);
     bench.read(1, 2, 1);
@@ -237,7 +245,7 @@ fn a_candidate_grows_while_it_waits() {
 #[test]
 fn writes_go_past_a_full_front_unless_they_depend_on_it() {
     // The first level has two pages, each member cache four.
-    let mut bench = Bench::new(params(LayoutAwareWriteCache::WRITE_CACHE_PARTS, 2, 4), RaidLevel::Raid0, 2, 1);
+    let mut bench = Bench::new(params(LayoutAwareWriteCache::STRIPE_AND_MEMBER_CACHES, 2, 4), RaidLevel::Raid0, 2, 1);
     let pages = |bench: &mut Bench| {
         let counters = bench.counters();
         (counters.writes_bypassing_first_level, counters.writes_waiting_for_first_level)
@@ -261,7 +269,7 @@ fn writes_go_past_a_full_front_unless_they_depend_on_it() {
 
 #[test]
 fn a_write_too_large_for_the_room_of_the_front_goes_past_it() {
-    let mut bench = Bench::new(params(LayoutAwareWriteCache::WRITE_CACHE_PARTS, 4, 8), RaidLevel::Raid0, 2, 2);
+    let mut bench = Bench::new(params(LayoutAwareWriteCache::STRIPE_AND_MEMBER_CACHES, 4, 8), RaidLevel::Raid0, 2, 2);
     bench.write(0, 0, 5);
     let counters = bench.counters();
     assert_eq!((counters.writes_bypassing_first_level, counters.first_level_destages.entries), (1, 0));
@@ -309,8 +317,11 @@ fn a_cache_of_mirrors_holds_every_copy() {
 
 #[test]
 fn nothing_is_destaged_below_the_low_threshold_and_at_a_part_of_the_rate_above() {
-    let slow =
-        CacheParams { destage_start_fill: 0.25, full_speed_destage_fill_fraction: 0.75, ..params(WowCache::WRITE_CACHE_PARTS, 8, 0) };
+    let slow = WriteCacheParams {
+        destage_start_fill: 0.25,
+        full_speed_destage_fill_fraction: 0.75,
+        ..params(WowCache::STRIPE_AND_MEMBER_CACHES, 8, 0)
+    };
     let mut bench = Bench::new(slow, RaidLevel::Raid0, 2, 1);
     bench.write(0, 0, 1);
     bench.write(1, 2, 1);
@@ -333,7 +344,7 @@ fn nothing_is_destaged_below_the_low_threshold_and_at_a_part_of_the_rate_above()
 
 #[test]
 fn several_destages_at_a_time_never_two_of_one_stripe() {
-    let two = CacheParams { destages_in_flight_max: 2, ..params(WowCache::WRITE_CACHE_PARTS, 8, 0) };
+    let two = WriteCacheParams { destages_in_flight_max: 2, ..params(WowCache::STRIPE_AND_MEMBER_CACHES, 8, 0) };
     let mut bench = Bench::new(two, RaidLevel::Raid0, 2, 1);
     for (tag, page) in [0, 0, 2, 4].into_iter().enumerate() {
         bench.write(tag as u64, page, 1);
@@ -376,8 +387,12 @@ fn a_failure_flushes_what_is_cached_and_no_more() {
 
 #[test]
 fn a_flush_takes_the_front_with_it() {
-    let mut bench =
-        Bench::new(CacheParams { nvm_page_read_ns: 10, ..params(LayoutAwareWriteCache::WRITE_CACHE_PARTS, 4, 4) }, RaidLevel::Raid5, 3, 1);
+    let mut bench = Bench::new(
+        WriteCacheParams { nvm_page_read_ns: 10, ..params(LayoutAwareWriteCache::STRIPE_AND_MEMBER_CACHES, 4, 4) },
+        RaidLevel::Raid5,
+        3,
+        1,
+    );
     bench.write(0, 0, 1);
     bench.write(1, 2, 1);
     bench.cache.member_failed(0, 1);
@@ -391,7 +406,7 @@ fn a_flush_takes_the_front_with_it() {
 
 #[test]
 fn sequential_groups_have_a_circle_of_their_own_under_stow() {
-    let mut bench = Bench::new(params(StowCache::WRITE_CACHE_PARTS, 16, 0), RaidLevel::Raid0, 2, 2);
+    let mut bench = Bench::new(params(StowCache::STRIPE_AND_MEMBER_CACHES, 16, 0), RaidLevel::Raid0, 2, 2);
     bench.write(0, 60, 1); // It is random, and in progress until 100.
     bench.write(1, 0, 4); // It is random, of stripe 0.
     bench.write(2, 4, 4); // Writes are sequential from here on, to stripes 1 to 3.
@@ -400,7 +415,7 @@ fn sequential_groups_have_a_circle_of_their_own_under_stow() {
     bench.finish();
     // The share of sequential writes is eight pages, and eight are there, so the random ring destages first, upwards from its pointer.
     assert_eq!(bench.writes(), ["60+1", "0+4", "40+1", "4+4", "8+4"]);
-    let mut bench = Bench::new(params(StowCache::WRITE_CACHE_PARTS, 16, 0), RaidLevel::Raid0, 2, 2);
+    let mut bench = Bench::new(params(StowCache::STRIPE_AND_MEMBER_CACHES, 16, 0), RaidLevel::Raid0, 2, 2);
     bench.write(0, 60, 1);
     bench.write(1, 0, 2);
     bench.write(2, 2, 10); // It is sequential: two pages enter stripe 0, eight make stripes 1 and 2.

@@ -1,11 +1,11 @@
 //! Allocation of pages: it chooses the pool of a host write, its open block, and the next free block.
 
 use super::PlaneChoice;
-use super::{BlockPools, FREE_SCORE, NO_BLOCK, OPEN_SCORE, OpenBlock, UNMAPPED};
+use super::{FREE_SCORE, NO_BLOCK, OPEN_SCORE, OpenBlock, PageMapping, UNMAPPED};
 use crate::ids::{DieId, Lpn};
 use std::hint::select_unpredictable;
 
-impl BlockPools {
+impl PageMapping {
     /// Returns the pool of blocks (of a plane or of the whole die) that takes a host write of `lpn`, as a number within `die`. It is
     /// `None` if no pool has room: the last free block of a pool is kept for collection (rules 16 and 21 of docs/rules.md). Pools whose
     /// bit is set in `busy_planes` are left out.
@@ -54,7 +54,7 @@ impl BlockPools {
 
     /// Returns true if a pool of `die` can take a host write. The last free block is kept for collection (rule 16).
     #[inline]
-    pub fn has_room(&self, die: DieId, pool: u32) -> bool {
+    pub fn has_room_for_host_write(&self, die: DieId, pool: u32) -> bool {
         self.pool_has_room((die.0 * self.pools_per_die + pool) as usize)
     }
 
@@ -177,7 +177,7 @@ impl BlockPools {
 mod tests {
     use crate::flash::Geometry;
     use crate::ids::{DieId, Lpn};
-    use crate::space::pools::{BlockPoolScope, BlockPools, BlockPoolsFtlParams, GcAlgorithm, PlaneChoice, VictimPolicy};
+    use crate::space::pools::{BlockPoolScope, BlockPoolsFtlParams, GcAlgorithm, PageMapping, PlaneChoice, VictimPolicy};
 
     /// A plane is chosen by its own room, in turn or not: the room of another die does not count.
     #[test]
@@ -192,7 +192,7 @@ mod tests {
                 overprovisioned_blocks_per_plane: 3,
                 has_summary_page: false,
             };
-            let mut pools = BlockPools::filled_in_address_order(
+            let mut pools = PageMapping::filled_in_address_order(
                 &BlockPoolsFtlParams {
                     geometry,
                     overwrites_may_change_die: false,

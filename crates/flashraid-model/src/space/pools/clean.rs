@@ -1,6 +1,6 @@
 //! Collection of one block: the choice of a pool and of a victim block in it, the moves, and the erase (rules 12 to 14).
 
-use super::{BlockPools, DieState, FREE_SCORE, NO_BLOCK, NO_PAGE, OPEN_SCORE, OpenBlock, PoolState};
+use super::{DieState, FREE_SCORE, NO_BLOCK, NO_PAGE, OPEN_SCORE, OpenBlock, PageMapping, PoolState};
 use crate::ids::{BlockId, DieId};
 use crate::space::tables::prefetch;
 
@@ -27,10 +27,10 @@ pub struct VictimCollectionWork {
     /// Number of free blocks in the victim block's pool (the blocks of its plane or of its die) when the collection of this block began.
     pub free_blocks_before: u32,
     /// Number of free blocks in the victim block's pool (the blocks of its plane or of its die) just before the erase of this block.
-    pub free_blocks_before_erase: u32,
+    pub pool_free_blocks_before_erase: u32,
 }
 
-impl BlockPools {
+impl PageMapping {
     /// Returns true if blocks of some pool of `die` must be collected. A pool needs collection from the moment when it comes down to the
     /// start threshold of free blocks, until it reaches the stop threshold.
     #[inline]
@@ -69,7 +69,7 @@ impl BlockPools {
     /// Picks the next victim of `die` in advance if some pool needs collection. Prefetches the memory that tells which pages the victim
     /// has.
     ///
-    /// The pick is the one that [`BlockPools::next_victim`] would make, because a change of the die in between makes it void. Policies
+    /// The pick is the one that [`PageMapping::next_victim`] would make, because a change of the die in between makes it void. Policies
     /// that draw random numbers, or keep a table, pick only when they must.
     pub(crate) fn foresee_clean(&mut self, die: DieId) {
         let DieState { need, next_pool_to_clean, foreseen, .. } = self.dies[die.index()];
@@ -86,7 +86,7 @@ impl BlockPools {
 
     /// Prefetches the map entries of some pages of the foreseen victim, until those of all its pages have been.
     ///
-    /// The first call must come some time after [`BlockPools::foresee_clean`], when the memory that tells which pages these are has
+    /// The first call must come some time after [`PageMapping::foresee_clean`], when the memory that tells which pages these are has
     /// arrived. A few pages at a time leave the processor free for other work.
     #[inline]
     pub(crate) fn fetch_foreseen(&mut self) {
@@ -208,7 +208,7 @@ impl BlockPools {
             slowed_by_cross_plane_moves: crosses,
             pages_crossing,
             free_blocks_before,
-            free_blocks_before_erase: free_blocks_min,
+            pool_free_blocks_before_erase: free_blocks_min,
         }
     }
 
@@ -249,7 +249,7 @@ mod tests {
     use crate::space::victim::{CostBenefit, Greedy};
     use proptest::prelude::*;
 
-    fn filled(oldest_first: bool) -> BlockPools {
+    fn filled(oldest_first: bool) -> PageMapping {
         let geometry = Geometry {
             dies: 2,
             planes: 2,
@@ -271,7 +271,7 @@ mod tests {
             separate_open_block_for_moves: false,
             fill_seals_last_block: true,
         };
-        BlockPools::filled_in_address_order(&params, 1, 0)
+        PageMapping::filled_in_address_order(&params, 1, 0)
     }
 
     proptest! {

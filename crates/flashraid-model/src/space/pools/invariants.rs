@@ -1,9 +1,9 @@
 //! Verification of the whole state: everything that must hold between two operations is computed anew and compared.
 
-use super::{BlockPools, FREE_SCORE, OPEN_SCORE, UNMAPPED};
+use super::{FREE_SCORE, OPEN_SCORE, PageMapping, UNMAPPED};
 use crate::ids::DieId;
 
-impl BlockPools {
+impl PageMapping {
     /// Verifies the whole state, for tests and `--check`. It must be called while no collection of a victim block (moves and erase) is in
     /// progress on any die.
     ///

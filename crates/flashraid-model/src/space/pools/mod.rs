@@ -109,7 +109,7 @@ const _: () = assert!(size_of::<PoolState>() <= 40 && size_of::<DieState>() <= 3
 
 /// The map from logical to physical pages of one SSD. Its blocks are divided into pools, and each pool is collected on its own.
 #[derive(Debug, Clone, PartialEq)]
-pub struct BlockPools {
+pub struct PageMapping {
     pub(crate) geometry: Geometry,
     pub(crate) pools_per_die: u32,
     pub(crate) blocks_per_pool: u32,
@@ -157,7 +157,7 @@ pub struct BlockPools {
     to_fetch: u32,
 }
 
-impl BlockPools {
+impl PageMapping {
     /// Returns a newly filled SSD: every page that is offered to the host holds data, in order of address (rule 23). `member` and
     /// `seed` select the random numbers for victim policies that choose at random.
     pub fn filled_in_address_order(params: &BlockPoolsFtlParams, seed: u64, member: u32) -> Self {

@@ -1,6 +1,6 @@
 //! Cleaning page by page: it moves the pages of one victim in any order, and chooses the cleans of idle time.
 
-use super::{BlockPools, NO_BLOCK};
+use super::{NO_BLOCK, PageMapping};
 use crate::ids::{BlockId, DieId, Lpn};
 use crate::space::tables::prefetch;
 
@@ -15,8 +15,8 @@ pub(crate) struct Moved {
     pub(crate) crosses: bool,
 }
 
-impl BlockPools {
-    /// Prefetches the memory that [`BlockPools::prefetch_moves`] reads.
+impl PageMapping {
+    /// Prefetches the memory that [`PageMapping::prefetch_moves`] reads.
     pub(crate) fn prefetch_victim(&self, victim: BlockId) {
         let first = (victim.0 << self.page_shift) as usize;
         for line in (0..self.data_pages as usize).step_by(16) {
@@ -24,7 +24,7 @@ impl BlockPools {
         }
     }
 
-    /// Prefetches the map entries of all pages of `victim`. [`BlockPools::prefetch_victim`] must have been called some time before.
+    /// Prefetches the map entries of all pages of `victim`. [`PageMapping::prefetch_victim`] must have been called some time before.
     pub(crate) fn prefetch_moves(&self, victim: BlockId) {
         let first = (victim.0 << self.page_shift) as usize;
         for &lpn in &self.rmap[first..first + self.data_pages as usize] {

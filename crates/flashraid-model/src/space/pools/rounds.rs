@@ -5,13 +5,13 @@
 //! The victims come from a table that is made when the round begins. It holds the sealed blocks with invalid pages, and the open block.
 //! Blocks with the fewest valid pages come first, and among equals the lowest block number. Blocks opened later are not in the table.
 
-use super::{BlockPools, FREE_SCORE, GcAlgorithm, OPEN_SCORE};
+use super::{FREE_SCORE, GcAlgorithm, OPEN_SCORE, PageMapping};
 use crate::ids::{BlockId, DieId};
 
 /// The remaining victims of a pool's round, in reverse: the next one is the last entry. It is empty between rounds.
 pub(super) type Round = Vec<u32>;
 
-impl BlockPools {
+impl PageMapping {
     /// Returns true if the collection follows [`GcAlgorithm::LikeDiskSimWithoutCopyBack`].
     #[inline]
     pub(super) fn follows_reference(&self) -> bool {
@@ -90,7 +90,7 @@ mod tests {
     const DIE: DieId = DieId(0);
 
     /// Returns two planes of eight blocks of four pages, three of each in reserve. The lpns of block `b` of the fill begin at `4 b`.
-    fn ftl(start_free_blocks: u32) -> BlockPools {
+    fn ftl(start_free_blocks: u32) -> PageMapping {
         let geometry = Geometry {
             dies: 1,
             planes: 2,
@@ -112,10 +112,10 @@ mod tests {
             separate_open_block_for_moves: false,
             fill_seals_last_block: true,
         };
-        BlockPools::filled_in_address_order(&params, 1, 0)
+        PageMapping::filled_in_address_order(&params, 1, 0)
     }
 
-    fn write(ftl: &mut BlockPools, lpns: &[u32]) {
+    fn write(ftl: &mut PageMapping, lpns: &[u32]) {
         for &lpn in lpns {
             let pool = ftl.choose_pool_for_write(DIE, Lpn(lpn), 0).expect("there is room");
             ftl.write(DIE, pool, Lpn(lpn));

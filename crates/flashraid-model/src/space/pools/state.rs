@@ -1,14 +1,14 @@
 //! Saves the state of pools as bytes and loads it, so that a warm-up is computed only once.
 //!
 //! The map is packed, followed by a few numbers per block, pool and die. The reverse map, the valid pages and the scores are derived from
-//! these. That is faster than reading them, and they cannot contradict the map. [`BlockPools::load`] accepts any bytes and refuses those
+//! these. That is faster than reading them, and they cannot contradict the map. [`PageMapping::load`] accepts any bytes and refuses those
 //! that make no sense.
 //!
 //! ```text
 //!  map: one number per lpn, packed │ blocks: sequence, erases │ pools: 8 × u32 │ dies: 6 × u32 │ streams, a line each
 //! ```
 
-use super::{BlockPools, DieState, FREE_SCORE, NO_BLOCK, OPEN_SCORE, OpenBlock, PoolState, UNMAPPED};
+use super::{DieState, FREE_SCORE, NO_BLOCK, OPEN_SCORE, OpenBlock, PageMapping, PoolState, UNMAPPED};
 use crate::ids::DieId;
 use crate::space::codec::{COUNT_MAX, Packer, Reader, STREAM_BYTES_MAX, Unpacker, bits_for, packed_bytes, put_streams, put_words};
 
@@ -16,7 +16,7 @@ use crate::space::codec::{COUNT_MAX, Packer, Reader, STREAM_BYTES_MAX, Unpacker,
 const POOL_WORDS: usize = 8;
 const DIE_WORDS: usize = 6;
 
-impl BlockPools {
+impl PageMapping {
     /// Returns the saved state. The caller must not save while an operation or the collection of a block is in progress.
     pub fn save(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.saved_state_bytes_max() as usize);
@@ -36,7 +36,7 @@ impl BlockPools {
         out
     }
 
-    /// Replaces the state by one that [`BlockPools::save`] returned for the same parameters.
+    /// Replaces the state by one that [`PageMapping::save`] returned for the same parameters.
     ///
     /// # Errors
     /// Returns an explanation of what is wrong with the bytes. The state must not be used after that.
@@ -69,7 +69,7 @@ impl BlockPools {
         Ok(())
     }
 
-    /// Returns the maximum number of bytes that [`BlockPools::save`] can return.
+    /// Returns the maximum number of bytes that [`PageMapping::save`] can return.
     pub fn saved_state_bytes_max(&self) -> u64 {
         let words = self.score.len() * 2 + self.pools.len() * POOL_WORDS + self.dies.len() * DIE_WORDS;
         (self.packed_map_bytes() + words * 4 + self.streams.len() * STREAM_BYTES_MAX) as u64
@@ -229,7 +229,7 @@ mod tests {
     use crate::flash::Geometry;
     use crate::ids::{DieId, Lpn};
     use crate::rng;
-    use crate::space::pools::{BlockPoolScope, BlockPools, BlockPoolsFtlParams, GcAlgorithm, PlaneChoice};
+    use crate::space::pools::{BlockPoolScope, BlockPoolsFtlParams, GcAlgorithm, PageMapping, PlaneChoice};
     use crate::space::victim::{Greedy, Random};
     use proptest::prelude::*;
 
@@ -257,7 +257,7 @@ mod tests {
         }
     }
 
-    fn write(ftl: &mut BlockPools, die: DieId, lpn: Lpn) {
+    fn write(ftl: &mut PageMapping, die: DieId, lpn: Lpn) {
         while ftl.needs_clean(die) {
             let Some((pool, victim)) = ftl.next_victim(die, 0) else { break };
             ftl.clean(die, pool, victim);
@@ -267,7 +267,7 @@ mod tests {
     }
 
     /// Writes pages at random, and trims some.
-    fn work(ftl: &mut BlockPools, seed: u64, writes: u32) {
+    fn work(ftl: &mut PageMapping, seed: u64, writes: u32) {
         let mut stream = rng::stream(seed, "test", 0);
         let (dies, exported) = (ftl.geometry.dies, ftl.geometry.exported_pages_per_die());
         for _ in 0..writes {
@@ -287,9 +287,9 @@ mod tests {
         #[test]
         fn a_loaded_state_goes_on_as_the_one_that_was_saved(choice in 0_u32..512, seed: u64, writes in 0_u32..6000) {
             let params = params(choice);
-            let mut saved = BlockPools::filled_in_address_order(&params, seed, 0);
+            let mut saved = PageMapping::filled_in_address_order(&params, seed, 0);
             work(&mut saved, seed, writes);
-            let mut loaded = BlockPools::filled_in_address_order(&params, !seed, 1);
+            let mut loaded = PageMapping::filled_in_address_order(&params, !seed, 1);
             let bytes = saved.save();
             prop_assert_eq!(loaded.load(&bytes), Ok(()));
             prop_assert_eq!(loaded.verify(), Ok(()));
@@ -302,7 +302,7 @@ mod tests {
         #[test]
         fn a_forged_state_is_refused_or_works(choice in 0_u32..512, seed: u64, places in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), any::<bool>()), 1..4)) {
             let params = params(choice);
-            let mut ftl = BlockPools::filled_in_address_order(&params, seed, 0);
+            let mut ftl = PageMapping::filled_in_address_order(&params, seed, 0);
             work(&mut ftl, seed, 3000);
             let mut bytes = ftl.save();
             let map = ftl.packed_map_bytes();
@@ -311,7 +311,7 @@ mod tests {
                 let at = range.start + place.index(range.len());
                 bytes[at] = byte;
             }
-            let mut loaded = BlockPools::filled_in_address_order(&params, seed, 0);
+            let mut loaded = PageMapping::filled_in_address_order(&params, seed, 0);
             if loaded.load(&bytes).is_ok() {
                 prop_assert_eq!(loaded.verify(), Ok(()));
                 work(&mut loaded, seed, 3000);
@@ -323,7 +323,7 @@ mod tests {
     #[test]
     fn what_is_too_short_or_too_long_is_refused() {
         for choice in [0, 64] {
-            let mut ftl = BlockPools::filled_in_address_order(&params(choice), 1, 0);
+            let mut ftl = PageMapping::filled_in_address_order(&params(choice), 1, 0);
             let mut bytes = ftl.save();
             bytes.push(b' ');
             assert!(ftl.load(&bytes).is_err());
@@ -336,13 +336,13 @@ mod tests {
     /// Loading finds fields that contradict each other: a pool that does not exist, or no mark at a pool that needs a clean.
     #[test]
     fn a_state_that_contradicts_itself_is_refused() {
-        let mut pools = BlockPools::filled_in_address_order(&params(0), 1, 0);
+        let mut pools = PageMapping::filled_in_address_order(&params(0), 1, 0);
         let lpn = pools.lpn_of_die_logical_page(DieId(0), 0);
         while !pools.needs_clean(DieId(0)) {
             let pool = pools.choose_pool_for_write(DieId(0), lpn, 0).unwrap();
             pools.write(DieId(0), pool, lpn);
         }
-        let damage: [fn(&mut BlockPools); 4] = [
+        let damage: [fn(&mut PageMapping); 4] = [
             |_| (),
             |pools| pools.dies[0].next_pool_to_clean = 2,
             |pools| pools.dies[0].next_pool_to_write = 2,
@@ -351,7 +351,7 @@ mod tests {
         let is_refused = damage.map(|damage| {
             let mut damaged = pools.clone();
             damage(&mut damaged);
-            BlockPools::filled_in_address_order(&params(0), 1, 0).load(&damaged.save()).is_err()
+            PageMapping::filled_in_address_order(&params(0), 1, 0).load(&damaged.save()).is_err()
         });
         assert_eq!(is_refused, [false, true, true, true]);
     }

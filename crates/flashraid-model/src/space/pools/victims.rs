@@ -1,10 +1,10 @@
 //! The choice of a victim in a pool.
 
-use super::BlockPools;
+use super::PageMapping;
 use crate::ids::{BlockId, DieId};
 use crate::space::victim::{VictimCandidates, VictimRandomness};
 
-impl BlockPools {
+impl PageMapping {
     /// Returns a view of the blocks of `pool` in `die` for a victim policy.
     fn blocks_of(&self, die: DieId, pool: u32) -> VictimCandidates<'_> {
         let (first, count, stride) = self.extent_of(die, pool);

@@ -1,6 +1,6 @@
 //! Overwrites without simulated time, which a warm-up performs on the pools.
 
-use super::BlockPools;
+use super::PageMapping;
 use crate::ids::{DieId, Lpn};
 use crate::rng;
 
@@ -10,7 +10,7 @@ const AHEAD: usize = 16;
 /// Number of overwrites between two calls that ask whether to continue. They take about a millisecond.
 const WRITES_PER_QUESTION: u64 = 1 << 14;
 
-impl BlockPools {
+impl PageMapping {
     /// Overwrites random pages, `overwrites` × the exported capacity in all (rule 24). It works die by die, so that the tables of one die
     /// stay in the processor's cache.
     ///
@@ -75,7 +75,7 @@ impl BlockPools {
 #[cfg(test)]
 mod tests {
     use crate::flash::Geometry;
-    use crate::space::pools::{BlockPoolScope, BlockPools, BlockPoolsFtlParams, GcAlgorithm, PlaneChoice, VictimPolicy};
+    use crate::space::pools::{BlockPoolScope, BlockPoolsFtlParams, GcAlgorithm, PageMapping, PlaneChoice, VictimPolicy};
 
     #[test]
     fn progress_is_a_share_of_all_dies() {
@@ -105,7 +105,7 @@ mod tests {
             told.push(share);
             true
         };
-        assert!(BlockPools::filled_in_address_order(&params, 1, 0).warm_up(1.0, 1, 0, &mut go_on));
+        assert!(PageMapping::filled_in_address_order(&params, 1, 0).warm_up(1.0, 1, 0, &mut go_on));
         assert!(told.is_sorted() && told.first() == Some(&0.0), "{told:?}");
         assert!(told.iter().all(|share| (0.0..=1.0).contains(share)) && told.iter().any(|&share| share >= 0.75), "{told:?}");
     }

@@ -1,8 +1,8 @@
 //! Verification of the whole state: everything that must hold between two operations.
 
-use super::{BUFFERED, State, Stream, Superblocks};
+use super::{BUFFERED, State, Stream, SuperblockMapping};
 
-impl Superblocks {
+impl SuperblockMapping {
     /// Verifies the whole state, for tests and `--check`.
     ///
     /// # Errors

@@ -131,7 +131,7 @@ pub struct SuperblockMappingParams {
 
 /// The mapping of one SSD with superblocks.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Superblocks {
+pub struct SuperblockMapping {
     pub(crate) shape: SuperblockShape,
     /// Order in which the dies take turns to get superpages. Consecutive dies in this order lie on different channels.
     pub(crate) die_order: Vec<u32>,
@@ -169,7 +169,7 @@ impl Open {
     }
 }
 
-impl Superblocks {
+impl SuperblockMapping {
     /// Returns a newly filled drive: each logical unit (one page or several, `ssd.superblock.unit`) that is offered to the host holds
     /// data, in order of address. The drive is empty instead if `params.starts_empty` is true. `member` and `seed` select the random
     /// numbers for a victim policy that chooses at random.

@@ -1,8 +1,8 @@
 //! Allocation of superpages: the streams of writes, their open superblocks, and the next superpage on a die.
 
-use super::{Open, State, Stream, SuperblockShape, Superblocks};
+use super::{Open, State, Stream, SuperblockMapping, SuperblockShape};
 
-impl Superblocks {
+impl SuperblockMapping {
     /// Returns the index of a stream in `open`.
     pub(crate) fn number_of(&self, stream: Stream) -> usize {
         match stream {

@@ -13,7 +13,7 @@ pub struct SuperblockShape {
     pub planes: u32,
     /// Number of mapping units that fit into a physical page of flash. A unit is one logical page of the host or several
     /// (`ssd.superblock.unit`), but never more than a flash page holds.
-    pub units_per_flash_page: u32,
+    pub mapping_units_per_flash_page: u32,
     /// Number of flash pages that one program writes to each plane, which is the number of bits per cell.
     pub bits_per_cell: u32,
     /// Number of superpages that a superblock has on each die. A superpage is what one program of a die takes.
@@ -38,7 +38,7 @@ impl fmt::Display for SuperblockShape {
         let Self {
             dies,
             planes,
-            units_per_flash_page,
+            mapping_units_per_flash_page: units_per_flash_page,
             bits_per_cell: pages_per_cell,
             superpages_of_superblock_per_die: rows,
             superblocks,
@@ -65,7 +65,7 @@ impl fmt::Display for SuperblockShape {
         match slc {
             None => Ok(()),
             Some(SlcSuperblockCountLimit::Superblocks(superblocks)) => write!(f, ", {superblocks} superblocks of SLC"),
-            Some(SlcSuperblockCountLimit::ShareOfAvailable { millionths_of_available }) => {
+            Some(SlcSuperblockCountLimit::ShareOfSlcAndFreeSuperblocks { millionths_of_available }) => {
                 write!(f, ", {millionths_of_available} millionths of SLC")
             }
         }
@@ -80,13 +80,13 @@ impl SuperblockShape {
     /// Returns the number of mapping units that fit into a superpage. A superpage is the data that one program writes to a die: a
     /// flash page of each plane and bit per cell. A unit is one logical page or several (`ssd.superblock.unit`).
     pub fn mapping_units_per_superpage(&self) -> u32 {
-        self.planes * self.bits_per_cell * self.units_per_flash_page
+        self.planes * self.bits_per_cell * self.mapping_units_per_flash_page
     }
 
     /// Returns the number of mapping units that fit into a superpage with one bit per cell. They take the first places of the
     /// superpage, and its other places stay empty. A unit is one logical page or several (`ssd.superblock.unit`).
     pub(crate) fn slc_superpage_units(&self) -> u32 {
-        self.planes * self.units_per_flash_page
+        self.planes * self.mapping_units_per_flash_page
     }
 
     /// Returns the number of streams. The writes of one stream share open superblocks. The host has one stream for each placement
@@ -217,13 +217,13 @@ impl SuperblockShape {
     pub(crate) fn place(&self, ppn: u32) -> MappingUnitLocation {
         let units = self.mapping_units_per_superpage();
         let superpage = ppn / units;
-        let flash_page = ppn % units / self.units_per_flash_page;
+        let flash_page = ppn % units / self.mapping_units_per_flash_page;
         MappingUnitLocation {
             die: superpage % self.dies,
             plane: flash_page % self.planes,
             page_of_block: superpage / self.dies % self.superpages_of_superblock_per_die * self.bits_per_cell + flash_page / self.planes,
-            flash_page_in_drive: ppn / self.units_per_flash_page,
-            unit_of_page: ppn % self.units_per_flash_page,
+            flash_page_in_drive: ppn / self.mapping_units_per_flash_page,
+            unit_of_page: ppn % self.mapping_units_per_flash_page,
         }
     }
 }
@@ -279,7 +279,7 @@ pub enum SlcSuperblockCountLimit {
     /// Limits the superblocks with one bit per cell (SLC) to a share of the superblocks that are available to them. Available are all
     /// that hold one bit per cell at present. Free superblocks are available, too, except as many as collection aims to keep free
     /// (`ssd.superblock.target`).
-    ShareOfAvailable {
+    ShareOfSlcAndFreeSuperblocks {
         /// Share of the available superblocks that may hold one bit per cell (SLC), in millionths, from 1 to 1,000,000. Available are
         /// all that hold one bit per cell at present. Free superblocks are available, too, except as many as collection aims to keep
         /// free (`ssd.superblock.target`).
@@ -293,7 +293,7 @@ impl SlcSuperblockCountLimit {
     pub fn slc_superblocks_max(self, free: u32, in_use: u32, target: u32) -> u32 {
         match self {
             Self::Superblocks(all) => all,
-            Self::ShareOfAvailable { millionths_of_available } => {
+            Self::ShareOfSlcAndFreeSuperblocks { millionths_of_available } => {
                 let beyond = u64::from(free.saturating_sub(target) + in_use);
                 (beyond * u64::from(millionths_of_available) / 1_000_000) as u32
             }
@@ -310,7 +310,7 @@ mod tests {
         SuperblockShape {
             dies: 4,
             planes: 2,
-            units_per_flash_page: 2,
+            mapping_units_per_flash_page: 2,
             bits_per_cell: 2,
             superpages_of_superblock_per_die: 4,
             superblocks: 20,

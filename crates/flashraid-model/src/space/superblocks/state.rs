@@ -1,7 +1,7 @@
 //! The state of superblocks as bytes and back, so that the time of a warm-up is spent only once.
 //!
-//! The map is packed, followed by a few numbers per superblock. Reads are counted from the start of the run. [`Superblocks::load`] accepts
-//! any bytes, and a state that it does not refuse is consistent.
+//! The map is packed, followed by a few numbers per superblock. Reads are counted from the start of the run. [`SuperblockMapping::load`]
+//! accepts any bytes, and a state that it does not refuse is consistent.
 //!
 //! ```text
 //!  map: a place per unit, packed │ superblocks opened │ erases and number per superblock │ free: how many, which │
@@ -9,11 +9,11 @@
 //!  with SLC: per superblock, whether it holds one bit per cell │ the random stream of the victim policy, if it draws
 //! ```
 
-use super::{NONE, Open, State, Stream, Superblock, Superblocks};
+use super::{NONE, Open, State, Stream, Superblock, SuperblockMapping};
 use crate::space::codec::{Packer, Reader, STREAM_BYTES_MAX, Unpacker, bits_for, packed_bytes, put_streams, put_words};
 
-impl Superblocks {
-    /// Encodes the present state of the superblocks as bytes, from which [`Superblocks::load`] restores it. The write buffer must be
+impl SuperblockMapping {
+    /// Encodes the present state of the superblocks as bytes, from which [`SuperblockMapping::load`] restores it. The write buffer must be
     /// empty, and no operation may be in progress.
     pub fn save(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.saved_state_bytes_max() as usize);
@@ -52,7 +52,7 @@ impl Superblocks {
         packed_bytes(self.map.len(), self.bits_of_map())
     }
 
-    /// Returns the maximum number of bytes that [`Superblocks::save`] can return.
+    /// Returns the maximum number of bytes that [`SuperblockMapping::save`] can return.
     pub fn saved_state_bytes_max(&self) -> u64 {
         let placement = self.shape.placement_handles;
         let open = u64::from(self.shape.streams()) * (1 + 2 * (1 + u64::from(self.shape.dies)));
@@ -61,7 +61,7 @@ impl Superblocks {
         (self.packed_map_bytes() + self.streams.len() * STREAM_BYTES_MAX) as u64 + 4 * words
     }
 
-    /// Replaces the state by one that [`Superblocks::save`] returned for the same parameters.
+    /// Replaces the state by one that [`SuperblockMapping::save`] returned for the same parameters.
     ///
     /// # Errors
     /// Returns an explanation of what is wrong with the bytes. The state must not be used after that.
@@ -218,11 +218,11 @@ mod tests {
         (PlacementHandles::SINGLE_HANDLE, Some(SlcSuperblockCountLimit::Superblocks(4))),
     ];
 
-    fn warm(overwrites: f64, fresh: bool, rain: bool, (placement, slc): Apart) -> Superblocks {
+    fn warm(overwrites: f64, fresh: bool, rain: bool, (placement, slc): Apart) -> SuperblockMapping {
         let shape = SuperblockShape {
             dies: 3,
             planes: 2,
-            units_per_flash_page: 2,
+            mapping_units_per_flash_page: 2,
             bits_per_cell: 2,
             superpages_of_superblock_per_die: 4,
             superblocks: 30,
@@ -233,7 +233,7 @@ mod tests {
         };
         // The policy draws random numbers, so that its stream is saved.
         let victim = if rain { DChoices { d: 50 }.into() } else { Greedy {}.into() };
-        let mut space = Superblocks::filled(
+        let mut space = SuperblockMapping::filled(
             &SuperblockMappingParams {
                 shape,
                 die_to_channel_assignment: DieToChannelAssignment::consecutive(1),

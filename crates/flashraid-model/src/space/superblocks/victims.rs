@@ -1,6 +1,6 @@
 //! Choice of the superblock to collect: to gain room, to fold data with one bit per cell, or for upkeep.
 
-use super::{State, Superblock, Superblocks};
+use super::{State, Superblock, SuperblockMapping};
 use crate::space::victim::{SuperblockCandidate, VictimCandidates, VictimRandomness};
 
 /// Limits for upkeep: moves that protect data or level wear, and are not made to gain room (rule 223).
@@ -24,7 +24,7 @@ pub(crate) enum Upkeep {
     Wear,
 }
 
-impl Superblocks {
+impl SuperblockMapping {
     /// Returns true if some sealed superblock is worth collecting.
     pub(crate) fn has_victim(&self) -> bool {
         self.superblocks.iter().any(|block| block.state == State::Sealed && self.shape.is_useful(block.valid))

@@ -1,13 +1,13 @@
 //! Writes without simulated time: the initial fill, a warm-up, and instantaneous collection.
 
-use super::{NONE, PlacementHandles, State, Stream, Superblock, SuperblockShape, Superblocks};
+use super::{NONE, PlacementHandles, State, Stream, Superblock, SuperblockMapping, SuperblockShape};
 use crate::rng;
 use crate::space::tables::prefetch;
 
 /// Number of entries by which prefetching runs ahead.
 const AHEAD: usize = 16;
 
-impl Superblocks {
+impl SuperblockMapping {
     /// Maps all exported units of the mapping (one page or several, `ssd.superblock.unit`) in order, as the initial fill does.
     pub(super) fn fill(&mut self) {
         let mut writer = UntimedWriter::new(Stream::Host(0));
@@ -174,7 +174,7 @@ impl UntimedWriter {
         Self { stream, first: 0, filled: 0, next_die: 0, parity_superpages: 0 }
     }
 
-    fn put(&mut self, space: &mut Superblocks, unit: u32) {
+    fn put(&mut self, space: &mut SuperblockMapping, unit: u32) {
         if self.filled == 0 {
             self.begin(space);
         }
@@ -186,7 +186,7 @@ impl UntimedWriter {
     }
 
     /// Begins a superpage on the next die that has room. At least one die must have room.
-    fn begin(&mut self, space: &mut Superblocks) {
+    fn begin(&mut self, space: &mut SuperblockMapping) {
         let dies = space.die_order.len();
         let mut positions = (self.next_die..dies).chain(0..self.next_die);
         let at = positions.find(|&at| space.has_room(self.stream, space.die_order[at])).expect("a die has room");
@@ -196,7 +196,7 @@ impl UntimedWriter {
     }
 
     /// Closes the open superpage. Places that received no unit stay empty.
-    fn close(&mut self, space: &mut Superblocks) {
+    fn close(&mut self, space: &mut SuperblockMapping) {
         if self.filled > 0 {
             space.superpage_programmed(self.first);
             if let Some(parity) = space.superpage_began(self.first) {
@@ -224,7 +224,7 @@ impl UntimedWriters {
     }
 
     /// Writes one unit for the host.
-    fn write(&mut self, space: &mut Superblocks, unit: u32, handle: u8) {
+    fn write(&mut self, space: &mut SuperblockMapping, unit: u32, handle: u8) {
         if self.host[usize::from(handle)].filled == 0 {
             self.collect(space);
             self.host[usize::from(handle)].stream = space.stream_of_host(handle, 0);
@@ -236,7 +236,7 @@ impl UntimedWriters {
     }
 
     /// Moves all units of a victim and erases it.
-    fn collect_one(&mut self, space: &mut Superblocks, victim: u32) -> MovedUntimed {
+    fn collect_one(&mut self, space: &mut SuperblockMapping, victim: u32) -> MovedUntimed {
         let stream = space.collection_of(victim);
         let writer = &mut self.collection[usize::from(stream.handle())];
         let parity_before = writer.parity_superpages;
@@ -257,7 +257,7 @@ impl UntimedWriters {
 
     /// Collects superblocks until more of them are free than collection aims to keep free (`ssd.superblock.target`), or until none is
     /// worth collecting.
-    fn collect(&mut self, space: &mut Superblocks) {
+    fn collect(&mut self, space: &mut SuperblockMapping) {
         while space.free() <= space.target_free_superblocks
             && let Some(victim) = space.pick_victim()
         {
@@ -265,7 +265,7 @@ impl UntimedWriters {
         }
     }
 
-    fn close(&mut self, space: &mut Superblocks) {
+    fn close(&mut self, space: &mut SuperblockMapping) {
         self.host.iter_mut().chain(&mut self.collection).for_each(|writer| writer.close(space));
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::coordination::ForcedCollectionAmount;
 use crate::ids::{BlockId, DieId};
-use crate::space::pools::BlockPools;
+use crate::space::pools::PageMapping;
 use crate::ssd::params::SsdParams;
 
 /// Numbers of free blocks, and idle time, at which blocks of a pool are collected.
@@ -50,19 +50,19 @@ impl Watermarks {
 
     /// Returns true if a pool has so few free blocks that host writes must wait for collection there (rule 33).
     #[inline]
-    pub(crate) fn is_below_hard(&self, pools: &BlockPools, die: DieId, pool: u32) -> bool {
+    pub(crate) fn is_below_hard(&self, pools: &PageMapping, die: DieId, pool: u32) -> bool {
         f64::from(pools.free_blocks_of_pool(die, pool)) < self.hard_free_blocks
     }
 
     /// Returns the next block to collect because its pool needs free blocks. Pools in `busy` are left out. With `may_defer`, only pools
     /// at their start threshold need collection.
-    pub(crate) fn needed(&self, pools: &mut BlockPools, die: DieId, busy: u64, may_defer: bool) -> Due {
+    pub(crate) fn needed(&self, pools: &mut PageMapping, die: DieId, busy: u64, may_defer: bool) -> Due {
         let left_out = if may_defer { pools.pools_above_start(die) } else { 0 };
         pools.next_victim(die, busy | left_out)
     }
 
     /// Returns the next block to collect in idle time. Pools in `busy` are left out.
-    pub(crate) fn in_idle_time(&self, pools: &mut BlockPools, die: DieId, busy: u64) -> Due {
+    pub(crate) fn in_idle_time(&self, pools: &mut PageMapping, die: DieId, busy: u64) -> Due {
         pools.next_idle_clean(die, busy)
     }
 
@@ -75,7 +75,7 @@ impl Watermarks {
 
     /// Returns the next block to collect by forced work. Pools in `busy` are left out. If `idle_is_over`, work that may only be done in
     /// idle time requires none.
-    pub(crate) fn forced(&self, pools: &mut BlockPools, die: DieId, busy: u64, forced: &Forced, idle_is_over: bool) -> Due {
+    pub(crate) fn forced(&self, pools: &mut PageMapping, die: DieId, busy: u64, forced: &Forced, idle_is_over: bool) -> Due {
         match forced.work {
             ForcedCollectionAmount::ToWatermark => pools.next_clean_below(die, forced.below_free_blocks, busy | !forced.pools),
             _ if idle_is_over => None,

@@ -6,9 +6,9 @@ use super::paced::Paced;
 use super::upkeep::Upkeep;
 use crate::events::{TimeNs, VictimBlockCollection};
 use crate::ids::MemberId;
-use crate::space::superblocks::{SuperblockShape, Superblocks, Upkeep as Reason};
+use crate::space::superblocks::{SuperblockMapping, SuperblockShape, Upkeep as Reason};
 use crate::ssd::job::Table;
-use crate::ssd::params::SuperblockParams;
+use crate::ssd::params::SuperblockDriveParams;
 
 /// The valid units of the mapping (one page or several, `ssd.superblock.unit`) in one superpage of a victim superblock. They are moved
 /// together.
@@ -101,7 +101,7 @@ pub(crate) struct Collection {
 
 impl Collection {
     /// Returns the state before any collection. Instantaneous collection is driven by [`Collection::next_instant_victim`].
-    pub(crate) fn new(shape: &SuperblockShape, params: &SuperblockParams, idle_ns: Option<u64>, instantaneous: bool) -> Self {
+    pub(crate) fn new(shape: &SuperblockShape, params: &SuperblockDriveParams, idle_ns: Option<u64>, instantaneous: bool) -> Self {
         Self {
             paced: Paced::new(params.collection),
             idle: Idle::new(idle_ns),
@@ -185,14 +185,14 @@ impl Collection {
     }
 
     /// Chooses the next victim by the policy. Returns true if there is one.
-    pub(crate) fn choose_victim(&mut self, media: &mut Superblocks) -> bool {
+    pub(crate) fn choose_victim(&mut self, media: &mut SuperblockMapping) -> bool {
         let Some(block) = media.pick_victim() else { return false };
         self.begin_victim(media, block, None);
         true
     }
 
     /// Makes a superblock the current victim.
-    fn begin_victim(&mut self, media: &mut Superblocks, block: u32, upkeep: Option<Reason>) {
+    fn begin_victim(&mut self, media: &mut SuperblockMapping, block: u32, upkeep: Option<Reason>) {
         let valid = media.superblocks[block as usize].valid;
         media.begin_victim(block);
         self.upkeep.victim_begins(upkeep);
@@ -201,7 +201,7 @@ impl Collection {
     }
 
     /// Starts the next step of collection, if there are enough credits or an urgent need, and room for units that are read.
-    pub(crate) fn next(&mut self, media: &mut Superblocks, need: Need) -> Next {
+    pub(crate) fn next(&mut self, media: &mut SuperblockMapping, need: Need) -> Next {
         let Some(mut victim) = self.victim else { return self.next_victim(media, need) };
         let (per_superpage, superpages) = (self.shape.mapping_units_per_superpage(), self.shape.superpages_per_superblock());
         let first_of = |superpage: u32| (victim.block * superpages + superpage) * per_superpage;
@@ -244,7 +244,7 @@ impl Collection {
     }
 
     /// Chooses the next victim if one is needed; otherwise returns [`Next::Nothing`].
-    fn next_victim(&mut self, media: &mut Superblocks, need: Need) -> Next {
+    fn next_victim(&mut self, media: &mut SuperblockMapping, need: Need) -> Next {
         // A superblock is moved for its own sake, if that is due and there is room. After one for wear another victim has its turn (rule
         // 223).
         if !self.paced.is_at_floor(need.free)
@@ -269,7 +269,7 @@ impl Collection {
 
     /// Returns true if no more units will soon fill the open superpage of this handle. This is so if space is needed and nothing else is
     /// moved, or if the current victim belongs to another handle.
-    pub(crate) fn gets_no_more_units(&self, media: &Superblocks, handle: u8, need: Need) -> bool {
+    pub(crate) fn gets_no_more_units(&self, media: &SuperblockMapping, handle: u8, need: Need) -> bool {
         let handle_of = |block: u32| media.superblocks[block as usize].handle;
         let is_read = |moving: &Moving| moving.parts == 0;
         match &self.victim {
@@ -323,12 +323,12 @@ impl Collection {
     }
 
     /// Returns true if no move is in progress and none can be started.
-    pub(crate) fn has_nothing_to_do(&self, media: &Superblocks) -> bool {
+    pub(crate) fn has_nothing_to_do(&self, media: &SuperblockMapping) -> bool {
         self.moving.is_empty() && !media.has_victim()
     }
 
     /// Returns the next superblock for instantaneous collection, if one is due, and its reason if that is upkeep (rule 216).
-    pub(crate) fn next_instant_victim(&mut self, media: &mut Superblocks) -> Option<(u32, Option<Reason>)> {
+    pub(crate) fn next_instant_victim(&mut self, media: &mut SuperblockMapping) -> Option<(u32, Option<Reason>)> {
         let target = self.paced.target();
         let overdue = self.upkeep.overdue(media).filter(|_| media.free() > target);
         let victim = match overdue.map(|(block, _)| block).or_else(|| media.folding_victim()) {
@@ -341,7 +341,7 @@ impl Collection {
     }
 
     /// Returns true if idle collection has reached its goal.
-    pub(crate) fn is_idle_goal_reached(&self, media: &Superblocks) -> bool {
+    pub(crate) fn is_idle_goal_reached(&self, media: &SuperblockMapping) -> bool {
         media.free() >= self.paced.goal() + media.reserved_for_slc() && !media.holds_slc()
     }
 

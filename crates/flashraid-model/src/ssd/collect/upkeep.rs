@@ -1,6 +1,6 @@
 //! Collection for upkeep: superblocks that many reads have disturbed, or that are less worn than others (rule 223).
 
-use crate::space::superblocks::{RefreshAndWearLevellingParams, Superblocks, Upkeep as Reason};
+use crate::space::superblocks::{RefreshAndWearLevellingParams, SuperblockMapping, Upkeep as Reason};
 
 /// Rules that choose superblocks for upkeep (rule 223).
 #[derive(Debug, Clone)]
@@ -17,7 +17,7 @@ impl Upkeep {
     }
 
     /// Returns the superblock that must be moved for upkeep, with the reason.
-    pub(crate) fn overdue(&self, media: &Superblocks) -> Option<(u32, Reason)> {
+    pub(crate) fn overdue(&self, media: &SuperblockMapping) -> Option<(u32, Reason)> {
         media.overdue(&self.limits, !self.has_levelled)
     }
 

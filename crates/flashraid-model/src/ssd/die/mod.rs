@@ -31,7 +31,7 @@ use crate::coordination::ToMember;
 use crate::events::TimeNs;
 use crate::ids::MemberId;
 use crate::space::Mapping;
-use crate::space::pools::BlockPools;
+use crate::space::pools::PageMapping;
 pub(crate) use pages::{ImmediateContext, Served};
 use pages::{PageContext, PageDies};
 use superpages::{SuperpageContext, SuperpageDies};
@@ -71,7 +71,7 @@ impl Dies {
         shortcuts: ExactFastPaths,
     ) -> Self {
         match space {
-            Mapping::BlockPools(_) => Self::Pages(PageDies::new(params, seed, member, controlled, shortcuts)),
+            Mapping::PageMapping(_) => Self::Pages(PageDies::new(params, seed, member, controlled, shortcuts)),
             Mapping::Superblocks(media) => {
                 let superblock = params.superblock.as_ref().expect(ONE_KIND);
                 Self::Superpages(Box::new(SuperpageDies::new(params, superblock, media, seed, member)))
@@ -85,9 +85,9 @@ impl Dies {
     ///
     /// Panics if the member has superblocks.
     #[inline]
-    pub(super) fn of_pages<'a>(&'a self, space: &'a Mapping) -> (&'a PageDies, &'a BlockPools) {
+    pub(super) fn of_pages<'a>(&'a self, space: &'a Mapping) -> (&'a PageDies, &'a PageMapping) {
         match (self, space) {
-            (Self::Pages(own), Mapping::BlockPools(pools)) => (own, pools),
+            (Self::Pages(own), Mapping::PageMapping(pools)) => (own, pools),
             _ => unreachable!("{ONE_KIND}"),
         }
     }
@@ -125,7 +125,7 @@ impl Dies {
     /// Returns the work that the host's writes so far leave to the dies, except for the contents of the write buffer.
     pub(super) fn owed(&self, space: &Mapping, preemptive: bool, now: TimeNs) -> PendingFlashWork {
         match (self, space) {
-            (Self::Pages(own), Mapping::BlockPools(pools)) => own.owed(pools, preemptive, now),
+            (Self::Pages(own), Mapping::PageMapping(pools)) => own.owed(pools, preemptive, now),
             (Self::Superpages(own), Mapping::Superblocks(media)) => own.owed(media, now),
             _ => unreachable!("{ONE_KIND}"),
         }
@@ -134,7 +134,7 @@ impl Dies {
     /// Returns the latest time at which collection lets a read into one of the dies, as estimated; `None` if none collects.
     pub(super) fn collects_until(&self, space: &Mapping, parts: &SsdParts, now: TimeNs) -> Option<TimeNs> {
         match (self, space) {
-            (Self::Pages(own), Mapping::BlockPools(pools)) => own.collects_until(pools, parts, now),
+            (Self::Pages(own), Mapping::PageMapping(pools)) => own.collects_until(pools, parts, now),
             (Self::Superpages(own), Mapping::Superblocks(media)) => own.collects_until(media, now),
             _ => unreachable!("{ONE_KIND}"),
         }
@@ -170,7 +170,7 @@ impl Dies {
     /// Returns a sentence that names the first invariant that does not hold.
     pub(crate) fn verify_space(&self, space: &Mapping) -> Result<(), String> {
         match (self, space) {
-            (Self::Pages(own), Mapping::BlockPools(pools)) => pools.verify_during_cleans(|die| own.cleans(die)),
+            (Self::Pages(own), Mapping::PageMapping(pools)) => pools.verify_during_cleans(|die| own.cleans(die)),
             _ => space.verify_invariants(),
         }
     }
@@ -199,7 +199,7 @@ impl Dies {
     /// Writes logical pages in order, each with its stream. It takes no simulated time and counts nothing.
     pub(super) fn overwrite_untimed(&self, space: &mut Mapping, front: &Front, pages: &[(u32, u8)]) {
         match (self, space) {
-            (Self::Pages(own), Mapping::BlockPools(pools)) => own.overwrite_untimed(pools, pages),
+            (Self::Pages(own), Mapping::PageMapping(pools)) => own.overwrite_untimed(pools, pages),
             (Self::Superpages(own), Mapping::Superblocks(media)) => own.overwrite_untimed(media, front, pages),
             _ => unreachable!("{ONE_KIND}"),
         }
@@ -215,7 +215,7 @@ impl<'a> ImmediateContext<'a> {
     #[inline]
     pub(super) fn new(dies: &'a mut Dies, space: &'a mut Mapping, parts: &'a mut SsdParts) -> Self {
         match (dies, space) {
-            (Dies::Pages(own), Mapping::BlockPools(pools)) => Self { pools, parts, own },
+            (Dies::Pages(own), Mapping::PageMapping(pools)) => Self { pools, parts, own },
             _ => unreachable!("{ONE_KIND}"),
         }
     }
@@ -242,7 +242,7 @@ impl<'a> DieContext<'a> {
         out: &'a mut SsdOutbox,
     ) -> Self {
         match (dies, space) {
-            (Dies::Pages(own), Mapping::BlockPools(pools)) => Self::Pages(PageContext { out, pools, front, parts, own }),
+            (Dies::Pages(own), Mapping::PageMapping(pools)) => Self::Pages(PageContext { out, pools, front, parts, own }),
             (Dies::Superpages(own), Mapping::Superblocks(media)) => Self::Superpages(SuperpageContext { out, media, front, parts, own }),
             _ => unreachable!("{ONE_KIND}"),
         }

@@ -16,7 +16,7 @@ mod queues;
 mod superpages;
 
 use super::counters::FrontEndCounters;
-use super::job::{FrontWake, LogicalPageOp, OpEnd, Table, Waiter};
+use super::job::{FrontWake, LogicalPageOp, PageOpEnd, Table, Waiter};
 use super::outbox::SsdOutbox;
 use super::params::{ControllerCoresParams, FrontEndParams, HostLinkParams};
 use super::wire::Wire;
@@ -232,7 +232,7 @@ impl Front {
         time.other_ns += waiter.other_ns;
         time.queue_ns = at - waiter.arrived - time.total_ns();
         let met_gc = time.collection_ns > 0;
-        out.ends.push(OpEnd { completion_tag: waiter.completion, member: self.member, at, met_gc, time_parts: time });
+        out.page_op_end_times.push(PageOpEnd { completion_tag: waiter.completion, member: self.member, at, met_gc, time_parts: time });
         self.pages_end(waiter.fetched_id, 1, at, out);
     }
 
@@ -247,7 +247,13 @@ impl Front {
         }
         time.queue_ns = at - command.arrived - time.total_ns();
         for op in &command.ops {
-            out.ends.push(OpEnd { completion_tag: op.completion_tag, member: self.member, at, met_gc: false, time_parts: time });
+            out.page_op_end_times.push(PageOpEnd {
+                completion_tag: op.completion_tag,
+                member: self.member,
+                at,
+                met_gc: false,
+                time_parts: time,
+            });
         }
         self.pages_end(command.fetched_id, command.ops.len() as u32, at, out);
         self.release(id, command);

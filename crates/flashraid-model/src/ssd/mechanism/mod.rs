@@ -21,7 +21,7 @@ use serde_json::{Map, Value, json};
 /// users write.
 pub trait DieDelayMechanism: Sized {
     /// Type of the counters of the mechanism.
-    type Counters: Counters;
+    type Counters: DieDelayCounters;
     /// State that the mechanism keeps for each die.
     type AtDie: DelayMechanismStateOfDie<Self::Counters>;
 
@@ -67,7 +67,7 @@ pub trait DelayMechanismStateOfDie<C>: std::fmt::Debug + Clone {
 
 /// Counters of a mechanism (an optional behaviour of an SSD that takes time of its dies, such as read retries). The macro [`counters!`]
 /// implements this trait.
-pub trait Counters: CounterSet + Default {
+pub trait DieDelayCounters: CounterSet + Default {
     /// Heading above the counters of a mechanism in reports. A mechanism is an optional behaviour of an SSD, such as read retries.
     const TITLE: &'static str;
 
@@ -146,7 +146,7 @@ macro_rules! counters {
             pub struct $Name { $(#[doc = $meaning] $field,)* }
         }
 
-        impl $crate::ssd::mechanism::Counters for $Name {
+        impl $crate::ssd::mechanism::DieDelayCounters for $Name {
             const TITLE: &'static str = $title;
 
             fn figures(&self) -> Vec<$crate::ssd::mechanism::ReportedDieDelayCounter> {
@@ -285,7 +285,7 @@ macro_rules! mechanisms {
             pub fn figures(&self) -> Vec<DieDelayCounterTable> {
                 vec![$(DieDelayCounterTable {
                     config_table_name: stringify!($table),
-                    title: <<$Type as DieDelayMechanism>::Counters as Counters>::TITLE,
+                    title: <<$Type as DieDelayMechanism>::Counters as DieDelayCounters>::TITLE,
                     figures: self.$table.figures(),
                 }),*]
             }

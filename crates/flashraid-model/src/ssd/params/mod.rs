@@ -19,7 +19,7 @@ pub(crate) use front::PLACEMENT_HANDLES_MAX;
 pub use front::{BufferParams, ControllerCoresParams, FrontEndParams, SubmissionQueueParams};
 pub use superblock::{
     OperationSuspensionParams, PlaneReadMode, ProgramEraseSuspensionParams, SlcSuperblockParams, SuperblockCollectionParams,
-    SuperblockParams,
+    SuperblockDriveParams,
 };
 
 /// Parameters of one member SSD.
@@ -54,7 +54,7 @@ pub struct SsdParams {
     pub die_delay_mechanisms: Mechanisms,
     /// Settings of a drive with superblocks behind a write buffer; `None` for a drive with pools of blocks. Superblocks replace pools,
     /// planes and the choice of dies for writes (section 24 of the rules).
-    pub superblock: Option<SuperblockParams>,
+    pub superblock: Option<SuperblockDriveParams>,
 }
 
 impl SsdParams {
@@ -66,7 +66,7 @@ impl SsdParams {
 
     /// Returns the parameters of the front, if there is one.
     pub(super) fn front(&self) -> Option<FrontEndParams> {
-        self.superblock.as_ref().map(SuperblockParams::front).or(self.front_end)
+        self.superblock.as_ref().map(SuperblockDriveParams::front).or(self.front_end)
     }
 
     /// Returns the number of pages in a unit, the smallest amount of data that buffer and mapping handle.
@@ -90,7 +90,7 @@ impl SsdParams {
                 starts_empty: superblock.starts_empty,
             });
         }
-        MappingParams::BlockPools(BlockPoolsFtlParams {
+        MappingParams::PageMapping(BlockPoolsFtlParams {
             geometry: self.geometry,
             overwrites_may_change_die: self.die_choice_for_writes == DieChoiceForWrites::Dynamic,
             plane_choice: self.plane_choice,
@@ -132,7 +132,7 @@ impl SsdParams {
         let (t, g) = (&self.timing, &self.geometry);
         let transfers = if self.gc.copy_back { 0 } else { 2 };
         let moves = u64::from(g.data_pages_per_block().saturating_sub(1));
-        let summary_ns = if g.has_summary_page { t.summary_page_transfer_ns + t.page_program_ns } else { 0 };
+        let summary_ns = if g.has_summary_page { t.block_summary_page_transfer_ns + t.page_program_ns } else { 0 };
         moves * (t.page_read_ns + t.page_program_ns + transfers * t.page_transfer_ns) + summary_ns + t.block_erase_ns
     }
 
@@ -153,7 +153,7 @@ pub struct ExactFastPaths {
     /// True to compute the end of an operation already when the operation arrives at the SSD. This is possible only in an SSD in
     /// which nothing can interrupt or delay an operation later. Such an SSD has no preemption, write buffer, link or shared channel,
     /// for example.
-    pub computes_ends_on_arrival: bool,
+    pub computes_operation_ends_on_arrival: bool,
     /// True to use fewer events for dies whose work nothing can interrupt. The end of an operation of such a die gets no event of its
     /// own. The die computes it later: when its next operation or the next message of the controller arrives, or at the end of the run.
     /// Results stay the same.
@@ -162,7 +162,7 @@ pub struct ExactFastPaths {
 
 impl Default for ExactFastPaths {
     fn default() -> Self {
-        Self { computes_ends_on_arrival: true, skips_operation_end_events: true }
+        Self { computes_operation_ends_on_arrival: true, skips_operation_end_events: true }
     }
 }
 
@@ -237,7 +237,7 @@ impl GcParams {
 pub struct GcPreemption {
     /// Time for which a die checks its queue of waiting requests, between two steps of the collection of a block, in nanoseconds. The
     /// die does nothing else during this poll.
-    pub poll_duration_ns: u64,
+    pub queue_poll_duration_ns: u64,
     /// Number of free blocks below which host writes wait during collection, as a share of `start_threshold_free_blocks`, from 0 to 1. The
     /// paper on preemptive collection (PGC) calls this number T_hard. Free blocks are counted in the pool of blocks whose victim is
     /// collected. There is one exception if `serves_moving_page_from_register` is true: writes of the page that is being moved need
@@ -252,7 +252,7 @@ pub struct GcPreemption {
     /// the page register during the move, so that `serves_moving_page_from_register` must be true, too.
     pub moves_host_requested_pages_first: bool,
     /// Suspension of programs and erases in progress by reads; `None` for no suspension.
-    pub suspension: Option<Suspension>,
+    pub suspension: Option<ProgramEraseSuspension>,
 }
 
 /// Rule that decides which host requests run at the same time as a step of the collection of a block (rule 37). Such a step is the read
@@ -280,7 +280,7 @@ pub enum HostOverlapWithMoves {
 
 /// Suspension of programs and erases by reads (Wu & He, FAST 2012).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Suspension {
+pub struct ProgramEraseSuspension {
     /// Time from the interruption until the first read starts, in nanoseconds.
     pub suspend_ns: u64,
     /// Time from the end of the last read until the operation continues, in nanoseconds.

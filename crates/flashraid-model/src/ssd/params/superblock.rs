@@ -8,12 +8,12 @@ use crate::space::superblocks::{PlacementHandles, RefreshAndWearLevellingParams,
 /// rules). A superpage is what one program of a die writes: in each plane, one flash page for each bit of a cell. A superblock is the
 /// same block of all planes of all dies.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SuperblockParams {
+pub struct SuperblockDriveParams {
     /// Number of logical pages in a unit, at least 1. A unit is the granularity of the drive's map, which has one entry for each unit.
     pub pages_per_mapping_unit: u32,
     /// Number of units (of `pages_per_mapping_unit` logical pages each) in a flash page, at most 64. A flash page is what a plane reads
     /// at a time.
-    pub units_per_flash_page: u32,
+    pub mapping_units_per_flash_page: u32,
     /// Number of flash pages that one program writes to each plane, which is the number of bits in a cell.
     pub bits_per_cell: u32,
     /// Times that the cells of a plane take to read a page, in nanoseconds, by type of page; at least one entry. The transfer of the
@@ -59,7 +59,7 @@ pub struct SuperblockParams {
     pub starts_empty: bool,
 }
 
-impl SuperblockParams {
+impl SuperblockDriveParams {
     /// Returns the parameters of the front: the write buffer, the queues and the processor cores, which lie in front of the dies.
     pub(in crate::ssd) fn front(&self) -> FrontEndParams {
         FrontEndParams { write_buffer: Some(self.buffer), queues: self.submission_queues, firmware: self.firmware }
@@ -67,12 +67,12 @@ impl SuperblockParams {
 
     /// Returns the sizes of superpages and superblocks of a drive with this flash.
     pub fn shape(&self, geometry: &Geometry) -> SuperblockShape {
-        let superpage_rows_pages = self.bits_per_cell * self.units_per_flash_page * self.pages_per_mapping_unit;
+        let superpage_rows_pages = self.bits_per_cell * self.mapping_units_per_flash_page * self.pages_per_mapping_unit;
         let exported_pages = u64::from(geometry.exported_pages_per_die()) * u64::from(geometry.dies);
         SuperblockShape {
             dies: geometry.dies,
             planes: geometry.planes,
-            units_per_flash_page: self.units_per_flash_page,
+            mapping_units_per_flash_page: self.mapping_units_per_flash_page,
             bits_per_cell: self.bits_per_cell,
             superpages_of_superblock_per_die: geometry.pages_per_block / superpage_rows_pages,
             superblocks: geometry.blocks_per_plane,

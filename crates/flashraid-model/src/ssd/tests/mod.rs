@@ -25,9 +25,9 @@ fn params() -> SsdParams {
     params.geometry.pages_per_block = 8;
     (params.timing.page_program_ns, params.timing.block_erase_ns) = (1000, 5000);
     params.link = Some(HostLinkParams { page_transfer_ns: 4, full_duplex: true });
-    params.superblock = Some(SuperblockParams {
+    params.superblock = Some(SuperblockDriveParams {
         pages_per_mapping_unit: 1,
-        units_per_flash_page: 2,
+        mapping_units_per_flash_page: 2,
         bits_per_cell: 1,
         read_ns_by_page_type: vec![100],
         mapping_unit_transfer_ns: 10,
@@ -62,14 +62,14 @@ fn params() -> SsdParams {
     params
 }
 
-fn changed(change: impl FnOnce(&mut SuperblockParams)) -> SsdParams {
+fn changed(change: impl FnOnce(&mut SuperblockDriveParams)) -> SsdParams {
     let mut params = params();
     change(params.superblock.as_mut().expect("it has superblocks"));
     params
 }
 
 /// Two dies with parity: rows of two superpages, one of which takes units.
-fn with_parity(change: impl FnOnce(&mut SuperblockParams)) -> SsdParams {
+fn with_parity(change: impl FnOnce(&mut SuperblockDriveParams)) -> SsdParams {
     let mut params = changed(|superblock| {
         (superblock.has_parity_superpages, superblock.starts_empty, superblock.dies_programming_max) = (true, true, 2);
         change(superblock);
@@ -79,7 +79,7 @@ fn with_parity(change: impl FnOnce(&mut SuperblockParams)) -> SsdParams {
 }
 
 /// Two placement handles, and nothing mapped.
-fn with_handles(is_persistent: bool, change: impl FnOnce(&mut SuperblockParams)) -> SsdParams {
+fn with_handles(is_persistent: bool, change: impl FnOnce(&mut SuperblockDriveParams)) -> SsdParams {
     let mut params = changed(|superblock| {
         (superblock.placement_handles, superblock.starts_empty) =
             (PlacementHandles { count: 2, collection_separates_handles: is_persistent }, true);
@@ -115,7 +115,7 @@ impl Bench {
             self.agenda.insert((at, self.scheduled), wake);
             self.scheduled += 1;
         }
-        for end in std::mem::take(&mut self.out.ends) {
+        for end in std::mem::take(&mut self.out.page_op_end_times) {
             let done = self.done.entry(end.completion_tag).or_insert(0);
             *done = end.at.max(*done);
             self.parts.insert(end.completion_tag, end.time_parts);
@@ -186,7 +186,7 @@ impl Bench {
 
 impl Ssd {
     /// Returns the superblocks of an SSD that has them.
-    fn media(&self) -> &Superblocks {
+    fn media(&self) -> &SuperblockMapping {
         self.mapping().superblocks().expect("it has superblocks")
     }
 }

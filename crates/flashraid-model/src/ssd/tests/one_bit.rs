@@ -3,7 +3,7 @@
 use super::*;
 
 /// Two bits per cell, so that a superpage has four units on four rows. With one bit per cell a program takes 300 and a read 40.
-fn with_slc(room: SlcSuperblockCountLimit, change: impl FnOnce(&mut SuperblockParams)) -> SsdParams {
+fn with_slc(room: SlcSuperblockCountLimit, change: impl FnOnce(&mut SuperblockDriveParams)) -> SsdParams {
     let mut params = changed(|superblock| {
         (superblock.bits_per_cell, superblock.starts_empty) = (2, true);
         superblock.buffer =
@@ -68,7 +68,8 @@ fn idle_time_folds_what_one_bit_per_cell_holds() {
 #[test]
 fn a_full_drive_has_little_room_for_one_bit_per_cell() {
     let in_use = |millionths: u32, written: u32| {
-        let mut bench = Bench::new(&with_slc(SlcSuperblockCountLimit::ShareOfAvailable { millionths_of_available: millionths }, |_| {}));
+        let mut bench =
+            Bench::new(&with_slc(SlcSuperblockCountLimit::ShareOfSlcAndFreeSuperblocks { millionths_of_available: millionths }, |_| {}));
         for number in 0..written {
             let page = 2 * number;
             bench.forced_write(u64::from(number) * 10_000, number, page..page + 2);

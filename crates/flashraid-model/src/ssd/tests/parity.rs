@@ -72,7 +72,7 @@ fn parity_goes_round_over_all_superblocks() {
         let shape = SuperblockShape {
             dies,
             planes: 1,
-            units_per_flash_page: 2,
+            mapping_units_per_flash_page: 2,
             bits_per_cell: 1,
             superpages_of_superblock_per_die: rows,
             superblocks: 2 * dies,

@@ -134,7 +134,7 @@ fn preempting(preemption: GcPreemption, cache_read: bool) -> Bench {
 }
 
 const SEMI: GcPreemption = GcPreemption {
-    poll_duration_ns: 0,
+    queue_poll_duration_ns: 0,
     write_stall_to_gc_start_threshold_ratio: 0.0,
     host_overlap_with_moves: HostOverlapWithMoves::NoOverlap,
     serves_page_being_moved_from_register: false,

@@ -17,14 +17,15 @@ use crate::draw::draw_mixed_case;
 use crate::outcome::{Case, PhysicalPage};
 
 const SEMI: GcPreemption = GcPreemption {
-    poll_duration_ns: 10,
+    queue_poll_duration_ns: 10,
     write_stall_to_gc_start_threshold_ratio: 0.0,
     host_overlap_with_moves: HostOverlapWithMoves::NoOverlap,
     serves_page_being_moved_from_register: false,
     moves_host_requested_pages_first: false,
     suspension: None,
 };
-const SUSPEND: GcPreemption = GcPreemption { suspension: Some(Suspension { suspend_ns: 5, resume_ns: 6, suspensions_max: 1 }), ..SEMI };
+const SUSPEND: GcPreemption =
+    GcPreemption { suspension: Some(ProgramEraseSuspension { suspend_ns: 5, resume_ns: 6, suspensions_max: 1 }), ..SEMI };
 
 impl Case {
     fn trim(self, at_ns: u64, page: u64) -> Case {
@@ -232,12 +233,12 @@ fn forced_collection_with_plane_blocking() {
     case.params.coordination = Some(CoordinationParams {
         scheme: ReactiveInclusive {}.into(),
         forced_collection_amount: ForcedCollectionAmount::ToWatermark,
-        registration_threshold_free_blocks: 0,
+        joint_gc_registration_threshold_free_blocks: 0,
         joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
         request_to_collection_order_delay_ns: 0,
         begins_joint_collection_when_idle: false,
         all_dies_of_forced_member_collect: true,
-        controller_answers_member_requests: true,
+        controller_answers_gc_requests: true,
         coordinated_members: MemberSet::single(0),
         message_latency_ns: [0; MESSAGE_KINDS],
     });

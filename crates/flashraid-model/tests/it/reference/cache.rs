@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use flashraid_model::cache::{CacheCounters, CacheParams, CapacityUnit};
+use flashraid_model::cache::{CacheCounters, CapacityUnit, WriteCacheParams};
 use flashraid_model::counts::Maximum;
 use flashraid_model::placement::RaidLevel;
 use flashraid_model::request::{OpKind, Request};
@@ -13,7 +13,7 @@ use super::{Purpose, Simulation, layout};
 
 /// All caches, their memory, and who waits for what.
 pub(super) struct Caches {
-    params: CacheParams,
+    params: WriteCacheParams,
     /// The cache of stripes, if there is one, then those of the members.
     list: Vec<Cache>,
     has_group: bool,
@@ -134,7 +134,7 @@ enum Admission {
 }
 
 impl Caches {
-    pub(super) fn new(params: &CacheParams, members: usize) -> Caches {
+    pub(super) fn new(params: &WriteCacheParams, members: usize) -> Caches {
         let cache = |pages: u32, circles: usize| Cache {
             room_pages: u64::from(pages),
             circles: (0..circles).map(|_| Circle::default()).collect(),
@@ -148,7 +148,7 @@ impl Caches {
         if params.dirty_stripe_cache_capacity_pages > 0 {
             list.push(cache(
                 params.dirty_stripe_cache_capacity_pages,
-                if params.write_cache_parts.dirty_stripe_cache.is_some_and(|part| part.has_separate_ring_for_sequential_writes) {
+                if params.stripe_and_member_caches.dirty_stripe_cache.is_some_and(|part| part.has_separate_ring_for_sequential_writes) {
                     2
                 } else {
                     1
@@ -517,7 +517,7 @@ impl Simulation<'_> {
 
     fn host_write(&mut self, index: usize, pages: Vec<u64>) {
         let sequential = self.is_sequential(pages[0], pages[pages.len() - 1] + 1);
-        let parts = self.caches_now().params.write_cache_parts;
+        let parts = self.caches_now().params.stripe_and_member_caches;
         let to_group = parts.dirty_stripe_cache.is_some() && (parts.member_caches.is_none() || self.enters_front(&pages));
         let writer = self.new_writer(Some(index), None, sequential, pages);
         if to_group {
@@ -850,7 +850,7 @@ impl Simulation<'_> {
     /// Returns true if the cache is synchronised (rule 84) instead of independent (rule 83).
     fn synchronised(&self, cache: usize) -> bool {
         let caches = self.caches_now();
-        let by_policy = caches.params.write_cache_parts.member_caches.is_some_and(|part| part.member_caches_destage_together);
+        let by_policy = caches.params.stripe_and_member_caches.member_caches.is_some_and(|part| part.member_caches_destage_together);
         by_policy && !caches.is_group(cache) && !caches.are_flushed()
     }
 
@@ -924,7 +924,7 @@ impl Simulation<'_> {
             state.sequential_pages = (state.sequential_pages + 1).min(state.room_pages);
         }
         caches.flights.insert(flight, Flight { cache, slot, number, pages: entry.pages, began_ns: now, marked: entry.marked, void: false });
-        let is_front = caches.params.write_cache_parts.member_caches.is_some() && caches.is_group(cache);
+        let is_front = caches.params.stripe_and_member_caches.member_caches.is_some() && caches.is_group(cache);
         let counts = if is_front { &mut caches.counters.first_level_destages } else { &mut caches.counters.destages };
         counts.entries += 1;
         counts.pages += pages as u64;
@@ -950,7 +950,7 @@ impl Simulation<'_> {
             return self.destage_ends(flight);
         }
         let group = caches.is_group(cache);
-        if group && caches.params.write_cache_parts.member_caches.is_some() {
+        if group && caches.params.stripe_and_member_caches.member_caches.is_some() {
             let writer = self.new_writer(None, Some(flight), false, pages);
             return self.write_to_member_caches(writer);
         }

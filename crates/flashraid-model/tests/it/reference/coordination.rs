@@ -221,13 +221,11 @@ fn check_interval_ns(params: &CoordinationParams) -> Option<u64> {
 // The controller of the array.
 impl Simulation<'_> {
     pub(super) fn start_checks(&mut self) {
-        if self.windows().is_some()
-            && self.controller.as_ref().is_some_and(|controller| controller.params.controller_answers_member_requests)
-        {
+        if self.windows().is_some() && self.controller.as_ref().is_some_and(|controller| controller.params.controller_answers_gc_requests) {
             self.schedule_with_rank(0, CHECK_RANK + TURN_BEGINS, Event::NextTurn { number: 0 });
         }
         if let Some(Controller { params, .. }) = &self.controller
-            && params.controller_answers_member_requests
+            && params.controller_answers_gc_requests
             && let Some(interval_ns) = check_interval_ns(params)
         {
             self.schedule_with_rank(interval_ns, CHECK_RANK, Event::Check);
@@ -316,7 +314,7 @@ impl Simulation<'_> {
         let pools = self.ssd.pool_sizes();
         let now = self.now;
         let controller = self.controller.as_mut().expect("there is a controller");
-        if !controller.params.controller_answers_member_requests {
+        if !controller.params.controller_answers_gc_requests {
             return;
         }
         let is_lost = controller.lost.contains(&member);
@@ -589,7 +587,7 @@ impl Simulation<'_> {
         }
         let Some(controller) = &self.controller else { return };
         let (registers, asks) = (controller.params.scheme.members_report_low_free_blocks(), controller.is_soft());
-        if !self.knows_protocol(member) || free > controller.params.registration_threshold_free_blocks {
+        if !self.knows_protocol(member) || free > controller.params.joint_gc_registration_threshold_free_blocks {
             return;
         }
         if registers && !self.protocol(member).has_participated {
@@ -631,7 +629,7 @@ impl Simulation<'_> {
         let needs_leave = matches!(params.scheme, CoordinationPolicy::StaggeredCollection(_));
         let takes_turns = matches!(params.scheme, CoordinationPolicy::CollectionTimeWindows(_));
         let registers = params.scheme.members_report_low_free_blocks();
-        let role = Role { registers, t_soft_free_blocks: params.registration_threshold_free_blocks, needs_leave, takes_turns };
+        let role = Role { registers, t_soft_free_blocks: params.joint_gc_registration_threshold_free_blocks, needs_leave, takes_turns };
         self.knows_protocol(member).then_some(role)
     }
 
@@ -665,7 +663,7 @@ impl Simulation<'_> {
         }
         let CoordinationParams {
             all_dies_of_forced_member_collect: across_dies,
-            registration_threshold_free_blocks: t_soft_free_blocks,
+            joint_gc_registration_threshold_free_blocks: t_soft_free_blocks,
             ..
         } = self.controller.as_ref().expect("somebody forces").params;
         let limit = self.needs_leave(member).then(|| self.limit_of_leave(member));

@@ -18,7 +18,7 @@ impl Simulation<'_> {
         if self.clean(member, die, pool).state == 3 {
             return self.clean_goes_on(member, die, pool);
         }
-        let poll_duration_ns = self.preemption().expect("points need preemption").poll_duration_ns;
+        let poll_duration_ns = self.preemption().expect("points need preemption").queue_poll_duration_ns;
         self.phase_begins(member, die, pool, Phase::Point, vec![Step::Wait(poll_duration_ns)]);
     }
 

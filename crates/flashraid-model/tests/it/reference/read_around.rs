@@ -128,7 +128,7 @@ impl Simulation<'_> {
             return ends + if is_left { pages * move_ns + self.ssd.timing.block_erase_ns } else { 0 };
         }
         let polls = state.slot.is_none() && clean.phase == Phase::Point;
-        ends + if polls { 0 } else { preemption.poll_duration_ns }
+        ends + if polls { 0 } else { preemption.queue_poll_duration_ns }
     }
 
     fn collects_until(&self, member: usize) -> Option<u64> {

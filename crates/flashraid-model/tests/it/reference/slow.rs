@@ -1,6 +1,6 @@
 //! Members that are slow for a time (rules 250 to 252).
 
-use flashraid_model::array::{InjectedSlownessCounters, SlowMemberParams};
+use flashraid_model::array::{InjectedSlownessCounters, SlowMemberPeriodParams};
 use flashraid_model::rng;
 
 use super::{Event, Operation, Simulation};
@@ -10,7 +10,7 @@ impl Simulation<'_> {
     pub(super) fn operation_done(&mut self, member: usize, mut operation: Operation) {
         let now = self.now;
         let of_member = self.case.params.slow.iter().filter(|slow| slow.member as usize == member);
-        let mut times: Vec<SlowMemberParams> = of_member.copied().collect();
+        let mut times: Vec<SlowMemberPeriodParams> = of_member.copied().collect();
         times.sort_by_key(|time| time.from_ns);
         let issued = operation.issued_ns;
         let mut answered = now;
@@ -40,7 +40,7 @@ impl Simulation<'_> {
         self.schedule(answered - now, Event::Answered { operation });
     }
 
-    fn is_drawn(&self, time: &SlowMemberParams, issued: u64) -> bool {
+    fn is_drawn(&self, time: &SlowMemberPeriodParams, issued: u64) -> bool {
         let seed = rng::derive_seed(self.case.seed, "slow", u64::from(time.member));
         rng::uniform(&mut rng::stream(seed, "operation", issued)) < time.share_of_operations
     }

@@ -196,7 +196,7 @@ impl Simulation<'_> {
     pub(super) fn program_ns(&self) -> u64 {
         let (timing, geometry) = (&self.ssd.timing, &self.ssd.geometry);
         let is_spread = timing.spreads_summary_page_over_programs && geometry.has_summary_page;
-        let summary_ns = if is_spread { timing.summary_page_transfer_ns + timing.page_program_ns } else { 0 };
+        let summary_ns = if is_spread { timing.block_summary_page_transfer_ns + timing.page_program_ns } else { 0 };
         timing.page_program_ns + summary_ns / u64::from(geometry.data_pages_per_block())
     }
 
@@ -205,7 +205,7 @@ impl Simulation<'_> {
         let timing = &self.ssd.timing;
         let mut steps = vec![Step::Array(self.program_ns())];
         if fills_block && self.ssd.geometry.has_summary_page && !timing.spreads_summary_page_over_programs {
-            steps.extend([Step::Transfer(timing.summary_page_transfer_ns), Step::Summary(timing.page_program_ns)]);
+            steps.extend([Step::Transfer(timing.block_summary_page_transfer_ns), Step::Summary(timing.page_program_ns)]);
         }
         steps
     }

@@ -2,15 +2,15 @@
 
 use super::Room;
 use super::scatter::Scatter;
-use crate::{AddressGranularity, ArrayProperties};
+use crate::{ArrayProperties, SizeOrAddressGranularity};
 use flashraid_model::rng::{self, RandomStream};
 
 /// Minimum size of a chunk that is given as a page. Devices with smaller pages do not make chunks smaller.
 const PAGE_MIN_BYTES: u64 = 4096;
 
 /// Returns the default size of a chunk of addresses: one page.
-pub(super) fn a_page() -> AddressGranularity {
-    AddressGranularity::LogicalPage
+pub(super) fn a_page() -> SizeOrAddressGranularity {
+    SizeOrAddressGranularity::LogicalPage
 }
 
 /// Returns the default for `scatter`: popular chunks lie anywhere.
@@ -19,9 +19,9 @@ pub(super) fn is_scattered() -> bool {
 }
 
 /// Returns the number of bytes in a chunk.
-pub(super) fn chunk_bytes(chunk: AddressGranularity, space: &ArrayProperties) -> u64 {
+pub(super) fn chunk_bytes(chunk: SizeOrAddressGranularity, space: &ArrayProperties) -> u64 {
     match chunk {
-        AddressGranularity::LogicalPage => space.page_bytes.max(PAGE_MIN_BYTES),
+        SizeOrAddressGranularity::LogicalPage => space.page_bytes.max(PAGE_MIN_BYTES),
         chunk => chunk.bytes_in(space),
     }
 }
@@ -35,7 +35,7 @@ pub(super) struct Chunks {
 
 impl Chunks {
     /// Returns the number of chunks in a footprint, and the chunks themselves.
-    pub(super) fn new(chunk: AddressGranularity, scatter: bool, room: &Room, seed: u64) -> (u64, Self) {
+    pub(super) fn new(chunk: SizeOrAddressGranularity, scatter: bool, room: &Room, seed: u64) -> (u64, Self) {
         let places = chunk_bytes(chunk, room.space) / room.align_bytes;
         let count = room.places() / places;
         (count, Self { places, scatter: scatter.then(|| Scatter::new(count, seed)) })

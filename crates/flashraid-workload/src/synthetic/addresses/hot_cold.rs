@@ -3,7 +3,7 @@
 use super::chunks::{Chunks, a_page, is_scattered};
 use super::{AddressPattern, DrawPlaces, Problems, Room};
 use crate::units::Fraction;
-use crate::{AddressGranularity, Request};
+use crate::{Request, SizeOrAddressGranularity};
 use flashraid_model::rng::{self, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ pub struct HotCold {
     /// Size of a chunk: a group of consecutive addresses that are hot or cold together. The value `page` stands for at least 4 KiB,
     /// even if pages are smaller.
     #[serde(default = "a_page")]
-    pub chunk: AddressGranularity,
+    pub chunk: SizeOrAddressGranularity,
     /// True if hot chunks lie anywhere in the space, false if they come first.
     #[serde(default = "is_scattered")]
     pub scatter: bool,

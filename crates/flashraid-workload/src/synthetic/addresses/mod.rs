@@ -9,7 +9,7 @@ mod scatter;
 
 use super::check_share;
 use crate::units::Fraction;
-use crate::{AddressGranularity, ArrayProperties, OpKind, Request, SpecProblem};
+use crate::{ArrayProperties, OpKind, Request, SizeOrAddressGranularity, SpecProblem};
 use flashraid_model::policy::{policies, policy_config_serde};
 use flashraid_model::rng::{self, RandomStream};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -81,7 +81,7 @@ impl Problems {
     }
 
     /// Adds a problem unless the footprint has at least `chunks_min` chunks.
-    fn chunk(&mut self, chunk: AddressGranularity, room: &Room<'_>, chunks_min: u64) {
+    fn chunk(&mut self, chunk: SizeOrAddressGranularity, room: &Room<'_>, chunks_min: u64) {
         let chunk_bytes = chunks::chunk_bytes(chunk, room.space);
         let max_bytes = room.footprint_bytes / chunks_min;
         if chunk_bytes == 0 || chunk_bytes < room.align_bytes || chunk_bytes > max_bytes {
@@ -114,7 +114,7 @@ pub struct AddressSpec {
     /// Part of the array that is used, from its start; `None` for all of it.
     pub footprint: Option<Footprint>,
     /// Unit of which drawn addresses are multiples.
-    pub alignment: AddressGranularity,
+    pub alignment: SizeOrAddressGranularity,
     /// Names of parameters that the user wrote although the chosen pattern does not have them, but another pattern does. They have no
     /// effect on addresses, and the check of a configuration refuses them.
     pub unused_parameters: Vec<String>,
@@ -128,7 +128,7 @@ impl Default for AddressSpec {
             sequential_repeats_size_and_kind: false,
             member_skew: None,
             footprint: None,
-            alignment: AddressGranularity::LogicalPage,
+            alignment: SizeOrAddressGranularity::LogicalPage,
             unused_parameters: Vec::new(),
         }
     }
@@ -146,7 +146,7 @@ struct BesidePattern {
     footprint: Option<Footprint>,
     /// Unit of which addresses are multiples.
     #[serde(default = "chunks::a_page")]
-    align: AddressGranularity,
+    align: SizeOrAddressGranularity,
 }
 
 /// Key in the table under which users name the pattern.

@@ -3,7 +3,7 @@
 use super::chunks::{Chunks, a_page, is_scattered};
 use super::ranks::Ranks;
 use super::{AddressPattern, DrawPlaces, Problems, Room};
-use crate::{AddressGranularity, Request};
+use crate::{Request, SizeOrAddressGranularity};
 use flashraid_model::rng::{self, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ pub struct Zipf {
     pub exponent: f64,
     /// Run of equally likely addresses. It is a page, but at least 4 KiB, unless it is given in bytes.
     #[serde(default = "a_page")]
-    pub chunk: AddressGranularity,
+    pub chunk: SizeOrAddressGranularity,
     /// True if popular chunks lie anywhere, false if they come first.
     #[serde(default = "is_scattered")]
     pub scatter: bool,

@@ -1,8 +1,8 @@
 //! Exponential sizes (PGC Table III).
 
 use super::{Draw, Drawn, Problems, SizeLaw, page};
-use crate::quantities::MeanSize;
-use crate::{AddressGranularity, ArrayProperties};
+use crate::quantities::MeanRequestSize;
+use crate::{ArrayProperties, SizeOrAddressGranularity};
 use flashraid_model::rng::{self, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Exponential {
     /// Mean size of the requests, before or after sizes are rounded up to multiples of `grain`; `mean_is` says which.
-    pub mean: MeanSize,
+    pub mean: MeanRequestSize,
     /// Unit of which the sizes of requests are multiples.
     #[serde(default = "page")]
-    pub grain: AddressGranularity,
+    pub grain: SizeOrAddressGranularity,
     /// Meaning of `mean`: the mean size before or after sizes are rounded up to multiples of `grain`.
     #[serde(default)]
     pub mean_is: MeanBeforeOrAfterRounding,

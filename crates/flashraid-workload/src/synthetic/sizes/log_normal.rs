@@ -1,8 +1,8 @@
 //! Sizes with a log-normal distribution.
 
 use super::{Draw, Drawn, Problems, SizeLaw, page};
-use crate::quantities::MeanSize;
-use crate::{AddressGranularity, ArrayProperties};
+use crate::quantities::MeanRequestSize;
+use crate::{ArrayProperties, SizeOrAddressGranularity};
 use flashraid_model::rng::{self, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,13 +12,13 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct LogNormal {
     /// Mean size of requests, before sizes are rounded up to multiples of `grain`.
-    pub mean: MeanSize,
+    pub mean: MeanRequestSize,
     /// Standard deviation of the natural logarithm of request sizes, before sizes are rounded up to multiples of `grain`.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub sigma: f64,
     /// Unit of which the sizes of requests are multiples.
     #[serde(default = "page")]
-    pub grain: AddressGranularity,
+    pub grain: SizeOrAddressGranularity,
 }
 
 impl SizeLaw for LogNormal {

@@ -4,9 +4,9 @@
 
 use super::check_share;
 use super::generators::generators;
-use crate::quantities::MeanSize;
+use crate::quantities::MeanRequestSize;
 use crate::units::Size;
-use crate::{AddressGranularity, ArrayProperties, OpKind, Request, SpecProblem};
+use crate::{ArrayProperties, OpKind, Request, SizeOrAddressGranularity, SpecProblem};
 use flashraid_model::rng::{self, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -58,8 +58,8 @@ trait Draw: Send {
 }
 
 /// Returns the default grain.
-fn page() -> AddressGranularity {
-    AddressGranularity::LogicalPage
+fn page() -> SizeOrAddressGranularity {
+    SizeOrAddressGranularity::LogicalPage
 }
 
 impl<T: Into<Distribution>> From<T> for SizeSpec {
@@ -107,7 +107,7 @@ impl Problems {
         }
     }
 
-    fn mean(&mut self, MeanSize { bytes }: MeanSize, min: f64) {
+    fn mean(&mut self, MeanRequestSize { bytes }: MeanRequestSize, min: f64) {
         let max = self.footprint_bytes;
         if max > 0 && !(bytes >= min && bytes <= max as f64) {
             let min = if min < 1.0 { "more than 0".to_owned() } else { format!("{min} (the grain)") };
@@ -116,7 +116,7 @@ impl Problems {
     }
 
     /// Checks the mean of sizes that are multiples of a grain. It cannot be smaller than the grain.
-    fn mean_of_multiples(&mut self, mean: MeanSize, grain_bytes: u64) {
+    fn mean_of_multiples(&mut self, mean: MeanRequestSize, grain_bytes: u64) {
         self.size("grain", grain_bytes);
         self.mean(mean, grain_bytes as f64);
     }

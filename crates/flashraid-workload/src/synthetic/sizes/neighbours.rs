@@ -1,8 +1,8 @@
 //! Sizes with an exact mean, from two neighbouring multiples of a grain.
 
 use super::{Draw, Drawn, Problems, SizeLaw, page};
-use crate::quantities::MeanSize;
-use crate::{AddressGranularity, ArrayProperties};
+use crate::quantities::MeanRequestSize;
+use crate::{ArrayProperties, SizeOrAddressGranularity};
 use flashraid_model::rng::{self, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Neighbours {
     /// Mean of the sizes of requests.
-    pub mean: MeanSize,
+    pub mean: MeanRequestSize,
     /// Unit of which the sizes of requests are multiples.
     #[serde(default = "page")]
-    pub grain: AddressGranularity,
+    pub grain: SizeOrAddressGranularity,
 }
 
 impl SizeLaw for Neighbours {

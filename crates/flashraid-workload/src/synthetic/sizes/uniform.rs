@@ -2,7 +2,7 @@
 
 use super::{Draw, Drawn, Problems, SizeLaw, page};
 use crate::units::Size;
-use crate::{AddressGranularity, ArrayProperties};
+use crate::{ArrayProperties, SizeOrAddressGranularity};
 use flashraid_model::rng::{self, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub struct Uniform {
     pub max: Size,
     /// Unit of which the sizes of requests are multiples.
     #[serde(default = "page")]
-    pub grain: AddressGranularity,
+    pub grain: SizeOrAddressGranularity,
 }
 
 impl SizeLaw for Uniform {

@@ -450,7 +450,7 @@ impl Format {
     /// Returns the row for the table of formats in docs/traces.md: name, columns, units of times and addresses, and "yes" or "no" for
     /// writing the format.
     #[must_use]
-    pub fn table_row(self) -> String {
+    pub fn docs_table_row(self) -> String {
         let FormatDescription { columns, times, sector_bytes, writing, .. } = self.full_description();
         let addresses = match sector_bytes {
             None => "bytes".to_owned(),
@@ -536,7 +536,7 @@ mod tests {
     fn the_book_has_every_format() {
         let book = include_str!("../../../../../docs/traces.md");
         for format in Format::ALL {
-            let row = format.table_row() + "\n";
+            let row = format.docs_table_row() + "\n";
             assert!(book.contains(&row), "docs/traces.md lacks the row\n{row}");
         }
     }

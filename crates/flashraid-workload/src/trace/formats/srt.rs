@@ -62,7 +62,7 @@ impl TraceFormat for Srt {
     fn skip_head(input: &mut Input) -> Result<(), SourceError> {
         let (sample, _) = input.sample();
         let Some(end) = sample.iter().position(|byte| *byte == END_OF_HEADER) else {
-            return Err(SourceError::Input(format!(
+            return Err(SourceError::InvalidInput(format!(
                 "{}: found no form feed in the first MiB, expected one after the header of SRT",
                 input.name()
             )));
@@ -79,7 +79,7 @@ impl TraceFormat for Srt {
             Some(size) => input.record(size),
             None if head.len() == 4 => {
                 let found = u32::from_be_bytes([head[0], head[1], head[2], head[3]]);
-                Err(SourceError::Input(format!(
+                Err(SourceError::InvalidInput(format!(
                     "{}: byte {} after decompression: found a record of {found} bytes, expected 8 to 4096; the file is damaged from here",
                     input.name(),
                     input.position() + 1

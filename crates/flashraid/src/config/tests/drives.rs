@@ -58,7 +58,7 @@ fn a_drive_is_scaled_by_its_width() {
             (&own.read_ns_by_page_type, own.mapping_unit_transfer_ns, own.collection.target_free_superblocks),
             (&of_drive.read_ns_by_page_type, of_drive.mapping_unit_transfer_ns, 6)
         );
-        let latency = |drive: &flashraid_model::ssd::SuperblockParams| {
+        let latency = |drive: &flashraid_model::ssd::SuperblockDriveParams| {
             (drive.firmware.latency_after_core_ns, drive.firmware.core_ns_per_write, drive.buffer.acknowledge_ns)
         };
         assert_eq!(latency(own), latency(of_drive));
@@ -81,7 +81,7 @@ fn times_and_sizes_of_a_drive_are_those_of_its_keys() {
                 [ssd.firmware]\ncores = 2\nread = \"1us\"\nwrite = \"2us\"\nmove = \"3us\"\nlatency = \"4us\"\n[ssd.warm_up]\nstart = \"fresh\"\n";
     let scenario = good(&format!("{GEN5}{text}"));
     let superblock = scenario.array.ssd.superblock.unwrap();
-    assert_eq!((superblock.pages_per_mapping_unit, superblock.units_per_flash_page, superblock.bits_per_cell), (4, 1, 3));
+    assert_eq!((superblock.pages_per_mapping_unit, superblock.mapping_units_per_flash_page, superblock.bits_per_cell), (4, 1, 3));
     assert_eq!(superblock.read_ns_by_page_type, [40_000, 60_000, 80_000]);
     assert_eq!((superblock.mapping_unit_transfer_ns, superblock.dies_programming_max), (16_384, 7));
     assert_eq!(
@@ -177,7 +177,7 @@ fn one_bit_per_cell_takes_its_share_of_superblocks() {
     // The share is of 910 superblocks, with fractions rounded up.
     let times = |room: SlcSuperblockCountLimit| Some(SlcSuperblockParams { superblock_limit: room, program_ns: 160_000, read_ns: 20_000 });
     assert_eq!(slc(&of("static")), times(SlcSuperblockCountLimit::Superblocks(46)));
-    assert_eq!(slc(&of("dynamic")), times(SlcSuperblockCountLimit::ShareOfAvailable { millionths_of_available: 50_000 }));
+    assert_eq!(slc(&of("dynamic")), times(SlcSuperblockCountLimit::ShareOfSlcAndFreeSuperblocks { millionths_of_available: 50_000 }));
     assert_eq!(slc(&good(GEN5)), None);
 
     let check = |scenario: &Scenario| crate::check::check_scenario(scenario);

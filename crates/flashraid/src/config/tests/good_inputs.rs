@@ -37,9 +37,9 @@ fn pipelining_is_off_on_or_in_flight() {
 
 #[test]
 fn members_that_are_slow_for_a_time() {
-    use flashraid_model::array::{SlowMemberParams, StallParams};
+    use flashraid_model::array::{SlowMemberPeriodParams, StallParams};
     let slow = |text: &str| good(text).array.slow;
-    let always = SlowMemberParams {
+    let always = SlowMemberPeriodParams {
         member: 3,
         from_ns: 0,
         until_ns: u64::MAX,
@@ -50,7 +50,7 @@ fn members_that_are_slow_for_a_time() {
     };
     assert_eq!(slow("[array.slow]\nmember = 3\nfactor = 10\nshare = 0.05\n"), [always]);
     let text = "[[array.slow]]\nmember = 1\nuntil = \"1s\"\nadd = \"2ms\"\n[[array.slow]]\nmember = 1\nfrom = \"1s\"\nstall = \"5ms\"\nevery = \"1s\"\n";
-    let added = SlowMemberParams {
+    let added = SlowMemberPeriodParams {
         member: 1,
         until_ns: 1_000_000_000,
         flash_time_factor: 1.0,
@@ -59,7 +59,7 @@ fn members_that_are_slow_for_a_time() {
         ..always
     };
     let stalls = Some(StallParams { length_ns: 5_000_000, every_ns: 1_000_000_000 });
-    assert_eq!(slow(text), [added, SlowMemberParams { from_ns: 1_000_000_000, until_ns: u64::MAX, add_ns: 0, stalls, ..added }]);
+    assert_eq!(slow(text), [added, SlowMemberPeriodParams { from_ns: 1_000_000_000, until_ns: u64::MAX, add_ns: 0, stalls, ..added }]);
 }
 
 /// Each remedy was refused in earlier versions for one of these, all at once here (rules 90 to 109).
@@ -112,13 +112,13 @@ fn another_policy_keeps_the_other_keys_of_the_cache() {
     let cache = scenario_from_toml("test.toml", text, &sets, None).unwrap().array.cache.unwrap();
     assert_eq!(
         (
-            cache.write_cache_parts,
+            cache.stripe_and_member_caches,
             cache.dirty_stripe_cache_capacity_pages,
             cache.destage_start_fill,
             cache.full_speed_destage_fill_fraction,
             cache.destages_in_flight_max
         ),
-        (flashraid_model::cache::WowCache::WRITE_CACHE_PARTS, 256, 0.5, 0.6, 4)
+        (flashraid_model::cache::WowCache::STRIPE_AND_MEMBER_CACHES, 256, 0.5, 0.6, 4)
     );
 }
 
@@ -140,12 +140,12 @@ fn caches_share_out_their_size_as_the_paper_does() {
     let by_default = cache("lawc-raid0-8", "lawc", "");
     assert_eq!(
         (
-            by_default.write_cache_parts,
+            by_default.stripe_and_member_caches,
             by_default.destage_start_fill,
             by_default.full_speed_destage_fill_fraction,
             by_default.destages_in_flight_max
         ),
-        (LayoutAwareWriteCache::WRITE_CACHE_PARTS, 0.0, 0.0, 1)
+        (LayoutAwareWriteCache::STRIPE_AND_MEMBER_CACHES, 0.0, 0.0, 1)
     );
     assert_eq!(
         (by_default.nvm_page_read_ns, by_default.nvm_page_write_ns, by_default.destage_wait_for_other_members_max_ns),
@@ -223,7 +223,7 @@ fn the_papers_devices_have_the_figures_of_the_reference() {
     for ssd in [&ggc, &pgc] {
         assert_eq!(ssd.timing.page_read_ns + ssd.timing.page_transfer_ns, 130_600);
         assert_eq!(ssd.timing.page_program_ns + ssd.timing.page_transfer_ns, 305_600);
-        assert_eq!(ssd.timing.page_program_ns + ssd.timing.summary_page_transfer_ns, 213_200);
+        assert_eq!(ssd.timing.page_program_ns + ssd.timing.block_summary_page_transfer_ns, 213_200);
         assert!(ssd.gc.copy_back && ssd.geometry.has_summary_page && ssd.link.is_none() && ssd.channel.is_none());
     }
     let lawc = device("lawc2017");
@@ -307,7 +307,7 @@ fn members_ask_softly_where_the_controller_may_wait() {
 #[test]
 fn the_idealised_device_is_one_setting_away() {
     let ideal = good("ssd.transfer = \"none\"\nssd.summary_page = false\n").array.ssd;
-    assert_eq!((ideal.timing.page_transfer_ns, ideal.timing.summary_page_transfer_ns), (0, 0));
+    assert_eq!((ideal.timing.page_transfer_ns, ideal.timing.block_summary_page_transfer_ns), (0, 0));
     assert_eq!(ideal.geometry.data_pages_per_block(), 64);
 }
 

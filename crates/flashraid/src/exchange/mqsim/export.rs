@@ -7,7 +7,7 @@ use flashraid_model::ssd::{GcPreemption as Preempted, SsdParams};
 use super::tags::{Section, TAGS};
 use super::{COLLECTS_BELOW_AT_LEAST, picoseconds_per_byte, workload};
 use crate::config::{
-    BlockPoolScope, BlockSummaryPage, ControllerDiePath, DieChoiceForWrites, DieNumberingOrder, Duplex, HalfDuplexBandwidthLimit,
+    BlockPoolScope, BlockSummaryPage, ControllerDiePath, DieChoiceForWrites, DieNumberingOrder, Duplex, HalfDuplexLinkBandwidthLimit,
     HostLinkBandwidth, LinkTable, Scenario, SsdConfig, VictimPolicy,
 };
 use crate::exchange::{FileForOtherProgram, FilesForOtherProgram};
@@ -181,13 +181,13 @@ fn geometry(ssd: &SsdConfig, layout: &Layout, values: &mut Values, notes: &mut V
 
 fn link(ssd: &SsdConfig, values: &mut Values, notes: &mut Vec<String>) {
     let rate = match &ssd.link {
-        HostLinkBandwidth::Rate(HalfDuplexBandwidthLimit::Off) => {
+        HostLinkBandwidth::Rate(HalfDuplexLinkBandwidthLimit::Off) => {
             notes.push("MQSim has no drive without a link: this one got 4 lanes of 64 GB/s.".to_owned());
             values.set("PCIe_Lane_Count", 4);
             values.set("PCIe_Lane_Bandwidth", 64);
             return;
         }
-        HostLinkBandwidth::Rate(HalfDuplexBandwidthLimit::HalfDuplex(rate))
+        HostLinkBandwidth::Rate(HalfDuplexLinkBandwidthLimit::HalfDuplex(rate))
         | HostLinkBandwidth::Table(LinkTable { rate, duplex: Duplex::Half }) => {
             notes.push("MQSim's link carries both directions at a time; the half-duplex one is left out.".to_owned());
             rate.bytes_per_s

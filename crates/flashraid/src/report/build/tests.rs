@@ -51,7 +51,7 @@ fn inputs<'a>(measured: &'a MeasuredResults, counts: &'a ArrayCounters, wear: &'
         cache_capacity_pages: 0,
         has_parity: false,
         host_pages_written_to_cache: 0,
-        too_many_failed: false,
+        failures_exceed_redundancy: false,
         failures: Vec::new(),
         requests_with_lost_pages: 0,
         page_bytes: 4096,
@@ -153,7 +153,7 @@ fn keys_and_their_order_are_those_of_the_contract() {
 #[test]
 fn figures_are_those_measured() {
     let report = example();
-    assert_eq!(report.requests, Requests { all: 3, read: 2, write: 1, trim: 0, flush: 0 });
+    assert_eq!(report.requests, RequestCountsByKind { all: 3, read: 2, write: 1, trim: 0, flush: 0 });
     assert_eq!(
         (report.response_us.all.mean, report.response_us.read.mean, report.response_us.write.p50),
         (Some(4.0), Some(4.0), Some(4.0))
@@ -239,7 +239,7 @@ fn write_amplification_at_most_counts_what_is_owed() {
 #[test]
 fn lost_data_are_a_verdict_of_their_own() {
     let lost = example_with(|inputs| inputs.requests_with_lost_pages = 1);
-    let failed = example_with(|inputs| inputs.too_many_failed = true);
+    let failed = example_with(|inputs| inputs.failures_exceed_redundancy = true);
     for report in [lost, failed] {
         assert!(report.verdict.load == LoadVerdict::DataLost && report.verdict.has_mark(WarningMark::DataLost));
         assert_eq!(serde_json::to_value(&report.verdict).unwrap()["load"], "data lost");

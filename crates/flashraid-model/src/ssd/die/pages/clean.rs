@@ -5,7 +5,7 @@ use super::work::Step;
 use super::{Awaited, Clean, NO_PAGE, PageContext, PageDies, Phase, SlotPhase, State};
 use crate::events::{TimeNs, VictimBlockCollection};
 use crate::ids::{BlockId, DieId};
-use crate::space::pools::{BlockPools, VictimCollectionWork};
+use crate::space::pools::{PageMapping, VictimCollectionWork};
 use crate::ssd::collect::pools::{Due, Watermarks};
 use crate::ssd::job::{Cause, DieExecutionUnitId, NEVER};
 use crate::ssd::parts::SsdParts;
@@ -40,7 +40,7 @@ impl PageContext<'_> {
         die: DieId,
         cause: Cause,
         needed: bool,
-        mut find: impl FnMut(&Watermarks, &mut BlockPools, u64) -> Due,
+        mut find: impl FnMut(&Watermarks, &mut PageMapping, u64) -> Due,
     ) -> bool {
         if !self.own.by_plane {
             let Some((pool, victim)) = find(&self.own.watermarks, self.pools, 0) else { return false };
@@ -145,7 +145,7 @@ impl PageContext<'_> {
         let work = self.pools.clean(die, clean.pool, clean.victim);
         self.parts.count_moves(work);
         clean.pages_moved = work.pages_moved;
-        clean.free_blocks_min = work.free_blocks_before_erase;
+        clean.free_blocks_min = work.pool_free_blocks_before_erase;
         if self.own.lazy {
             clean.work.wait(at, self.own.durations.clean_ns(work));
             self.own.dies[die.index()].cleans[scope as usize] = Some(clean);
@@ -308,7 +308,7 @@ impl PageContext<'_> {
 
 impl PageDies {
     /// Returns the number of pages that the current cleans of a die must still move, and the time for this without interruptions.
-    pub(crate) fn cleans_left(&self, pools: &BlockPools, preemptive: bool, now: TimeNs, die: DieId) -> (u64, u64) {
+    pub(crate) fn cleans_left(&self, pools: &PageMapping, preemptive: bool, now: TimeNs, die: DieId) -> (u64, u64) {
         let left = self.dies[die.index()].cleans.iter().flatten().map(|clean| {
             if !preemptive {
                 return (0, clean.work.plain_end.saturating_sub(now));
@@ -351,7 +351,7 @@ impl SsdParts {
             end_ns: time.end,
             pages_moved: work.pages_moved,
             free_blocks_before: work.free_blocks_before,
-            pool_free_blocks_min: work.free_blocks_before_erase,
+            pool_free_blocks_min: work.pool_free_blocks_before_erase,
             writes_blocked_from_ns: time.start,
             all_requests_blocked_from_ns: time.start,
             is_caused_by_coordination: false,

@@ -10,13 +10,13 @@ use super::work::Channel;
 use crate::events::{Slab, TimeNs};
 use crate::ids::{DieId, Lpn, MemberId};
 use crate::request::OpKind;
-use crate::space::pools::BlockPools;
+use crate::space::pools::PageMapping;
 use crate::ssd::collect::pools::Watermarks;
 use crate::ssd::front::{Front, PageBuffer};
-use crate::ssd::job::{LogicalPageOp, NEVER, OpEnd, Origin, PendingFlashWork, SsdWake};
+use crate::ssd::job::{LogicalPageOp, NEVER, Origin, PageOpEnd, PendingFlashWork, SsdWake};
 use crate::ssd::mechanism::{AtDie, DieDelayMechanismCounters};
 use crate::ssd::outbox::SsdOutbox;
-use crate::ssd::params::{DieChoiceForWrites, ExactFastPaths, SsdParams, Suspension};
+use crate::ssd::params::{DieChoiceForWrites, ExactFastPaths, ProgramEraseSuspension, SsdParams};
 use crate::ssd::parts::SsdParts;
 use std::collections::VecDeque;
 
@@ -34,7 +34,7 @@ pub(crate) struct PageDies {
     pub(super) by_plane: bool,
     /// True if the die of a write is chosen when it arrives.
     pub(super) dynamic: bool,
-    pub(super) suspension: Option<Suspension>,
+    pub(super) suspension: Option<ProgramEraseSuspension>,
     pub(super) channels: Vec<Channel>,
     /// Queues of operations whose data must cross the link, in order. The first one of each is crossing. Lane 0 leads to the member, and
     /// lane 1 to the host. A half-duplex link has only lane 0.
@@ -57,7 +57,7 @@ pub(crate) struct PageContext<'a> {
     /// Output list for everything that the dies cause elsewhere.
     pub(crate) out: &'a mut SsdOutbox,
     /// Mapping of the member's pages.
-    pub(crate) pools: &'a mut BlockPools,
+    pub(crate) pools: &'a mut PageMapping,
     /// Queues, processor cores and buffer that come before the dies.
     pub(crate) front: &'a mut Front,
     /// Parts that every SSD has.
@@ -74,7 +74,7 @@ impl PageDies {
         let scopes = if by_plane { g.planes } else { 1 };
         let channels = params.channel.map_or(0, |channel| channel.channel_count(g.dies));
         let (immediate, in_steps) =
-            if shortcuts.computes_ends_on_arrival && may_be_immediate(params, controlled) { (g.dies, 0) } else { (0, g.dies) };
+            if shortcuts.computes_operation_ends_on_arrival && may_be_immediate(params, controlled) { (g.dies, 0) } else { (0, g.dies) };
         let die = |die: u32| {
             let mechanisms = AtDie::new(&params.die_delay_mechanisms, seed, member, DieId(die));
             Die::new(scopes, by_plane, params.gc.idle_collection_after_ns, mechanisms)
@@ -106,7 +106,7 @@ impl PageDies {
 
     /// Returns the die and logical page number of logical page `page` (rule 7).
     #[inline]
-    pub(crate) fn die_and_lpn(&self, pools: &BlockPools, page: u32) -> (DieId, Lpn) {
+    pub(crate) fn die_and_lpn(&self, pools: &PageMapping, page: u32) -> (DieId, Lpn) {
         // Every page comes here three times (twice to hint), and divisions would be a tenth of its cost.
         if let Some(shift) = self.die_shift {
             let die = DieId(page & ((1 << shift) - 1));
@@ -119,7 +119,7 @@ impl PageDies {
     }
 
     /// Returns the work that the host's writes so far leave to the dies at `now`.
-    pub(crate) fn owed(&self, pools: &BlockPools, preemptive: bool, now: TimeNs) -> PendingFlashWork {
+    pub(crate) fn owed(&self, pools: &PageMapping, preemptive: bool, now: TimeNs) -> PendingFlashWork {
         let immediate = self.immediate.iter().map(|die| die.cleaning_left_ns(now));
         let in_steps = (0..self.dies.len() as u32).map(|die| self.cleans_left(pools, preemptive, now, DieId(die)));
         let (moves_pages, collection_ns) = in_steps.fold((0, immediate.sum()), |(pages, ns), die| (pages + die.0, ns + die.1));
@@ -162,7 +162,7 @@ impl PageDies {
     }
 
     /// Writes logical pages in order. It takes no simulated time and counts nothing.
-    pub(crate) fn overwrite_untimed(&self, pools: &mut BlockPools, pages: &[(u32, u8)]) {
+    pub(crate) fn overwrite_untimed(&self, pools: &mut PageMapping, pages: &[(u32, u8)]) {
         // Dies know nothing of each other: one after the other keeps the tables of one in the processor's cache.
         let mut lpns_of_dies = vec![Vec::new(); self.striping.0 as usize];
         for (page, _) in pages {
@@ -232,7 +232,13 @@ impl PageContext<'_> {
             usage.record_operation(waiting.submitted_ns, at);
         }
         let (time, member) = (waiting.time_until(at), self.parts.member);
-        self.out.ends.push(OpEnd { completion_tag: waiting.op.completion_tag, member, at, met_gc: waiting.met_gc, time_parts: time });
+        self.out.page_op_end_times.push(PageOpEnd {
+            completion_tag: waiting.op.completion_tag,
+            member,
+            at,
+            met_gc: waiting.met_gc,
+            time_parts: time,
+        });
         self.own.waiting.release(id);
     }
 }

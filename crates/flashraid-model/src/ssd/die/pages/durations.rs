@@ -47,14 +47,14 @@ impl Durations {
             array_ns: t.page_read_ns,
             write_ns: t.host_command_overhead_ns + t.page_transfer_ns + t.page_program_ns,
             seal_ns: if params.geometry.has_summary_page && !t.spreads_summary_page_over_programs {
-                t.summary_page_transfer_ns + t.page_program_ns
+                t.block_summary_page_transfer_ns + t.page_program_ns
             } else {
                 0
             },
             no_flash_ns: t.host_command_overhead_ns.max(1),
             move_ns: t.page_read_ns + t.page_program_ns + if transfers_all { 2 * t.page_transfer_ns } else { 0 },
             erase_ns: t.block_erase_ns,
-            poll_duration_ns: params.gc.preemption.map_or(0, |preemption| preemption.poll_duration_ns),
+            poll_duration_ns: params.gc.preemption.map_or(0, |preemption| preemption.queue_poll_duration_ns),
             transfer_ns: t.page_transfer_ns,
             instantaneous_gc: params.gc.collection_takes_no_time,
             timing: t,
@@ -120,7 +120,7 @@ impl Durations {
             }
             (OpKind::Write, _) => {
                 time.flash_ns += t.page_program_ns * (1 + summaries);
-                time.transfer_ns += t.page_transfer_ns + t.summary_page_transfer_ns * summaries;
+                time.transfer_ns += t.page_transfer_ns + t.block_summary_page_transfer_ns * summaries;
                 time.other_ns += t.host_command_overhead_ns;
             }
             _ => time.other_ns += self.no_flash_ns,
@@ -135,7 +135,7 @@ impl Durations {
     /// Returns the steps to program a page. The summary asks for the channel when the program of the page has ended.
     pub(super) fn program_steps(&self, sealed: bool) -> impl Iterator<Item = Step> + use<> {
         let t = self.timing;
-        let summary = [Step::Transfer(t.summary_page_transfer_ns), Step::interruptible(t.page_program_ns)];
+        let summary = [Step::Transfer(t.block_summary_page_transfer_ns), Step::interruptible(t.page_program_ns)];
         let summaries = usize::from(sealed && self.seal_ns > 0);
         std::iter::once(Step::interruptible(t.page_program_ns)).chain(summary.into_iter().take(2 * summaries))
     }

@@ -8,7 +8,7 @@ use super::waiting::Waiting;
 use crate::events::{OperationTimeParts, TimeNs};
 use crate::request::OpKind;
 use crate::ssd::front::{Buffered, Entering, Stage};
-use crate::ssd::job::{FrontWake, LogicalPageOp, OpEnd, Origin, Waiter, WorkSnapshot};
+use crate::ssd::job::{FrontWake, LogicalPageOp, Origin, PageOpEnd, Waiter, WorkSnapshot};
 
 impl PageContext<'_> {
     /// Processes a scheduled event of the front.
@@ -129,7 +129,7 @@ impl PageContext<'_> {
                 assert!(of.pages_left > 0, "a command ends once");
                 of.pages_left -= 1;
                 let (fetched_id, is_over) = (of.fetched_id, of.pages_left == 0);
-                self.out.ends.push(OpEnd { completion_tag: op.completion_tag, member, at, met_gc, time_parts: time });
+                self.out.page_op_end_times.push(PageOpEnd { completion_tag: op.completion_tag, member, at, met_gc, time_parts: time });
                 front.pages_end(fetched_id, 1, at, self.out);
                 if is_over {
                     self.finish_command(command);

@@ -7,7 +7,7 @@ use super::PageDies;
 use crate::events::{OperationTimeParts, TimeNs, VictimBlockCollection};
 use crate::ids::{DieId, Lpn};
 use crate::request::OpKind;
-use crate::space::pools::BlockPools;
+use crate::space::pools::PageMapping;
 use crate::ssd::job::NEVER;
 use crate::ssd::params::{CollectionBlockingScope, DieChoiceForWrites, SsdParams};
 use crate::ssd::parts::SsdParts;
@@ -131,7 +131,7 @@ impl ImmediateDie {
 
 /// The dies of an immediate member with the parts that they need, borrowed for one operation.
 pub(crate) struct ImmediateContext<'a> {
-    pub(crate) pools: &'a mut BlockPools,
+    pub(crate) pools: &'a mut PageMapping,
     pub(crate) parts: &'a mut SsdParts,
     pub(crate) own: &'a mut PageDies,
 }

@@ -62,7 +62,7 @@ impl PageContext<'_> {
 
     /// Returns true if a host write may use a page of the pool during this clean.
     fn has_room(&self, die: DieId, pool: u32) -> bool {
-        if self.own.by_plane { self.pools.has_room(die, pool) } else { self.pools.any_room(die) }
+        if self.own.by_plane { self.pools.has_room_for_host_write(die, pool) } else { self.pools.any_room(die) }
     }
 
     /// Returns the pool for a host write that is served at a preemption point of a clean in `pool`; `None` if there is no room.

@@ -4,7 +4,7 @@ use super::{Clean, Die, PageContext, PageDies, Phase, SlotPhase, State};
 use crate::events::TimeNs;
 use crate::ids::{DieId, Lpn};
 use crate::request::OpKind;
-use crate::space::pools::BlockPools;
+use crate::space::pools::PageMapping;
 use crate::ssd::job::{Cause, DieExecutionUnitId, ReadForecast};
 use crate::ssd::parts::SsdParts;
 
@@ -55,7 +55,7 @@ impl PageContext<'_> {
 
 impl PageDies {
     /// Returns the estimated time at which a clean in progress lets a read of its scope in.
-    fn lets_reads_in(&self, pools: &BlockPools, parts: &SsdParts, now: TimeNs, state: &Die, scope: u32, clean: &Clean) -> TimeNs {
+    fn lets_reads_in(&self, pools: &PageMapping, parts: &SsdParts, now: TimeNs, state: &Die, scope: u32, clean: &Clean) -> TimeNs {
         let works_together = state.slot.phase == SlotPhase::JointStep && state.slot.admitted_by == Some(scope);
         let is_suspended = state.slot.suspended.as_ref().is_some_and(|suspended| suspended.is_of(DieExecutionUnitId::clean(scope)));
         let stands_aside = works_together || is_suspended || clean.phase == Phase::Paused;
@@ -66,12 +66,12 @@ impl PageDies {
             State::AllWait if clean.phase == Phase::Erase => ends,
             State::AllWait => ends + u64::from(pools.valid_pages_of(clean.victim)) * self.durations.move_ns + self.durations.erase_ns,
             _ if state.slot_is_free() && clean.phase == Phase::Poll => ends,
-            _ => ends + preemption.poll_duration_ns,
+            _ => ends + preemption.queue_poll_duration_ns,
         }
     }
 
     /// Returns the latest time at which a clean in progress lets reads in, as estimated.
-    pub(crate) fn collects_until(&self, pools: &BlockPools, parts: &SsdParts, now: TimeNs) -> Option<TimeNs> {
+    pub(crate) fn collects_until(&self, pools: &PageMapping, parts: &SsdParts, now: TimeNs) -> Option<TimeNs> {
         let of_die = |state: &Die| {
             let cleans = (0..).zip(&state.cleans).filter_map(|(scope, clean)| Some((scope, clean.as_ref()?)));
             cleans.map(|(scope, clean)| self.lets_reads_in(pools, parts, now, state, scope, clean)).max()

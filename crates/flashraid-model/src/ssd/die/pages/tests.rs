@@ -14,12 +14,12 @@ use crate::array::{Array, ArrayEvent, ArrayExecutionOptions, ArrayParams, RaidLe
 use crate::events::VictimBlockCollection;
 use crate::request::OpKind;
 use crate::ssd::mechanism::ReadRetry;
-use crate::ssd::{ExactFastPaths, GcPreemption, HostOverlapWithMoves, MemberCounters, Suspension, tiny};
+use crate::ssd::{ExactFastPaths, GcPreemption, HostOverlapWithMoves, MemberCounters, ProgramEraseSuspension, tiny};
 use crate::units::Fraction;
 
 const T: TimeNs = 10_000;
 const SEMI: GcPreemption = GcPreemption {
-    poll_duration_ns: 5,
+    queue_poll_duration_ns: 5,
     write_stall_to_gc_start_threshold_ratio: 0.0,
     host_overlap_with_moves: HostOverlapWithMoves::NoOverlap,
     serves_page_being_moved_from_register: false,
@@ -160,7 +160,7 @@ fn a_clean_that_nothing_disturbs_costs_a_poll_at_every_point() {
     assert_eq!((outcome.counters.preemptions, outcome.counters.gc_pages_moved, outcome.counters.erases), (1, 2, 1));
     assert_eq!((outcome.counters.gc_time_ns, outcome.counters.gc_preemptible_by_all_requests_ns), (1498, 1498));
     assert_eq!(outcome.met, [1]);
-    let without_polling = semi(GcPreemption { poll_duration_ns: 0, ..SEMI }, &[(0, Read(9))]);
+    let without_polling = semi(GcPreemption { queue_poll_duration_ns: 0, ..SEMI }, &[(0, Read(9))]);
     assert_eq!((without_polling.done, without_polling.cleans[0].end_ns), (vec![28], T + 1498 - 6 * 5));
     let without_preemption = run(&params(1, 0, None), &[(0, Read(9))]);
     assert_eq!((without_preemption.done, without_preemption.cleans[0].end_ns), (vec![1468], T + 1440));
@@ -440,7 +440,7 @@ fn idle_collection_stops_at_the_blocks_of_the_fill_and_after_a_disturbed_victim(
 #[test]
 fn reads_suspend_programs_and_erases() {
     let suspend = |times_max| {
-        let suspension = Some(Suspension { suspend_ns: 3, resume_ns: 4, suspensions_max: times_max });
+        let suspension = Some(ProgramEraseSuspension { suspend_ns: 3, resume_ns: 4, suspensions_max: times_max });
         GcPreemption { suspension, ..SEMI }
     };
     // The program 63–263 is interrupted at 100: read 103–131, on from 135 with the rest of 163.
@@ -463,7 +463,7 @@ fn reads_suspend_programs_and_erases() {
 
 #[test]
 fn reads_suspend_host_programs_outside_of_cleans() {
-    let preemption = GcPreemption { suspension: Some(Suspension { suspend_ns: 3, resume_ns: 4, suspensions_max: 1 }), ..SEMI };
+    let preemption = GcPreemption { suspension: Some(ProgramEraseSuspension { suspend_ns: 3, resume_ns: 4, suspensions_max: 1 }), ..SEMI };
     let mut spare = params(1, 4, Some(preemption));
     (spare.ssd.gc.start_threshold_free_blocks, spare.ssd.gc.stop_threshold_free_blocks) = (1, 2);
     // Its program is in flight from 8 to 208.
@@ -495,7 +495,7 @@ fn members_of_an_array_preempt_on_their_own() {
 
 /// pgc2011: PGC Table II.
 fn as_pgc2011(planes: u32, pipeline: HostOverlapWithMoves) -> ArrayParams {
-    let mut params = params(planes, 0, Some(GcPreemption { poll_duration_ns: 600, host_overlap_with_moves: pipeline, ..SEMI }));
+    let mut params = params(planes, 0, Some(GcPreemption { queue_poll_duration_ns: 600, host_overlap_with_moves: pipeline, ..SEMI }));
     let timing = &mut params.ssd.timing;
     (timing.page_read_ns, timing.page_program_ns, timing.block_erase_ns) = (25_000, 200_000, 1_500_000);
     (timing.page_transfer_ns, timing.host_command_overhead_ns) = (105_600, 0);
@@ -515,9 +515,10 @@ fn at_a_step(params: &ArrayParams, collapsed: bool, operations: &[(i64, Op)]) ->
     let preemption = params.ssd.gc.preemption.expect("there are points");
     let t = params.ssd.timing;
     let transfers_ns = if params.ssd.gc.copy_back { 0 } else { 2 * t.page_transfer_ns };
-    let (read, program, look) = ((t.page_read_ns + transfers_ns) as i64, t.page_program_ns as i64, preemption.poll_duration_ns as i64);
+    let (read, program, look) =
+        ((t.page_read_ns + transfers_ns) as i64, t.page_program_ns as i64, preemption.queue_poll_duration_ns as i64);
     let rest_behind_program = read + program + t.block_erase_ns as i64 + 3 * look;
-    let shortcuts = ExactFastPaths { computes_ends_on_arrival: true, skips_operation_end_events: collapsed };
+    let shortcuts = ExactFastPaths { computes_operation_ends_on_arrival: true, skips_operation_end_events: collapsed };
     let run = |operations: &[(i64, Op)]| run_after(params, shortcuts, &writes, 10_000_000, operations);
     if matches!(operations[0].1, Read(_)) {
         // They come during the first look.
@@ -622,7 +623,7 @@ fn pages_that_need_retries_keep_the_array_longer() {
     let different = run(&retrying(2, pipeline), &[(0, Read(6))]);
     assert_eq!((different.done[0], different.clean_end()), (73, 73 + 1498 - 58));
     // A read that suspends the program of a move, which began at 103.
-    let suspension = Some(Suspension { suspend_ns: 3, resume_ns: 4, suspensions_max: 1 });
+    let suspension = Some(ProgramEraseSuspension { suspend_ns: 3, resume_ns: 4, suspensions_max: 1 });
     let suspended = run(&retrying(1, Some(GcPreemption { suspension, ..SEMI })), &[(0, Read(9)), (140, Read(10))]);
     assert_eq!((suspended.done[1], suspended.counters.suspensions), (143 + 68, 1));
 }

@@ -3,20 +3,20 @@
 use super::SuperpageDies;
 use super::schedule::{Die, Exclusive, Job, Step};
 use crate::events::TimeNs;
-use crate::space::superblocks::{Stream, Superblocks};
+use crate::space::superblocks::{Stream, SuperblockMapping};
 use crate::ssd::collect::superblocks::Part;
 use crate::ssd::counters::SuperblockCounters;
 
 impl SuperpageDies {
     /// Returns the time that the flash array needs to read page `page_of_block` of a block. `ppn` is a place in that block.
-    pub(crate) fn array_read_ns(&self, media: &Superblocks, ppn: u32, page_of_block: u32) -> u64 {
+    pub(crate) fn array_read_ns(&self, media: &SuperblockMapping, ppn: u32, page_of_block: u32) -> u64 {
         let types = &self.params.read_ns_by_page_type;
         let slc = self.params.slc.filter(|_| media.is_slc(ppn));
         slc.map_or(types[page_of_block as usize % types.len()], |slc| slc.read_ns)
     }
 
     /// Returns the time to transfer a superpage to its die, and the time to program it.
-    pub(crate) fn program_times(&self, media: &Superblocks, id: u32) -> (u64, u64) {
+    pub(crate) fn program_times(&self, media: &SuperblockMapping, id: u32) -> (u64, u64) {
         let stream = self.buffer[id].stream;
         let transfer_ns = u64::from(media.superpage_units(stream)) * self.params.mapping_unit_transfer_ns;
         let slc = self.params.slc.filter(|_| stream == Stream::Slc);
@@ -25,7 +25,7 @@ impl SuperpageDies {
 
     /// Returns the number of units of a part that lie on pages of this type.
     fn units_of_type(&self, part: &Part, page_type: u32) -> u32 {
-        let units = self.shape.planes * self.shape.units_per_flash_page;
+        let units = self.shape.planes * self.shape.mapping_units_per_flash_page;
         (part.units >> (page_type * units) & (u128::MAX >> (128 - units))).count_ones()
     }
 
@@ -35,18 +35,18 @@ impl SuperpageDies {
     }
 
     /// Returns the time that the flash array needs for the current step of a part, and the number of units that are transferred after it.
-    pub(crate) fn part_step(&self, media: &Superblocks, id: u32) -> (u64, u32) {
+    pub(crate) fn part_step(&self, media: &SuperblockMapping, id: u32) -> (u64, u32) {
         let part = &self.collection.parts[id];
         self.step_of(media, part, part.page_type)
     }
 
-    fn step_of(&self, media: &Superblocks, part: &Part, page_type: u32) -> (u64, u32) {
+    fn step_of(&self, media: &SuperblockMapping, part: &Part, page_type: u32) -> (u64, u32) {
         let page = self.shape.place(part.first).page_of_block + page_type;
         (self.array_read_ns(media, part.first, page), self.units_of_type(part, page_type))
     }
 
     /// Returns the time that reading a part still takes if it never waits for a channel.
-    pub(crate) fn part_plain_ns(&self, media: &Superblocks, id: u32) -> u64 {
+    pub(crate) fn part_plain_ns(&self, media: &SuperblockMapping, id: u32) -> u64 {
         let part = &self.collection.parts[id];
         let steps = (part.page_type..self.shape.bits_per_cell).map(|page_type| self.step_of(media, part, page_type));
         steps.filter(|&(_, units)| units > 0).map(|(ns, units)| ns + u64::from(units) * self.params.mapping_unit_transfer_ns).sum()
@@ -55,7 +55,7 @@ impl SuperpageDies {
     /// Returns the first place of a part's superpage, and the set of units in its current step, one bit for each.
     pub(crate) fn part_step_units(&self, id: u32) -> (u32, u128) {
         let Part { first, units, page_type } = self.collection.parts[id];
-        let of_type = self.shape.planes * self.shape.units_per_flash_page;
+        let of_type = self.shape.planes * self.shape.mapping_units_per_flash_page;
         (first, units & (u128::MAX >> (128 - of_type)) << (page_type * of_type))
     }
 
@@ -80,7 +80,7 @@ impl SuperpageDies {
     }
 
     /// Returns the time that a die must still work for collection, including the work in its queues.
-    pub(super) fn collection_left_ns(&self, media: &Superblocks, now: TimeNs, die: &Die) -> u64 {
+    pub(super) fn collection_left_ns(&self, media: &SuperblockMapping, now: TimeNs, die: &Die) -> u64 {
         let current_ns = match die.exclusive {
             Some(Exclusive { job, step, .. }) if job.is_of_collection() => match (job, step) {
                 (_, Step::Suspended { remaining_operation_ns: remaining_ns }) => remaining_ns,

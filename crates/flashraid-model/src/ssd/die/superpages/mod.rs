@@ -24,14 +24,14 @@ mod suspend;
 use crate::events::TimeNs;
 use crate::flash::DieToChannelAssignment;
 use crate::ids::{DieId, MemberId};
-use crate::space::superblocks::{SuperblockShape, Superblocks};
+use crate::space::superblocks::{SuperblockMapping, SuperblockShape};
 use crate::ssd::collect::superblocks::Collection;
 use crate::ssd::counters::{MemberCounters, SuperblockCounters};
 use crate::ssd::front::{Front, Superpages};
 use crate::ssd::job::{FrontWake, PendingFlashWork, SsdWake, SuperpageWake, Table};
 use crate::ssd::mechanism::{AtDie, DieDelayMechanismCounters};
 use crate::ssd::outbox::SsdOutbox;
-use crate::ssd::params::{SsdParams, SuperblockParams};
+use crate::ssd::params::{SsdParams, SuperblockDriveParams};
 use crate::ssd::parts::SsdParts;
 use crate::ssd::wire::Wire;
 use preempt::{Merging, Overlap};
@@ -41,7 +41,7 @@ use schedule::{Die, FlashRead};
 #[derive(Debug, Clone)]
 pub(crate) struct SuperpageDies {
     shape: SuperblockShape,
-    params: SuperblockParams,
+    params: SuperblockDriveParams,
     program_ns: u64,
     erase_ns: u64,
     /// True if host operations may be served between the reads of a collection step (semi-preemption).
@@ -74,7 +74,7 @@ pub(crate) struct SuperpageContext<'a> {
     /// Output list for everything that the dies cause elsewhere.
     pub(crate) out: &'a mut SsdOutbox,
     /// Mapping of the drive's units.
-    pub(crate) media: &'a mut Superblocks,
+    pub(crate) media: &'a mut SuperblockMapping,
     /// Commands that have not reached the dies yet, and the room of the write buffer.
     pub(crate) front: &'a mut Front,
     /// Parts that every SSD has.
@@ -85,7 +85,13 @@ pub(crate) struct SuperpageContext<'a> {
 
 impl SuperpageDies {
     /// Returns idle dies for the superblocks in `media`.
-    pub(crate) fn new(params: &SsdParams, superblock: &SuperblockParams, media: &Superblocks, seed: u64, member: MemberId) -> Self {
+    pub(crate) fn new(
+        params: &SsdParams,
+        superblock: &SuperblockDriveParams,
+        media: &SuperblockMapping,
+        seed: u64,
+        member: MemberId,
+    ) -> Self {
         let shape = media.shape;
         let channels = params.channel.unwrap_or(DieToChannelAssignment::consecutive(1));
         let gc = &params.gc;
@@ -129,7 +135,7 @@ impl SuperpageDies {
     }
 
     /// Returns the work that the host's writes so far leave to the dies, except for the contents of the write buffer.
-    pub(crate) fn owed(&self, media: &Superblocks, now: TimeNs) -> PendingFlashWork {
+    pub(crate) fn owed(&self, media: &SuperblockMapping, now: TimeNs) -> PendingFlashWork {
         let pages_per_mapping_unit = u64::from(self.params.pages_per_mapping_unit);
         let units = self.collection.owed_units() + self.collection.units_on_their_way();
         let collection_ns = self.dies.iter().map(|die| self.collection_left_ns(media, now, die)).sum();
@@ -153,7 +159,7 @@ impl SuperpageDies {
     }
 
     /// Writes logical pages in order, each with its stream. It takes no simulated time and counts nothing.
-    pub(crate) fn overwrite_untimed(&self, media: &mut Superblocks, front: &Front, pages: &[(u32, u8)]) {
+    pub(crate) fn overwrite_untimed(&self, media: &mut SuperblockMapping, front: &Front, pages: &[(u32, u8)]) {
         let pages_per_mapping_unit = self.params.pages_per_mapping_unit;
         media.overwrite_untimed(pages.iter().map(|&(page, source)| (page / pages_per_mapping_unit, front.handle_of(source))));
     }

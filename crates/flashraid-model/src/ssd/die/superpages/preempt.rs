@@ -4,7 +4,7 @@ use super::SuperpageContext;
 use super::schedule::{Job, Step};
 use crate::events::{OperationTimeParts, TimeNs};
 use crate::ssd::job::{Reader, WorkSnapshot};
-use crate::ssd::params::{GcPreemption, HostOverlapWithMoves, PlaneReadMode, SuperblockParams};
+use crate::ssd::params::{GcPreemption, HostOverlapWithMoves, PlaneReadMode, SuperblockDriveParams};
 use std::collections::HashSet;
 
 /// Overlap of host reads with the steps of collection in one die. A step reads pages of the victim superblock and transfers their units
@@ -23,7 +23,7 @@ pub(super) enum Overlap {
 
 impl Overlap {
     /// Returns the overlap that the settings allow. Planes need a second register and must read independently.
-    pub(super) fn of(preemption: Option<&GcPreemption>, superblock: &SuperblockParams) -> Self {
+    pub(super) fn of(preemption: Option<&GcPreemption>, superblock: &SuperblockDriveParams) -> Self {
         let has_registers = superblock.planes_read_during_transfer && superblock.plane_reads == PlaneReadMode::EachPlaneIndependently;
         match preemption.filter(|_| has_registers).map_or(HostOverlapWithMoves::NoOverlap, |preemption| preemption.host_overlap_with_moves)
         {
@@ -72,11 +72,11 @@ impl SuperpageContext<'_> {
         }
         let (first, units) = self.own.part_step_units(part);
         let shape = &self.own.shape;
-        let of_flash_page = (1_u128 << shape.units_per_flash_page) - 1;
+        let of_flash_page = (1_u128 << shape.mapping_units_per_flash_page) - 1;
         let planes = &mut self.own.dies[die as usize].planes;
         for flash_page in 0..shape.planes * shape.bits_per_cell {
-            if units >> (flash_page * shape.units_per_flash_page) & of_flash_page != 0 {
-                let plane = &mut planes[shape.place(first + flash_page * shape.units_per_flash_page).plane as usize];
+            if units >> (flash_page * shape.mapping_units_per_flash_page) & of_flash_page != 0 {
+                let plane = &mut planes[shape.place(first + flash_page * shape.mapping_units_per_flash_page).plane as usize];
                 plane.holds = if are_there { plane.holds + 1 } else { plane.holds - 1 };
             }
         }
@@ -107,13 +107,13 @@ impl SuperpageContext<'_> {
         }
         let (first, mut units) = step;
         let shape = self.own.shape;
-        let of_flash_page = u64::MAX >> (64 - shape.units_per_flash_page);
+        let of_flash_page = u64::MAX >> (64 - shape.mapping_units_per_flash_page);
         let reads = &self.own.reads;
         let is_merged = |id: u32| {
             let read = &reads[id];
-            let first_page = first / shape.units_per_flash_page;
+            let first_page = first / shape.mapping_units_per_flash_page;
             let at = read.flash_page.checked_sub(first_page).filter(|&at| at < shape.planes * shape.bits_per_cell);
-            at.is_some_and(|at| read.units & !((units >> (at * shape.units_per_flash_page)) as u64 & of_flash_page) == 0)
+            at.is_some_and(|at| read.units & !((units >> (at * shape.mapping_units_per_flash_page)) as u64 & of_flash_page) == 0)
         };
         let state = &mut self.own.dies[die as usize];
         let merged: Vec<u32> = state.reads.iter().copied().filter(|&id| is_merged(id)).collect();

@@ -276,7 +276,7 @@ impl SuperpageContext<'_> {
         state.reading += 1;
         state.reads_in_a_row += u32::from(others_wait);
         state.waiting_ns -= read.array_ns + self.own.params.mapping_unit_transfer_ns;
-        let block = self.media.superblock_of(read.flash_page * self.own.shape.units_per_flash_page);
+        let block = self.media.superblock_of(read.flash_page * self.own.shape.mapping_units_per_flash_page);
         let superblock = &mut self.media.superblocks[block as usize];
         superblock.reads += 1;
         read.array_ns += state.activity.extra_array_ns(read.array_ns, || (read.flash_page, superblock.erases));
@@ -335,7 +335,8 @@ impl SuperpageContext<'_> {
         self.own.reads[id] = read;
         self.own.reads.recycle(id);
         self.dispatch(now, die);
-        let reads = || self.media.superblocks[self.media.superblock_of(flash_page * self.own.shape.units_per_flash_page) as usize].reads;
+        let reads =
+            || self.media.superblocks[self.media.superblock_of(flash_page * self.own.shape.mapping_units_per_flash_page) as usize].reads;
         if self.own.collection.upkeep.is_read_too_often(reads) {
             self.begin_parts(now);
         }

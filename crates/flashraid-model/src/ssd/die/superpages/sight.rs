@@ -3,12 +3,12 @@
 use super::SuperpageDies;
 use super::schedule::{Die, Exclusive, Job, Step};
 use crate::events::TimeNs;
-use crate::space::superblocks::{BUFFERED, Superblocks};
+use crate::space::superblocks::{BUFFERED, SuperblockMapping};
 use crate::ssd::job::ReadForecast;
 
 impl SuperpageDies {
     /// Returns the prospect of a read of a page that would be sent now.
-    pub(crate) fn forecast_read(&self, media: &Superblocks, now: TimeNs, page: u32) -> ReadForecast {
+    pub(crate) fn forecast_read(&self, media: &SuperblockMapping, now: TimeNs, page: u32) -> ReadForecast {
         let ppn = media.map[(page / self.params.pages_per_mapping_unit) as usize];
         if ppn & BUFFERED != 0 || self.merging.holds(ppn) {
             return ReadForecast::not_on_flash(now);
@@ -25,7 +25,7 @@ impl SuperpageDies {
     }
 
     /// Returns the estimated time at which the current work of a die lets a read in.
-    fn lets_reads_in(&self, media: &Superblocks, now: TimeNs, die: &Die) -> TimeNs {
+    fn lets_reads_in(&self, media: &SuperblockMapping, now: TimeNs, die: &Die) -> TimeNs {
         let work_ends = now.max(die.current_work_ends);
         let Some(Exclusive { job, step, began, suspensions, suspended_from, .. }) = die.exclusive else { return work_ends };
         match step {
@@ -45,7 +45,7 @@ impl SuperpageDies {
     }
 
     /// Returns the latest time at which a die that collects lets a read in, as estimated.
-    pub(crate) fn collects_until(&self, media: &Superblocks, now: TimeNs) -> Option<TimeNs> {
+    pub(crate) fn collects_until(&self, media: &SuperblockMapping, now: TimeNs) -> Option<TimeNs> {
         self.dies.iter().filter(|die| die.works_for_collection()).map(|die| self.lets_reads_in(media, now, die)).max()
     }
 }

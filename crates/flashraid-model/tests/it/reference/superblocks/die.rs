@@ -82,8 +82,8 @@ impl Drive {
         if self.is_held(place) {
             return self.serve_held(reader, spent_by(reader));
         }
-        let (die, flash_page) = (self.die_of(place), place / self.own.units_per_flash_page);
-        let unit = place % self.own.units_per_flash_page;
+        let (die, flash_page) = (self.die_of(place), place / self.own.mapping_units_per_flash_page);
+        let unit = place % self.own.mapping_units_per_flash_page;
         self.dies[die].read_came = true;
         let spent = spent_by(reader);
         if let Some(read) = self.dies[die].reads.iter_mut().find(|read| read.flash_page == flash_page) {
@@ -91,7 +91,7 @@ impl Drive {
             self.count("joined", 1);
             return;
         }
-        let plane = (flash_page % (self.per_superpage() / self.own.units_per_flash_page) % self.ssd.geometry.planes) as usize;
+        let plane = (flash_page % (self.per_superpage() / self.own.mapping_units_per_flash_page) % self.ssd.geometry.planes) as usize;
         let ns = self.array_read_ns(place);
         self.dies[die].reads.push(Read { flash_page, die, plane, ns, readers: vec![(unit, reader, spent)] });
     }
@@ -132,7 +132,7 @@ impl Drive {
         let mut read = state.reads.remove(at);
         state.reading[read.plane] = true;
         state.in_a_row += u32::from(something_waits);
-        let block = (read.flash_page * self.own.units_per_flash_page / self.per_block()) as usize;
+        let block = (read.flash_page * self.own.mapping_units_per_flash_page / self.per_block()) as usize;
         let further = self.retries.further_reads(u64::from(read.flash_page), self.erases[block]);
         self.count("retried_reads", u64::from(further > 0));
         self.count("retries_ns", further * read.ns);
@@ -198,7 +198,7 @@ impl Drive {
 
     /// Waiting reads that want nothing but what a step has read are served.
     pub(super) fn serve_those_that_want(&mut self, die: usize, places: &[u32]) {
-        let units = self.own.units_per_flash_page;
+        let units = self.own.mapping_units_per_flash_page;
         let has_all = |read: &Read| read.readers.iter().all(|&(unit, ..)| places.contains(&(read.flash_page * units + unit)));
         let (served, left): (Vec<Read>, Vec<Read>) = std::mem::take(&mut self.dies[die].reads).into_iter().partition(has_all);
         self.dies[die].reads = left;

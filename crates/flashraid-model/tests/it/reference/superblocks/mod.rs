@@ -13,7 +13,7 @@ use flashraid_model::array::{WarmUp, WarmUpPattern};
 use flashraid_model::coordination::ForcedCollectionAmount;
 use flashraid_model::events::OperationTimeParts;
 use flashraid_model::rng;
-use flashraid_model::ssd::{SsdParams, SuperblockParams};
+use flashraid_model::ssd::{SsdParams, SuperblockDriveParams};
 
 use super::front::{Front, FrontEvent, Told};
 use super::retries::Retries;
@@ -164,7 +164,7 @@ pub(super) struct Role {
 pub(super) struct Drive {
     member: usize,
     ssd: SsdParams,
-    own: SuperblockParams,
+    own: SuperblockDriveParams,
     now: u64,
     pub front: Front,
     channels: Vec<Wires>,
@@ -423,7 +423,7 @@ impl Drive {
                     self.gets(reader, parts);
                 }
                 self.die_looks(read.die);
-                let block = read.flash_page * self.own.units_per_flash_page / self.per_block();
+                let block = read.flash_page * self.own.mapping_units_per_flash_page / self.per_block();
                 if self.own.upkeep.reads_before_refresh.is_some_and(|reads| self.reads[block as usize] >= reads) {
                     self.begin_parts();
                 }

@@ -42,7 +42,7 @@ impl Drive {
         let in_use = self.slc.iter().filter(|&&slc| slc).count();
         let most = match slc.superblock_limit {
             SlcSuperblockCountLimit::Superblocks(superblocks) => superblocks as usize,
-            SlcSuperblockCountLimit::ShareOfAvailable { millionths_of_available } => {
+            SlcSuperblockCountLimit::ShareOfSlcAndFreeSuperblocks { millionths_of_available } => {
                 let beyond = self.free.len().saturating_sub(self.own.collection.target_free_superblocks as usize);
                 (beyond + in_use) * millionths_of_available as usize / 1_000_000
             }
@@ -90,11 +90,12 @@ impl Drive {
     }
 
     pub(super) fn per_superpage(&self) -> u32 {
-        self.ssd.geometry.planes * self.own.bits_per_cell * self.own.units_per_flash_page
+        self.ssd.geometry.planes * self.own.bits_per_cell * self.own.mapping_units_per_flash_page
     }
 
     pub(super) fn rows(&self) -> u32 {
-        self.ssd.geometry.pages_per_block / (self.own.bits_per_cell * self.own.units_per_flash_page * self.own.pages_per_mapping_unit)
+        self.ssd.geometry.pages_per_block
+            / (self.own.bits_per_cell * self.own.mapping_units_per_flash_page * self.own.pages_per_mapping_unit)
     }
 
     pub(super) fn per_block(&self) -> u32 {
@@ -110,11 +111,11 @@ impl Drive {
     }
 
     pub(super) fn type_of(&self, place: u32) -> u32 {
-        place % self.per_superpage() / self.own.units_per_flash_page / self.ssd.geometry.planes
+        place % self.per_superpage() / self.own.mapping_units_per_flash_page / self.ssd.geometry.planes
     }
 
     pub(super) fn plane_of(&self, place: u32) -> usize {
-        (place % self.per_superpage() / self.own.units_per_flash_page % self.ssd.geometry.planes) as usize
+        (place % self.per_superpage() / self.own.mapping_units_per_flash_page % self.ssd.geometry.planes) as usize
     }
 
     pub(super) fn array_read_ns(&self, place: u32) -> u64 {
