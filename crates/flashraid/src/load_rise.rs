@@ -22,10 +22,10 @@ pub struct LoadRiseUntilGcMatters {
     /// a `LoadRiseUntilGcMatters` describes only arrays in which every part works less than a tenth of the time.
     pub busiest_member_busy_share: f64,
     /// Factor by which the load, in requests per second, would have to rise until the dies of the busiest member work half of the time.
-    pub load_multiplier_until_half_busy: f64,
+    pub load_factor_until_dies_half_busy: f64,
     /// Factor by which the load, in requests per second, would have to rise until the busiest part of the array works all the time. This
     /// part may be the dies, a link, a channel or the controller.
-    pub load_multiplier_until_saturated: f64,
+    pub load_factor_until_saturation: f64,
 }
 
 impl LoadRiseUntilGcMatters {
@@ -47,8 +47,8 @@ impl LoadRiseUntilGcMatters {
         let is_idle = busiest_dies > 0.0 && busiest_part < IDLE_MAX && collection_in_responses < COLLECTION_MAX;
         is_idle.then(|| LoadRiseUntilGcMatters {
             busiest_member_busy_share: busiest_dies,
-            load_multiplier_until_half_busy: HALF / busiest_dies,
-            load_multiplier_until_saturated: 1.0 / busiest_part.max(busiest_dies),
+            load_factor_until_dies_half_busy: HALF / busiest_dies,
+            load_factor_until_saturation: 1.0 / busiest_part.max(busiest_dies),
         })
     }
 }
@@ -57,8 +57,8 @@ impl fmt::Display for LoadRiseUntilGcMatters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let LoadRiseUntilGcMatters {
             busiest_member_busy_share: busy,
-            load_multiplier_until_half_busy: factor_to_half_busy,
-            load_multiplier_until_saturated: factor_to_saturation,
+            load_factor_until_dies_half_busy: factor_to_half_busy,
+            load_factor_until_saturation: factor_to_saturation,
         } = self;
         let percent = busy * 100.0;
         let digits = if percent >= 1.0 { 0 } else { 2 };
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn factors_follow_from_the_share() {
         let idle = LoadRiseUntilGcMatters::from_busy_fractions(0.003, 0.004, 0.0).unwrap();
-        assert!((idle.load_multiplier_until_half_busy - 500.0 / 3.0).abs() < 1e-9 && idle.load_multiplier_until_saturated == 250.0);
+        assert!((idle.load_factor_until_dies_half_busy - 500.0 / 3.0).abs() < 1e-9 && idle.load_factor_until_saturation == 250.0);
         let text = idle.to_string();
         let expected = "the array is idle: its busiest dies work 0.30 % of the time, so that no remedy matters much. At 170 times this load \
                         (workload.rate_scale), they work half of the time; at 250 times, requests pile up";

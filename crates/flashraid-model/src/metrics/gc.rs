@@ -196,7 +196,7 @@ impl GcTracker {
             MemberGcTime { collecting_die_ns: die_time_ns as u128, any_die_collecting_ns: member_time_ns as u64 }
         });
         GcActivity {
-            measured_ns: end_ns - self.from_ns,
+            measured_time_ns: end_ns - self.from_ns,
             dies_per_member: self.dies_per_member,
             slice_ns: self.slice_ns,
             members: members.collect(),
@@ -231,7 +231,7 @@ pub struct MemberGcTime {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GcActivity {
     /// Length of the measured time, in nanoseconds.
-    pub measured_ns: u64,
+    pub measured_time_ns: u64,
     /// Number of dies in a member.
     pub(crate) dies_per_member: u32,
     /// Length of the slices of time by which collecting members are counted, in nanoseconds. Members that collect in the same slice collect
@@ -249,7 +249,7 @@ impl GcActivity {
     #[must_use]
     pub fn mean_die_busy_fraction(&self) -> Option<f64> {
         let die_time_ns: u128 = self.members.iter().map(|member| member.collecting_die_ns).sum();
-        let whole = self.measured_ns as f64 * f64::from(self.dies_per_member) * self.members.len() as f64;
+        let whole = self.measured_time_ns as f64 * f64::from(self.dies_per_member) * self.members.len() as f64;
         (whole > 0.0).then(|| die_time_ns as f64 / whole)
     }
 
@@ -257,14 +257,14 @@ impl GcActivity {
     /// `None` for a run of no length.
     #[must_use]
     pub fn mean_die_busy_fraction_of_member(&self, member: usize) -> Option<f64> {
-        let whole = self.measured_ns as f64 * f64::from(self.dies_per_member);
+        let whole = self.measured_time_ns as f64 * f64::from(self.dies_per_member);
         (whole > 0.0).then(|| self.members[member].collecting_die_ns as f64 / whole)
     }
 
     /// Returns the share of the time in which at least one die of the member collected. It is 0 to 1, or `None` for a run of no length.
     #[must_use]
     pub fn member_collecting_fraction(&self, member: usize) -> Option<f64> {
-        (self.measured_ns > 0).then(|| self.members[member].any_die_collecting_ns as f64 / self.measured_ns as f64)
+        (self.measured_time_ns > 0).then(|| self.members[member].any_die_collecting_ns as f64 / self.measured_time_ns as f64)
     }
 
     /// Returns the mean number of members that collect during the same slice of `slice_ns`. Only slices in which at least one member
@@ -314,7 +314,7 @@ mod tests {
             slices_by_members.fill(0);
         }
         GcActivity {
-            measured_ns: end_ns - from_ns,
+            measured_time_ns: end_ns - from_ns,
             dies_per_member: DIES,
             slice_ns,
             members: members.collect(),

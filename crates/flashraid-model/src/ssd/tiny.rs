@@ -1,8 +1,8 @@
 //! A small SSD for tests that check every nanosecond. Blocks have four pages; a read takes 28 ns, a write 208 and an erase 1000.
 
 use super::{
-    BlockPoolScope, CollectionBlockingScope, DieChoiceForWrites, GcAlgorithm, GcParams, GcTriggerRequestKinds, PlaneChoice, SsdParams,
-    VictimPolicy,
+    BlockPoolScope, CollectionBlockingScope, DieChoiceForWrites, GcAlgorithm, GcParams, HostRequestKindsThatMayStartGc, PlaneChoice,
+    SsdParams, VictimPolicy,
 };
 use crate::TimeNs;
 use crate::flash::{Geometry, Timing};
@@ -41,7 +41,7 @@ pub(crate) fn ssd(dies: u32, blocks: u32, reserved: u32) -> SsdParams {
             blocking_scope: CollectionBlockingScope::Die,
             start_threshold_free_blocks: 1,
             stop_threshold_free_blocks: 2,
-            gc_trigger_request_kinds: GcTriggerRequestKinds::EveryRequest,
+            host_request_kinds_that_may_start_gc: HostRequestKindsThatMayStartGc::EveryRequest,
             victim: VictimPolicy::default(),
             separate_open_block: false,
             copy_back: true,

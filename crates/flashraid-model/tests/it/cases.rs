@@ -4,8 +4,8 @@ use flashraid_model::array::{ArrayParams, RaidLevel, ReadPlan, WarmUp, WarmUpPat
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::ssd::{
-    BlockPoolScope, CollectionBlockingScope, DieChoiceForWrites, GcAlgorithm, GcParams, GcTriggerRequestKinds, PlaneChoice, SsdParams,
-    VictimPolicy,
+    BlockPoolScope, CollectionBlockingScope, DieChoiceForWrites, GcAlgorithm, GcParams, HostRequestKindsThatMayStartGc, PlaneChoice,
+    SsdParams, VictimPolicy,
 };
 
 use crate::outcome::Case;
@@ -42,7 +42,7 @@ pub(crate) fn one_plane() -> Case {
         blocking_scope: CollectionBlockingScope::Die,
         start_threshold_free_blocks: 1,
         stop_threshold_free_blocks: 2,
-        gc_trigger_request_kinds: GcTriggerRequestKinds::EveryRequest,
+        host_request_kinds_that_may_start_gc: HostRequestKindsThatMayStartGc::EveryRequest,
         victim: VictimPolicy::default(),
         separate_open_block: false,
         copy_back: true,

@@ -8,9 +8,9 @@ use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::rng::{self, RandomStream};
 use flashraid_model::ssd::{
     BlockPoolScope, BufferParams, CollectionBlockingScope, ControllerCoresParams, DieChoiceForWrites, GcAlgorithm, GcParams, GcPreemption,
-    GcTriggerRequestKinds, HostLinkParams, HostOverlapWithMoves, Mechanisms, OperationSuspensionParams, PlacementHandles, PlaneChoice,
-    PlaneReadMode, ProgramEraseSuspensionParams, RefreshAndWearLevellingParams, SlcSuperblockCountLimit, SlcSuperblockParams, SsdParams,
-    SubmissionQueueParams, SuperblockCollectionParams, SuperblockDriveParams, VictimPolicy,
+    HostLinkParams, HostOverlapWithMoves, HostRequestKindsThatMayStartGc, Mechanisms, OperationSuspensionParams, PlacementHandles,
+    PlaneChoice, PlaneReadMode, ProgramEraseSuspensionParams, RefreshAndWearLevellingParams, SlcSuperblockCountLimit, SlcSuperblockParams,
+    SsdParams, SubmissionQueueParams, SuperblockCollectionParams, SuperblockDriveParams, VictimPolicy,
 };
 
 use crate::cases::PAGE_BYTES;
@@ -331,7 +331,7 @@ impl DriveDraw {
             blocking_scope: CollectionBlockingScope::Die,
             start_threshold_free_blocks: target,
             stop_threshold_free_blocks: target + 1,
-            gc_trigger_request_kinds: GcTriggerRequestKinds::EveryRequest,
+            host_request_kinds_that_may_start_gc: HostRequestKindsThatMayStartGc::EveryRequest,
             victim: VictimPolicy::default(),
             separate_open_block: false,
             copy_back: true,

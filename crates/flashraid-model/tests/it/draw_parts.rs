@@ -12,8 +12,8 @@ use flashraid_model::request::{OpKind, Request};
 use flashraid_model::rng::{self, RandomStream};
 use flashraid_model::ssd::{
     BlockPoolScope, BufferParams, CollectionBlockingScope, ControllerCoresParams, DieChoiceForWrites, FrontEndParams, GcAlgorithm,
-    GcParams, GcPreemption, GcTriggerRequestKinds, HostLinkParams, HostOverlapWithMoves, PlaneChoice, ProgramEraseSuspension, SsdParams,
-    SubmissionQueueParams, VictimPolicy,
+    GcParams, GcPreemption, HostLinkParams, HostOverlapWithMoves, HostRequestKindsThatMayStartGc, PlaneChoice, ProgramEraseSuspension,
+    SsdParams, SubmissionQueueParams, VictimPolicy,
 };
 
 use crate::cases::PAGE_BYTES;
@@ -89,7 +89,11 @@ impl Draw {
             blocking_scope: blocking,
             start_threshold_free_blocks: start as u32,
             stop_threshold_free_blocks: (start + self.between(1, 3)) as u32,
-            gc_trigger_request_kinds: if self.chance(70) { GcTriggerRequestKinds::EveryRequest } else { GcTriggerRequestKinds::OnlyWrites },
+            host_request_kinds_that_may_start_gc: if self.chance(70) {
+                HostRequestKindsThatMayStartGc::EveryRequest
+            } else {
+                HostRequestKindsThatMayStartGc::OnlyWrites
+            },
             victim: self.victim(),
             separate_open_block,
             copy_back: self.chance(60),

@@ -11,8 +11,8 @@ use flashraid_model::placement::RaidLevel;
 use flashraid_model::request::HostLoop;
 use flashraid_model::ssd::{
     BlockPoolScope, CollectionBlockingScope, ControllerCoresParams, DieChoiceForWrites, FrontEndParams, GcAlgorithm, GcPreemption,
-    GcTriggerRequestKinds, HostOverlapWithMoves, Mechanisms, PlacementHandles, PlaneChoice, RefreshAndWearLevellingParams, SsdParams,
-    SuperblockDriveParams, VictimPolicy,
+    HostOverlapWithMoves, HostRequestKindsThatMayStartGc, Mechanisms, PlacementHandles, PlaneChoice, RefreshAndWearLevellingParams,
+    SsdParams, SuperblockDriveParams, VictimPolicy,
 };
 
 use crate::cases::PAGE_BYTES;
@@ -222,7 +222,7 @@ const SIMPLER: [fn(&mut Case); 104] = [
     |case| case.params.ssd.fill_seals_last_block = true,
     |case| case.params.ssd.gc.blocking_scope = CollectionBlockingScope::Die,
     |case| case.params.ssd.gc.gc_algorithm = GcAlgorithm::VictimByPolicy,
-    |case| case.params.ssd.gc.gc_trigger_request_kinds = GcTriggerRequestKinds::EveryRequest,
+    |case| case.params.ssd.gc.host_request_kinds_that_may_start_gc = HostRequestKindsThatMayStartGc::EveryRequest,
     |case| case.params.ssd.gc.victim = VictimPolicy::default(),
     |case| case.params.ssd.gc.separate_open_block = false,
     |case| case.params.ssd.gc.copy_back = true,

@@ -117,7 +117,7 @@ fn by_writing(scenario: &Scenario, superblock: &SuperblockDriveParams) -> Option
 ///
 /// Parity of the array, which is written more often than data, changes write amplification by at most 2 %.
 fn smaller(array: &ArrayParams, superblock: &SuperblockDriveParams) -> ArrayParams {
-    let spare = superblock.shape(&array.ssd.geometry).spare_superblocks();
+    let spare = superblock.shape(&array.ssd.geometry).superblocks_beyond_capacity();
     let row_units = superblock.bits_per_cell * superblock.mapping_units_per_flash_page;
     let rows = SUPERBLOCK_UNITS.div_ceil(row_units);
     let mut smaller = array.clone();

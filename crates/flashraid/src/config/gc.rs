@@ -21,7 +21,7 @@ pub struct GcConfig {
     /// Number of free blocks of a pool of blocks (of a plane or of a die) at which collection in the pool stops.
     pub stop: GcStopThreshold,
     /// Kinds of host requests before which a die checks if one of its pools of blocks has so few free blocks that collection must start.
-    pub trigger: GcTriggerRequests,
+    pub trigger: HostRequestsThatMayStartGc,
     /// Scope of a pool of blocks: a plane, or a whole die. All blocks of a pool have their free blocks in common, and the open blocks
     /// that are being written. The thresholds `start` and `stop` of garbage collection count the free blocks of a pool.
     pub pool: BlockPoolScope,
@@ -75,7 +75,7 @@ impl Default for GcConfig {
             victim: VictimPolicy::default(),
             start: GcStartThreshold::FreeShareOfBlockPool(Fraction(0.05)),
             stop: GcStopThreshold::AboveStart(1),
-            trigger: GcTriggerRequests::Request,
+            trigger: HostRequestsThatMayStartGc::Request,
             pool: BlockPoolScope::Plane,
             blocking: Blocking::Die,
             separate_open_block: false,
@@ -186,7 +186,7 @@ impl Quantity for IdleTimeBeforeCollection {
 /// Kinds of host requests before which a die checks if one of its pools of blocks has so few free blocks that collection must start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum GcTriggerRequests {
+pub enum HostRequestsThatMayStartGc {
     /// Makes a die check its pools of blocks before it serves any request of the host. Collection starts if a pool has only `start`
     /// free blocks or fewer.
     Request,

@@ -64,7 +64,7 @@ pub use device::{
 pub use flashraid_model::coordination::CoordinationPolicy;
 pub use flashraid_model::ssd::VictimPolicy;
 pub use flashraid_workload::units::{GcStartThreshold, GcStopThreshold};
-pub use gc::{BlockPoolScope, Blocking, GcAlgorithmConfig, GcConfig, GcTriggerRequests, IdleTimeBeforeCollection, Preemption};
+pub use gc::{BlockPoolScope, Blocking, GcAlgorithmConfig, GcConfig, HostRequestsThatMayStartGc, IdleTimeBeforeCollection, Preemption};
 pub use presets::{Preset, PresetKind, all_presets};
 pub(crate) use problems::nearest as nearest_name;
 pub use problems::{Problem, Problems, SourceText, TextPlace};

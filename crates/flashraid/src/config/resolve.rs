@@ -7,7 +7,7 @@ use super::device::{
     ControllerDiePath, DieChoiceForWrites, Duplex, HalfDuplexLinkBandwidthLimit, HostLinkBandwidth, PlaneChoice, WarmUpPattern, WriteZeroes,
 };
 use super::gc::{
-    BlockPoolScope, Blocking, GcAlgorithmConfig, GcTriggerRequests, IdleTimeBeforeCollection, Preemption, REFERENCE_NO_COPY_BACK,
+    BlockPoolScope, Blocking, GcAlgorithmConfig, HostRequestsThatMayStartGc, IdleTimeBeforeCollection, Preemption, REFERENCE_NO_COPY_BACK,
 };
 use super::problems::{Problem, TextPlace};
 use super::tree::Tree;
@@ -504,9 +504,9 @@ impl Resolver<'_> {
             },
             start_threshold_free_blocks: start,
             stop_threshold_free_blocks: stop,
-            gc_trigger_request_kinds: match written.trigger {
-                GcTriggerRequests::Request => ssd::GcTriggerRequestKinds::EveryRequest,
-                GcTriggerRequests::Write => ssd::GcTriggerRequestKinds::OnlyWrites,
+            host_request_kinds_that_may_start_gc: match written.trigger {
+                HostRequestsThatMayStartGc::Request => ssd::HostRequestKindsThatMayStartGc::EveryRequest,
+                HostRequestsThatMayStartGc::Write => ssd::HostRequestKindsThatMayStartGc::OnlyWrites,
             },
             victim: self.victim(config),
             separate_open_block: written.separate_open_block,

@@ -13,7 +13,7 @@ use super::superblock::{self as written, ConcurrentPlaneReads, ControllerCoresCo
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::ssd::{
     self, BlockPoolScope, BufferParams, CollectionBlockingScope, ControllerCoresParams, DieChoiceForWrites, GcAlgorithm, GcParams,
-    GcTriggerRequestKinds, MAPPING_UNITS_PER_SUPERPAGE_MAX, OperationSuspensionParams, PlacementHandles, PlaneChoice,
+    HostRequestKindsThatMayStartGc, MAPPING_UNITS_PER_SUPERPAGE_MAX, OperationSuspensionParams, PlacementHandles, PlaneChoice,
     ProgramEraseSuspensionParams, RefreshAndWearLevellingParams, SlcSuperblockCountLimit, SlcSuperblockParams, SsdParams,
     SubmissionQueueParams, SuperblockCollectionParams, SuperblockDriveParams,
 };
@@ -181,7 +181,7 @@ impl Resolver<'_> {
             blocking_scope: CollectionBlockingScope::Die,
             start_threshold_free_blocks: superblock.collection.target_free_superblocks,
             stop_threshold_free_blocks: superblock.collection.target_free_superblocks + 1,
-            gc_trigger_request_kinds: GcTriggerRequestKinds::EveryRequest,
+            host_request_kinds_that_may_start_gc: HostRequestKindsThatMayStartGc::EveryRequest,
             victim: self.victim(config),
             separate_open_block: true,
             copy_back: false,
@@ -480,7 +480,7 @@ impl Resolver<'_> {
             return;
         }
         let shape = superblock.shape(geometry);
-        let (reserved, left) = (geometry.overprovisioned_blocks_per_plane, shape.spare_superblocks());
+        let (reserved, left) = (geometry.overprovisioned_blocks_per_plane, shape.superblocks_beyond_capacity());
         if floor < shape.lowest_allowed_host_stall_superblocks() {
             let (streams, least) = (shape.placement_handles.collection_streams(), shape.lowest_allowed_host_stall_superblocks());
             let message = format!(

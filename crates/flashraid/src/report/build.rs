@@ -161,7 +161,7 @@ impl Report {
                 .then(|| DriveQueuesAndBuffersReport::new(&FrontsSource::new(&inputs))),
             mechanisms: {
                 let counters: DieDelayMechanismCounters = inputs.counts.die_delay_counters.iter().copied().sum();
-                DieDelayCounterTable::to_json(&inputs.die_delay_mechanisms.figures(&counters))
+                DieDelayCounterTable::to_json(&inputs.die_delay_mechanisms.counter_tables(&counters))
             },
             perf: inputs.simulator_speed,
             iops: iops(measured, &measured.requests_done),

@@ -144,14 +144,14 @@ impl Report {
 
     /// Returns the results of each mechanism that the members have.
     fn mechanism_sections(&self) -> impl Iterator<Item = TableSection> {
-        let all = DieDelayMechanismCounters::default().figures().into_iter();
+        let all = DieDelayMechanismCounters::default().counter_tables().into_iter();
         all.filter_map(|figures| {
             let counted = self.mechanisms.get(figures.config_table_name)?;
             let row = |figure: &ReportedDieDelayCounter| {
                 let key = format!("mechanisms.{}.{}", figures.config_table_name, figure.key);
                 TableRow::new(figure.label, [format_figure(counted[figure.key].as_f64())], figure.unit()).of(key)
             };
-            Some(TableSection { title: figures.title, columns: Vec::new(), rows: figures.figures.iter().map(row).collect() })
+            Some(TableSection { title: figures.title, columns: Vec::new(), rows: figures.counter_tables.iter().map(row).collect() })
         })
     }
 

@@ -126,7 +126,7 @@ impl SuperblockShape {
 
     /// Returns the number of superblocks that are not needed to hold the capacity that the drive offers the host. That capacity fills
     /// the others.
-    pub fn spare_superblocks(&self) -> u32 {
+    pub fn superblocks_beyond_capacity(&self) -> u32 {
         self.superblocks.saturating_sub(self.exported_mapping_units.div_ceil(self.data_mapping_units_per_superblock()))
     }
 

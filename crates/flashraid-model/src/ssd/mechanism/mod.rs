@@ -73,7 +73,7 @@ pub trait DieDelayCounters: CounterSet + Default {
 
     /// Returns the counters of a mechanism as reports show them. A mechanism is an optional behaviour of an SSD, such as read
     /// retries.
-    fn figures(&self) -> Vec<ReportedDieDelayCounter>;
+    fn counter_tables(&self) -> Vec<ReportedDieDelayCounter>;
 }
 
 /// A counter of a mechanism (an optional behaviour of an SSD that takes time of its dies, such as read retries), as reports show it.
@@ -134,7 +134,7 @@ pub struct DieDelayCounterTable {
     /// retries.
     pub title: &'static str,
     /// Counters of the mechanism (an optional behaviour of an SSD, such as read retries), in the order in which reports show them.
-    pub figures: Vec<ReportedDieDelayCounter>,
+    pub counter_tables: Vec<ReportedDieDelayCounter>,
 }
 
 /// Defines the counters of a mechanism (an optional behaviour of an SSD that takes time of its dies, such as read retries). Each line
@@ -149,7 +149,7 @@ macro_rules! counters {
         impl $crate::ssd::mechanism::DieDelayCounters for $Name {
             const TITLE: &'static str = $title;
 
-            fn figures(&self) -> Vec<$crate::ssd::mechanism::ReportedDieDelayCounter> {
+            fn counter_tables(&self) -> Vec<$crate::ssd::mechanism::ReportedDieDelayCounter> {
                 vec![$($crate::ssd::mechanism::ReportedDieDelayCounter { key: $key, label: $label, meaning: $meaning.trim_ascii(), sum_over_members: self.$field }),*]
             }
         }
@@ -272,9 +272,9 @@ macro_rules! mechanisms {
             /// Returns the counters of all mechanisms that the device has, as reports show them. A mechanism is an optional behaviour
             /// that takes time of the dies, such as read retries.
             #[must_use]
-            pub fn figures(&self, counters: &DieDelayMechanismCounters) -> Vec<DieDelayCounterTable> {
+            pub fn counter_tables(&self, counters: &DieDelayMechanismCounters) -> Vec<DieDelayCounterTable> {
                 let has = [$(self.$table.is_some()),*];
-                counters.figures().into_iter().zip(has).filter(|(_, has)| *has).map(|(figures, _)| figures).collect()
+                counters.counter_tables().into_iter().zip(has).filter(|(_, has)| *has).map(|(figures, _)| figures).collect()
             }
         }
 
@@ -282,11 +282,11 @@ macro_rules! mechanisms {
             /// Returns the counters of all mechanisms (such as background work and read retries), as reports show them. Mechanisms that
             /// the member does not have are included.
             #[must_use]
-            pub fn figures(&self) -> Vec<DieDelayCounterTable> {
+            pub fn counter_tables(&self) -> Vec<DieDelayCounterTable> {
                 vec![$(DieDelayCounterTable {
                     config_table_name: stringify!($table),
                     title: <<$Type as DieDelayMechanism>::Counters as DieDelayCounters>::TITLE,
-                    figures: self.$table.figures(),
+                    counter_tables: self.$table.counter_tables(),
                 }),*]
             }
         }
@@ -298,21 +298,23 @@ impl DieDelayCounterTable {
     /// that mechanism.
     #[must_use]
     pub fn to_json(all: &[Self]) -> Map<String, Value> {
-        let table = |figures: &Self| figures.figures.iter().map(|figure| (figure.key.to_owned(), figure.to_json())).collect::<Map<_, _>>();
+        let table =
+            |figures: &Self| figures.counter_tables.iter().map(|figure| (figure.key.to_owned(), figure.to_json())).collect::<Map<_, _>>();
         all.iter().map(|figures| (figures.config_table_name.to_owned(), table(figures).into())).collect()
     }
 
     /// Returns the JSON Schema of the object that [`DieDelayCounterTable::to_json`] returns: the counters of each mechanism.
     #[must_use]
     pub fn schema(_: &mut SchemaGenerator) -> Schema {
-        let keys = |figures: &Self| figures.figures.iter().map(|figure| (figure.key.to_owned(), figure.schema())).collect::<Map<_, _>>();
+        let keys =
+            |figures: &Self| figures.counter_tables.iter().map(|figure| (figure.key.to_owned(), figure.schema())).collect::<Map<_, _>>();
         let table = |figures: Self| {
             let properties = keys(&figures);
             let required: Vec<&String> = properties.keys().collect();
             let schema = json!({ "type": "object", "description": figures.title, "properties": properties, "required": required });
             (figures.config_table_name.to_owned(), schema)
         };
-        let properties: Map<String, Value> = DieDelayMechanismCounters::default().figures().into_iter().map(table).collect();
+        let properties: Map<String, Value> = DieDelayMechanismCounters::default().counter_tables().into_iter().map(table).collect();
         json_schema!({ "type": "object", "properties": properties })
     }
 
@@ -322,7 +324,7 @@ impl DieDelayCounterTable {
         let row = |figure: &ReportedDieDelayCounter| {
             format!("| `{}.{}` | {} |\n", self.config_table_name, figure.key, figure.meaning.trim_end_matches('.'))
         };
-        self.figures.iter().map(row).collect()
+        self.counter_tables.iter().map(row).collect()
     }
 }
 
@@ -340,7 +342,7 @@ mod tests {
     #[test]
     fn the_book_names_every_figure() {
         let book = include_str!("../../../../../docs/figures.md");
-        for figures in DieDelayMechanismCounters::default().figures() {
+        for figures in DieDelayMechanismCounters::default().counter_tables() {
             let rows = figures.documentation_table_rows();
             assert!(book.contains(&rows), "docs/figures.md lacks the rows\n{rows}");
         }

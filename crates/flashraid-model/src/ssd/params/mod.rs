@@ -196,7 +196,7 @@ pub struct GcParams {
     pub stop_threshold_free_blocks: u32,
     /// Kinds of host requests before which a die checks its pools of blocks (one for each plane, or one for the die). If a pool has
     /// few enough free blocks, the die collects before it serves the request.
-    pub gc_trigger_request_kinds: GcTriggerRequestKinds,
+    pub host_request_kinds_that_may_start_gc: HostRequestKindsThatMayStartGc,
     /// Policy that chooses the block to collect.
     pub victim: VictimPolicy,
     /// True if pages that collection moves go to an open block of their own; false if they share the open block of host writes.
@@ -226,7 +226,7 @@ impl GcParams {
     /// Returns true if a die checks the free blocks of its pools before it starts an operation of this kind (rule 10).
     #[inline]
     pub(super) fn checks_pools_before(&self, kind: OpKind) -> bool {
-        kind == OpKind::Write || self.gc_trigger_request_kinds == GcTriggerRequestKinds::EveryRequest
+        kind == OpKind::Write || self.host_request_kinds_that_may_start_gc == HostRequestKindsThatMayStartGc::EveryRequest
     }
 }
 
@@ -303,7 +303,7 @@ pub enum CollectionBlockingScope {
 /// Kinds of host requests before which a die compares the free blocks of its pools with the start threshold of collection. If a pool
 /// has few enough, the die collects before it serves the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GcTriggerRequestKinds {
+pub enum HostRequestKindsThatMayStartGc {
     /// Every request of the host, reads included. Before any of them, the die checks whether a pool of blocks has so few free blocks
     /// that it must collect first.
     EveryRequest,

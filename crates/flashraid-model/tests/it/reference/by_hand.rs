@@ -84,7 +84,7 @@ fn one_clean_before_a_read() {
     assert_eq!(simulate(&over_the_pins).done()[4], 1035 + 220 + 2 * 7 + 1000 + 28);
 
     let mut before_writes = case.clone();
-    before_writes.params.ssd.gc.gc_trigger_request_kinds = GcTriggerRequestKinds::OnlyWrites;
+    before_writes.params.ssd.gc.host_request_kinds_that_may_start_gc = HostRequestKindsThatMayStartGc::OnlyWrites;
     assert_eq!(simulate(&before_writes).done()[4], 1035 + 28);
 
     let mut ideal = case;

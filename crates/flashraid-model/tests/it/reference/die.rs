@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use flashraid_model::ssd::{CollectionBlockingScope, GcTriggerRequestKinds};
+use flashraid_model::ssd::{CollectionBlockingScope, HostRequestKindsThatMayStartGc};
 
 use super::clean::{Cause, Clean};
 use super::stalls::StallSchedule;
@@ -178,7 +178,7 @@ impl Simulation<'_> {
 
     /// Returns true if pools are checked before an operation (rule 10). Trims are no writes (rule 107).
     fn trigger_says_so(&self, head: &Operation) -> bool {
-        self.ssd.gc.gc_trigger_request_kinds == GcTriggerRequestKinds::EveryRequest || head.kind == OpKind::Write
+        self.ssd.gc.host_request_kinds_that_may_start_gc == HostRequestKindsThatMayStartGc::EveryRequest || head.kind == OpKind::Write
     }
 
     /// Serves the head of the queue, or lets it wait for a scope (rules 92 and 93).

@@ -6,7 +6,7 @@ use flashraid_model::array::{ArrayParams, GcAvoidingReadCounters, HostKnowledgeO
 use flashraid_model::placement::RaidLevel;
 use flashraid_model::request::OpKind;
 use flashraid_model::rng;
-use flashraid_model::ssd::{DieChoiceForWrites, GcTriggerRequestKinds};
+use flashraid_model::ssd::{DieChoiceForWrites, HostRequestKindsThatMayStartGc};
 
 use super::Simulation;
 use super::clean::{Cause, Phase};
@@ -99,7 +99,10 @@ impl Simulation<'_> {
         };
         let state = &self.members[member].dies[die];
         let is_idle = state.slot.is_none() && state.queue.is_empty() && !self.is_blocked(member, die);
-        if is_idle && self.ssd.gc.gc_trigger_request_kinds == GcTriggerRequestKinds::EveryRequest && !self.ssd.gc.collection_takes_no_time {
+        if is_idle
+            && self.ssd.gc.host_request_kinds_that_may_start_gc == HostRequestKindsThatMayStartGc::EveryRequest
+            && !self.ssd.gc.collection_takes_no_time
+        {
             self.needed_cleans(member, die, Cause::Need);
         }
         let in_pool = self.members[member].flash.place(page).filter(|place| place.die == die).map(|place| place.pool);

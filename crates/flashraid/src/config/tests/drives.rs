@@ -282,7 +282,7 @@ fn parity_takes_its_share_of_the_spare_area() {
     let (without, with) = (of(""), of("ssd.superblock.rain = true\n"));
     assert_eq!(without.array.ssd.exported_pages(), with.array.ssd.exported_pages(), "what is exported stays");
     let shape = |scenario: &Scenario| scenario.array.ssd.superblock.as_ref().unwrap().shape(&scenario.array.ssd.geometry);
-    assert_eq!((shape(&without).spare_superblocks(), shape(&with).spare_superblocks()), (247, 225));
+    assert_eq!((shape(&without).superblocks_beyond_capacity(), shape(&with).superblocks_beyond_capacity()), (247, 225));
     let (without, with) = (crate::check::check_scenario(&without), crate::check::check_scenario(&with));
     let (a, b) = (without.drive.unwrap(), with.drive.unwrap());
     assert_eq!((a.parity_bytes, b.parity_bytes), (None, Some(without.member.raw_bytes / 32)));
