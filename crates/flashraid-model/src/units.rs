@@ -50,7 +50,7 @@ pub trait Quantity: Sized + Clone {
     const ALLOWED_VALUES: &'static str;
     /// Regular expression for the texts of this quantity, which the JSON Schema gives to text editors. It checks only the form of a
     /// text. [`Quantity::parse`] makes the final decision.
-    const PATTERN: &'static str;
+    const JSON_SCHEMA_PATTERN: &'static str;
     /// Range of plain numbers that are allowed without a unit. `None` if a unit is required.
     const UNITLESS_RANGE: Option<AllowedUnitlessRange>;
 
@@ -128,7 +128,7 @@ macro_rules! quantity_impls {
 
 /// Returns the JSON Schema of a [`Quantity`].
 pub fn quantity_schema<Q: Quantity>() -> Schema {
-    text_schema(Q::JSON_SCHEMA_FORMAT, Q::PATTERN, Q::ALLOWED_VALUES, Q::UNITLESS_RANGE)
+    text_schema(Q::JSON_SCHEMA_FORMAT, Q::JSON_SCHEMA_PATTERN, Q::ALLOWED_VALUES, Q::UNITLESS_RANGE)
 }
 
 /// Returns the JSON Schema of a quantity with these properties. It is compiled once for all quantities.
@@ -258,7 +258,7 @@ const SIZE_UNITS: &[(&str, u128)] = &[
 impl Quantity for Duration {
     const JSON_SCHEMA_FORMAT: &'static str = "duration";
     const ALLOWED_VALUES: &'static str = "a duration with a unit (ns, us or µs, ms, s, min, h, d), such as \"25us\" or \"1.5ms\"";
-    const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d)\s*$";
+    const JSON_SCHEMA_PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d)\s*$";
     const UNITLESS_RANGE: Option<AllowedUnitlessRange> = None;
 
     fn parse(text: &str) -> Result<Self, UnitError> {
@@ -288,7 +288,7 @@ impl Quantity for Size {
     const JSON_SCHEMA_FORMAT: &'static str = "size";
     const ALLOWED_VALUES: &'static str =
         "a size with a unit (B, KiB, MiB, GiB, TiB, or decimal KB, MB, GB, TB), such as \"4KiB\", or a whole number of bytes";
-    const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMGT]B|[KMGT]iB)\s*$";
+    const JSON_SCHEMA_PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMGT]B|[KMGT]iB)\s*$";
     const UNITLESS_RANGE: Option<AllowedUnitlessRange> =
         Some(AllowedUnitlessRange { min: 0.0, max: 9_007_199_254_740_991.0, only_whole_numbers: true });
 
@@ -317,7 +317,7 @@ impl Quantity for ByteRate {
     const JSON_SCHEMA_FORMAT: &'static str = "rate";
     const ALLOWED_VALUES: &'static str =
         "a rate above 0 with a unit (B/s, KB/s, MB/s, GB/s, or binary KiB/s, MiB/s, GiB/s), such as \"300MB/s\"";
-    const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMGT]B|[KMGT]iB)/s\s*$";
+    const JSON_SCHEMA_PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMGT]B|[KMGT]iB)/s\s*$";
     const UNITLESS_RANGE: Option<AllowedUnitlessRange> = None;
 
     fn parse(text: &str) -> Result<Self, UnitError> {
@@ -348,7 +348,7 @@ impl Quantity for TimePerByte {
     const JSON_SCHEMA_FORMAT: &'static str = "time-per-byte";
     const ALLOWED_VALUES: &'static str =
         "the time of one byte (ps, ns, us), such as \"25ns\" or \"0.8ns\", or the rate of the wire, such as \"1.2GB/s\"";
-    const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(ps|ns|us|µs|μs|ms|s|(B|[kKMGT]B|[KMGT]iB)/s)\s*$";
+    const JSON_SCHEMA_PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(ps|ns|us|µs|μs|ms|s|(B|[kKMGT]B|[KMGT]iB)/s)\s*$";
     const UNITLESS_RANGE: Option<AllowedUnitlessRange> = None;
 
     fn parse(text: &str) -> Result<Self, UnitError> {
@@ -373,7 +373,7 @@ impl fmt::Display for TimePerByte {
 impl Quantity for Fraction {
     const JSON_SCHEMA_FORMAT: &'static str = "fraction";
     const ALLOWED_VALUES: &'static str = "a share from 0 to 1, such as 0.05 or \"5%\"";
-    const PATTERN: &'static str = r"^\s*[0-9]+(\.[0-9]+)?\s*%?\s*$";
+    const JSON_SCHEMA_PATTERN: &'static str = r"^\s*[0-9]+(\.[0-9]+)?\s*%?\s*$";
     const UNITLESS_RANGE: Option<AllowedUnitlessRange> = Some(AllowedUnitlessRange { min: 0.0, max: 1.0, only_whole_numbers: false });
 
     fn parse(text: &str) -> Result<Self, UnitError> {

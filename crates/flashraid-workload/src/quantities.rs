@@ -30,7 +30,7 @@ impl MeanRequestInterval {
 impl Quantity for MeanRequestInterval {
     const JSON_SCHEMA_FORMAT: &'static str = "gap";
     const ALLOWED_VALUES: &'static str = "a duration above 0 with a unit, such as \"3ms\", or a rate, such as \"476.5/s\"";
-    const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d|/s)\s*$";
+    const JSON_SCHEMA_PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d|/s)\s*$";
     const UNITLESS_RANGE: Option<AllowedUnitlessRange> = None;
 
     fn parse(text: &str) -> Result<Self, UnitError> {
@@ -74,7 +74,7 @@ pub struct MeanRequestSize {
 impl Quantity for MeanRequestSize {
     const JSON_SCHEMA_FORMAT: &'static str = "mean-size";
     const ALLOWED_VALUES: &'static str = "a size above 0 with a unit (B, KiB, MiB, GiB, or decimal KB, MB, GB), such as \"510.53KiB\"";
-    const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMG]B|[KMG]iB)\s*$";
+    const JSON_SCHEMA_PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMG]B|[KMG]iB)\s*$";
     const UNITLESS_RANGE: Option<AllowedUnitlessRange> = None;
 
     fn parse(text: &str) -> Result<Self, UnitError> {
@@ -128,7 +128,7 @@ fn shortest(value: f64, units: &[(&str, f64)]) -> String {
 impl Quantity for SizeOrAddressGranularity {
     const JSON_SCHEMA_FORMAT: &'static str = "grain";
     const ALLOWED_VALUES: &'static str = "\"page\", \"sector\", or a size above 0 with a unit, such as \"4KiB\"";
-    const PATTERN: &'static str = r"^\s*(page|sector|[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMGT]B|[KMGT]iB))\s*$";
+    const JSON_SCHEMA_PATTERN: &'static str = r"^\s*(page|sector|[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMGT]B|[KMGT]iB))\s*$";
     const UNITLESS_RANGE: Option<AllowedUnitlessRange> = None;
 
     fn parse(text: &str) -> Result<Self, UnitError> {

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 /// a bound.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Ideal {}
+pub struct ZeroTimeCollection {}
 
-impl Scheme for Ideal {
+impl Scheme for ZeroTimeCollection {
     fn has_coordinating_controller(&self) -> bool {
         false
     }

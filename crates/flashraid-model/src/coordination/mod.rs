@@ -40,7 +40,7 @@ policies! {
         proactive_soft_limit::ProactiveSoftLimit = "proactive-soft-limit",
         stagger::StaggeredCollection = "stagger",
         windows::CollectionTimeWindows = "windows",
-        ideal::Ideal = "ideal",
+        ideal::ZeroTimeCollection = "ideal",
     }
 
     /// Returns true if a controller in the array tells members when to collect.

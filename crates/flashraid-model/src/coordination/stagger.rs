@@ -81,7 +81,7 @@ quantity_impls!(CollectingMembersLimit);
 impl Quantity for CollectingMembersLimit {
     const JSON_SCHEMA_FORMAT: &'static str = "members-together";
     const ALLOWED_VALUES: &'static str = "\"parity\", or a number of members from 1 to 128";
-    const PATTERN: &'static str = r"^\s*(parity|[0-9]+)\s*$";
+    const JSON_SCHEMA_PATTERN: &'static str = r"^\s*(parity|[0-9]+)\s*$";
     const UNITLESS_RANGE: Option<AllowedUnitlessRange> = Some(AllowedUnitlessRange { min: 1.0, max: 128.0, only_whole_numbers: true });
 
     fn parse(text: &str) -> Result<Self, UnitError> {

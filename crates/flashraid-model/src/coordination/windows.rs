@@ -66,7 +66,7 @@ quantity_impls!(TurnEndMargin);
 impl Quantity for TurnEndMargin {
     const JSON_SCHEMA_FORMAT: &'static str = "turn-buffer";
     const ALLOWED_VALUES: &'static str = "\"longest-clean\", or a duration with a unit, such as \"50ms\"";
-    const PATTERN: &'static str = r"^\s*(longest-clean|[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d))\s*$";
+    const JSON_SCHEMA_PATTERN: &'static str = r"^\s*(longest-clean|[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d))\s*$";
     const UNITLESS_RANGE: Option<AllowedUnitlessRange> = None;
 
     fn parse(text: &str) -> Result<Self, UnitError> {

@@ -42,7 +42,7 @@ fn write_blocks(blocks: u32) -> serde_json::Value {
 impl Quantity for GcStartThreshold {
     const JSON_SCHEMA_FORMAT: &'static str = "start-threshold";
     const ALLOWED_VALUES: &'static str = "a share of the blocks, such as 0.05 or \"5%\", or a number of blocks, such as \"30 blocks\"";
-    const PATTERN: &'static str = r"^\s*([0-9]+(\.[0-9]+)?\s*%?|[0-9]+\s*blocks?)\s*$";
+    const JSON_SCHEMA_PATTERN: &'static str = r"^\s*([0-9]+(\.[0-9]+)?\s*%?|[0-9]+\s*blocks?)\s*$";
     const UNITLESS_RANGE: Option<AllowedUnitlessRange> = Fraction::UNITLESS_RANGE;
 
     fn parse(text: &str) -> Result<Self, UnitError> {
@@ -78,7 +78,7 @@ impl GcStartThreshold {
 impl Quantity for GcStopThreshold {
     const JSON_SCHEMA_FORMAT: &'static str = "stop-threshold";
     const ALLOWED_VALUES: &'static str = "\"start+1\" (or more above the start), a share of the blocks, such as 0.08 or \"8%\", or a number of blocks, such as \"30 blocks\"";
-    const PATTERN: &'static str = r"^\s*(start\s*\+\s*[0-9]+|[0-9]+(\.[0-9]+)?\s*%?|[0-9]+\s*blocks?)\s*$";
+    const JSON_SCHEMA_PATTERN: &'static str = r"^\s*(start\s*\+\s*[0-9]+|[0-9]+(\.[0-9]+)?\s*%?|[0-9]+\s*blocks?)\s*$";
     const UNITLESS_RANGE: Option<AllowedUnitlessRange> = Fraction::UNITLESS_RANGE;
 
     fn parse(text: &str) -> Result<Self, UnitError> {

@@ -369,7 +369,7 @@ impl Quantity for HalfDuplexLinkBandwidthLimit {
     const JSON_SCHEMA_FORMAT: &'static str = "link-rate";
     const ALLOWED_VALUES: &'static str =
         "\"off\", a rate such as \"300MB/s\" (half duplex), or a table such as { rate = \"3.2GB/s\", duplex = \"full\" }";
-    const PATTERN: &'static str = r"^\s*(off|[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMGT]B|[KMGT]iB)/s)\s*$";
+    const JSON_SCHEMA_PATTERN: &'static str = r"^\s*(off|[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMGT]B|[KMGT]iB)/s)\s*$";
     const UNITLESS_RANGE: Option<AllowedUnitlessRange> = None;
 
     fn parse(text: &str) -> Result<Self, UnitError> {

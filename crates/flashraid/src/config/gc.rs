@@ -168,7 +168,7 @@ pub enum IdleTimeBeforeCollection {
 impl Quantity for IdleTimeBeforeCollection {
     const JSON_SCHEMA_FORMAT: &'static str = "idle-time";
     const ALLOWED_VALUES: &'static str = "\"off\", or a duration with a unit, such as \"10ms\"";
-    const PATTERN: &'static str = r"^\s*(off|[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d))\s*$";
+    const JSON_SCHEMA_PATTERN: &'static str = r"^\s*(off|[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d))\s*$";
     const UNITLESS_RANGE: Option<AllowedUnitlessRange> = None;
 
     fn parse(text: &str) -> Result<Self, UnitError> {

@@ -224,13 +224,13 @@ pub(crate) fn check_setting(key: &str, value: &str) -> Result<(), Problems> {
     }
 }
 
-/// Reads a configuration from a text. Relative paths in the text are relative to the folder of the file `name`, which need not exist.
+/// Reads a configuration from a text. Relative paths in the text are relative to the folder of the file `file_name`, which need not exist.
 /// `sets` are pairs of a key and its new value, which replaces the text's, as `--set` does. `seed`, if given, replaces the text's seed.
 ///
 /// # Errors
 /// Returns all problems of the configuration.
-pub fn scenario_from_toml(name: &str, text: &str, sets: &[(String, String)], seed: Option<u64>) -> Result<Scenario, Problems> {
-    let mut composer = compose::Composer::read(name, text, sets);
+pub fn scenario_from_toml(file_name: &str, text: &str, sets: &[(String, String)], seed: Option<u64>) -> Result<Scenario, Problems> {
+    let mut composer = compose::Composer::read(file_name, text, sets);
     if composer.has_syntax_errors {
         // The values around a broken line are guesses, so they are not checked.
         composer.problems.sort();

@@ -98,7 +98,7 @@ pub enum HedgeDelay {
 impl Quantity for HedgeDelay {
     const JSON_SCHEMA_FORMAT: &'static str = "time-until-late";
     const ALLOWED_VALUES: &'static str = "\"p95\", or a duration with a unit, such as \"1ms\"";
-    const PATTERN: &'static str = r"^\s*(p95|[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d))\s*$";
+    const JSON_SCHEMA_PATTERN: &'static str = r"^\s*(p95|[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d))\s*$";
     const UNITLESS_RANGE: Option<AllowedUnitlessRange> = None;
 
     fn parse(text: &str) -> Result<Self, UnitError> {

@@ -178,7 +178,7 @@ pub enum TraceReorder {
 impl Quantity for TraceReorder {
     const JSON_SCHEMA_FORMAT: &'static str = "reorder";
     const ALLOWED_VALUES: &'static str = "\"sort\", or the number of requests to hold back, such as 1000";
-    const PATTERN: &'static str = r"^\s*sort\s*$";
+    const JSON_SCHEMA_PATTERN: &'static str = r"^\s*sort\s*$";
     const UNITLESS_RANGE: Option<AllowedUnitlessRange> =
         Some(AllowedUnitlessRange { min: 0.0, max: 4_294_967_295.0, only_whole_numbers: true });
 
@@ -233,7 +233,7 @@ pub enum RequestsOrTime {
 impl Quantity for RequestsOrTime {
     const JSON_SCHEMA_FORMAT: &'static str = "requests-or-time";
     const ALLOWED_VALUES: &'static str = "a number of requests, such as 10000, or a duration with a unit, such as \"60s\"";
-    const PATTERN: &'static str = Duration::PATTERN;
+    const JSON_SCHEMA_PATTERN: &'static str = Duration::JSON_SCHEMA_PATTERN;
     const UNITLESS_RANGE: Option<AllowedUnitlessRange> =
         Some(AllowedUnitlessRange { min: 0.0, max: 9_007_199_254_740_991.0, only_whole_numbers: true });
 

@@ -399,7 +399,7 @@ impl Simulation<'_> {
             CoordinationPolicy::ReactiveInclusive(_) => members = controller.capable(),
             CoordinationPolicy::ReactiveSelective(_) | CoordinationPolicy::ProactiveIdle(_) => {}
             CoordinationPolicy::ProactiveSoftLimit(_) => members.extend(controller.low(&pools)),
-            CoordinationPolicy::Local(_) | CoordinationPolicy::Ideal(_) => unreachable!("there is no controller"),
+            CoordinationPolicy::Local(_) | CoordinationPolicy::ZeroTimeCollection(_) => unreachable!("there is no controller"),
             CoordinationPolicy::StaggeredCollection(_) | CoordinationPolicy::CollectionTimeWindows(_) => {
                 unreachable!("there are no cycles")
             }

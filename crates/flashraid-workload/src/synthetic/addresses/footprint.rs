@@ -23,7 +23,7 @@ impl Footprint {
 impl Quantity for Footprint {
     const JSON_SCHEMA_FORMAT: &'static str = "footprint";
     const ALLOWED_VALUES: &'static str = "a share of the capacity, such as 0.125 or \"12.5%\", or a size with a unit, such as \"4GiB\" or, for arrays of any size, \"at most 4GiB\"";
-    const PATTERN: &'static str = r"^\s*(at most\s)?\s*[0-9][0-9_]*(\.[0-9]+)?\s*(%|B|[kKMGT]B|[KMGT]iB)?\s*$";
+    const JSON_SCHEMA_PATTERN: &'static str = r"^\s*(at most\s)?\s*[0-9][0-9_]*(\.[0-9]+)?\s*(%|B|[kKMGT]B|[KMGT]iB)?\s*$";
     const UNITLESS_RANGE: Option<AllowedUnitlessRange> = Fraction::UNITLESS_RANGE;
 
     fn parse(text: &str) -> Result<Self, UnitError> {
