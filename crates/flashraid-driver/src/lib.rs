@@ -155,7 +155,7 @@ struct End {
 /// Sends the requests of `source` to `array` until the run ends.
 ///
 /// If [`MetricsParams::timeline_window`] is set, the outcome lists the requests, collections and destages in this window of simulated
-/// time (a timeline). Destages are listed only if the array was made with `ArrayExecutionOptions::record_destages`.
+/// time (a timeline). Destages are listed only if the array was made with `ArrayExecutionOptions::reports_destage_events`.
 ///
 /// # Errors
 /// Returns an error in these cases:

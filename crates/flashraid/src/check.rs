@@ -85,8 +85,8 @@ pub struct CheckReport {
     pub warnings: Vec<String>,
 }
 
-/// Sizes of the array's write cache (`[cache]`), in bytes. It may consist of a cache of write groups (each is all dirty pages of one
-/// stripe), of a cache for each member, or of both. A stripe's size is the greatest of a group.
+/// Sizes of the array's write cache (`[cache]`), in bytes. It may have a cache of write groups, caches of the members, or both. A write
+/// group is all dirty pages of one stripe, so that a stripe's size is the greatest of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct WriteCacheSizes {
     /// Number of bytes in the cache of write groups (the dirty pages of one stripe each); 0 if the cache policy has none. With the

@@ -61,9 +61,9 @@ pub struct ArrayCounters {
 }
 
 impl ArrayCounters {
-    /// Returns counters of an array for tests: the given counters of its members, and nothing else. The lists `superblocks` and
-    /// `front_end_counters` get `drives` entries, all of them 0. Here `drives` is the number of members, or 0 if members have no such
-    /// counters.
+    /// Returns counters of an array for tests: the given counters of its members, and nothing else. The lists
+    /// `superblock_counters_by_member` and `drive_front_end_counters` get `drives` entries, all of them 0. Here `drives` is the number of
+    /// members, or 0 if members have no such counters.
     #[must_use]
     pub fn with_members_only(members: impl IntoIterator<Item = MemberCounters>, drives: usize) -> Self {
         Self {

@@ -279,7 +279,7 @@ pub struct CoordinationParams {
     /// members ask before they must collect (rule 120).
     pub begins_joint_collection_when_idle: bool,
     /// True if all dies of a member collect when the controller forces the member to. False if only dies with a low pool of blocks do:
-    /// one with `soft_threshold_free_blocks` (T_soft) free blocks or fewer (rule 122).
+    /// one with `joint_gc_registration_threshold_free_blocks` (T_soft) free blocks or fewer (rule 122).
     pub all_dies_of_forced_member_collect: bool,
     /// False if the controller never answers, to test how members manage without it.
     pub controller_answers_gc_requests: bool,

@@ -19,7 +19,7 @@ pub struct BlockPoolsFtlParams {
     /// Start threshold of collection: number of free blocks of a pool at or below which blocks of the pool are collected.
     pub start_threshold_free_blocks: u32,
     /// Stop threshold of collection: number of free blocks of a pool at which the collection there ends; at least
-    /// `start_free_blocks + 1`.
+    /// `start_threshold_free_blocks + 1`.
     pub stop_threshold_free_blocks: u32,
     /// Policy that chooses the block to collect.
     pub victim: VictimPolicy,

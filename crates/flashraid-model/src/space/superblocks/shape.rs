@@ -197,7 +197,8 @@ impl SuperblockShape {
         self.parity_die(self.row_of(ppn)) == Some(ppn / self.mapping_units_per_superpage() % self.dies)
     }
 
-    /// Returns the first row of the superblock, from `row` on, in which the die holds data. It is `superpages_per_die` if there is none.
+    /// Returns the first row of the superblock, from `row` on, in which the die holds data. It is `superpages_of_superblock_per_die` if
+    /// there is none.
     pub(crate) fn data_row(&self, block: u32, die: u32, row: u32) -> u32 {
         // No die has the parity of two consecutive rows.
         row + u32::from(

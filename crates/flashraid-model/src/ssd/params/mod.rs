@@ -192,7 +192,7 @@ pub struct GcParams {
     /// Number of free blocks in a pool of blocks (of a plane or of a die) at or below which collection starts there.
     pub start_threshold_free_blocks: u32,
     /// Number of free blocks in a pool of blocks (of a plane or of a die) at which collection stops there; at least
-    /// `start_free_blocks + 1`.
+    /// `start_threshold_free_blocks + 1`.
     pub stop_threshold_free_blocks: u32,
     /// Kinds of host requests before which a die checks its pools of blocks (one for each plane, or one for the die). If a pool has
     /// few enough free blocks, the die collects before it serves the request.
