@@ -4,5 +4,5 @@
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
-    let _ = flashraid::config::from_str("fuzz.toml", text, &[], Some(1));
+    let _ = flashraid::config::scenario_from_toml("fuzz.toml", text, &[], Some(1));
 });

@@ -1,7 +1,7 @@
 //! What the fuzz targets share: read whatever the bytes are to the end, and hold what comes out to its promises.
 
 use flashraid::workload::trace::{DevicePlacement, Format, TraceSortMethod, TraceSpec, info::trace_info_of_bytes, open_trace_bytes};
-use flashraid::workload::{Source, SourceError};
+use flashraid::workload::{RequestSource, SourceError};
 
 /// Reads `bytes` as a trace, of `format` if given, in several ways. Panics when a promise is broken.
 pub fn read_trace(format: Option<Format>, bytes: &[u8]) {
@@ -24,13 +24,13 @@ pub fn read_trace(format: Option<Format>, bytes: &[u8]) {
                         last_ns = request.arrival_ns;
                     }
                     Ok(None) => break,
-                    Err(SourceError::Input(_)) => break,
+                    Err(SourceError::InvalidInput(_)) => break,
                     Err(error) => panic!("bytes in memory can't fail to be read: {error}"),
                 }
             }
         }
         if let Err(error) = trace_info_of_bytes(bytes, spec) {
-            assert!(matches!(error, SourceError::Input(_)), "bytes in memory can't fail to be read: {error}");
+            assert!(matches!(error, SourceError::InvalidInput(_)), "bytes in memory can't fail to be read: {error}");
         }
     }
 }
