@@ -17,11 +17,11 @@ PARTS = Path(__file__).resolve().parents[1] / "python" / "flashraid" / "_parts.p
 
 #: Parts of the schema and the names of their classes, each after those that it holds.
 CLASSES = {
-    "Lost": "Lost",
+    "LostPagesReport": "Lost",
     "WearReport": "Wear",
     "Lifetime": "Lifetime",
     "ImpliedLife": "ImpliedLife",
-    "Flash": "Flash",
+    "FlashCountersReport": "Flash",
     "UncoordinatedCleans": "UncoordinatedCleans",
     "Turns": "Turns",
     "Gc": "Collection",
