@@ -31,7 +31,7 @@
 //! A [`RequestSource`] returns one request after the other, in order of time. It may be a program's own model of a load, or a recording.
 //!
 //! ```
-//! use flashraid::{OpKind, Request, Simulation, Source, SourceError};
+//! use flashraid::{OpKind, Request, RequestSource, Simulation, SourceError};
 //!
 //! /// Writes the array from end to end, a page every 100 µs.
 //! struct Sequential {
@@ -39,7 +39,7 @@
 //!     pages: u64,
 //! }
 //!
-//! impl Source for Sequential {
+//! impl RequestSource for Sequential {
 //!     fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
 //!         let number = self.next;
 //!         self.next += 1;
