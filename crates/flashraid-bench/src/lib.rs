@@ -103,7 +103,7 @@ impl BenchSize {
 const SETUP: ArrayExecutionOptions = ArrayExecutionOptions {
     worker_threads_max: 1,
     operations_per_worker_thread_min: None,
-    records_member_busy_time: true,
+    records_member_utilisation: true,
     reports_destage_events: false,
     shortcuts: ExactFastPaths { computes_operation_ends_on_arrival: true, skips_operation_end_events: true },
 };

@@ -30,9 +30,9 @@ pub struct RequestTransformSpec {
     /// Share of the writes that get a high priority, as in the paper PGC on preemptive collection (section III.D). With 0, requests
     /// keep their priorities.
     pub high_priority_fraction: f64,
-    /// SizeOrAddressGranularity, in bytes, in which the array deallocates a write of zeroes (rule 220). Whole units become trims, and the
+    /// Granularity, in bytes, in which the array deallocates a write of zeroes (rule 220). Whole units become trims, and the
     /// rest is written. `None` writes everything.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "deallocate_bytes", skip_serializing_if = "Option::is_none")]
     pub zero_write_trim_granularity_bytes: Option<u64>,
 }
 

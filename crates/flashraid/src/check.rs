@@ -86,7 +86,7 @@ pub struct CheckReport {
 }
 
 /// Sizes of the array's write cache (`[cache]`), in bytes. It may have a cache of write groups, caches of the members, or both. A write
-/// group is all dirty pages of one stripe, so that a stripe's size is the greatest of a group.
+/// group is all dirty pages of one stripe, and never larger than a stripe.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct WriteCacheSizes {
     /// Number of bytes in the cache of write groups (the dirty pages of one stripe each); 0 if the cache policy has none. With the

@@ -155,10 +155,10 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: RunOutcome, facts: RunFact
         None => measured_ns,
     };
     let totals: MemberCounters = counts.members.iter().copied().sum();
-    metrics.lengthen_intervals(array.members().iter().map(Ssd::busy_time_interval_ns).max().unwrap_or(0));
+    metrics.lengthen_intervals(array.members().iter().map(Ssd::utilisation_interval_ns).max().unwrap_or(0));
     let measured = metrics.into_results(measured_to_ns, load_ns);
     let ResultsOverTime { interval_ns, points } = &measured.over_time;
-    let usage: Vec<_> = array.members().iter().map(|ssd| ssd.busy_time_by_interval(*interval_ns, points.len(), measured_to_ns)).collect();
+    let usage: Vec<_> = array.members().iter().map(|ssd| ssd.utilisation_by_interval(*interval_ns, points.len(), measured_to_ns)).collect();
     let failures = array.counters(end_ns).failures;
     let cache = counts.cache;
     let g = &scenario.array.ssd.geometry;

@@ -220,7 +220,7 @@ pub fn warmed_up_array(scenario: &Scenario, shared: &SharedWarmUps, observer: &m
     };
     let setup = ArrayExecutionOptions {
         worker_threads_max: shared.threads(),
-        records_member_busy_time: true,
+        records_member_utilisation: true,
         reports_destage_events: scenario.metrics.timeline_window.is_some(),
         ..ArrayExecutionOptions::default()
     };

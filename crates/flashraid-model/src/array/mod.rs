@@ -107,7 +107,7 @@ impl Array {
         let ArrayExecutionOptions {
             worker_threads_max: threads,
             operations_per_worker_thread_min: operations_per_thread,
-            records_member_busy_time: record_usage,
+            records_member_utilisation: record_usage,
             reports_destage_events: record_destages,
             mut shortcuts,
         } = setup;
@@ -135,7 +135,7 @@ impl Array {
             });
         }
         if record_usage {
-            members.ssds.iter_mut().for_each(Ssd::start_recording_busy_time);
+            members.ssds.iter_mut().for_each(Ssd::start_recording_utilisation);
         }
         let mut caching = params.cache.map(|cache| Box::new(Caching::new(Cache::new(&cache, params.layout(), params.members))));
         if let Some(caching) = caching.as_mut().filter(|_| record_destages) {

@@ -13,8 +13,8 @@ pub struct ArrayExecutionOptions {
     /// Minimum number of page operations that are worth a thread of their own, when the members serve a batch of requests in parallel. With
     /// `None`, the program chooses the number.
     pub operations_per_worker_thread_min: Option<usize>,
-    /// True to record over time how busy each member is ([`Ssd::busy_time_by_interval`](crate::ssd::Ssd::busy_time_by_interval)).
-    pub records_member_busy_time: bool,
+    /// True to record over time how busy each member is ([`Ssd::utilisation_by_interval`](crate::ssd::Ssd::utilisation_by_interval)).
+    pub records_member_utilisation: bool,
     /// True to report each destage of the write cache as an [`ArrayEvent::DestageEnded`](super::ArrayEvent::DestageEnded), once for each
     /// member that gets pages.
     pub reports_destage_events: bool,
@@ -27,7 +27,7 @@ impl Default for ArrayExecutionOptions {
         Self {
             worker_threads_max: 1,
             operations_per_worker_thread_min: None,
-            records_member_busy_time: false,
+            records_member_utilisation: false,
             reports_destage_events: false,
             shortcuts: ExactFastPaths::default(),
         }

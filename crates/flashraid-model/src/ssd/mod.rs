@@ -53,7 +53,7 @@ use die::{DieContext, Dies, ImmediateContext};
 use front::Front;
 pub use job::{DieExecutionUnitId, LogicalPageOp, PageOpEnd, PendingFlashWork};
 pub(crate) use job::{ReadForecast, SsdWake};
-pub use mechanism::{DieDelayCounterTable, DieDelayMechanismCounters, Mechanisms, ReportedDieDelayCounter};
+pub use mechanism::{DieDelayCounterTable, DieDelayMechanismCounters, DieDelayMechanisms, ReportedDieDelayCounter};
 pub use outbox::{MappingUnitsProgrammed, SsdOutbox};
 pub use params::*;
 use parts::SsdParts;
@@ -193,7 +193,7 @@ impl Ssd {
 
     /// Starts to record the utilisation of the member over time: its page operations, their response times, and the working time of
     /// its dies. It must be called before the first operation.
-    pub fn start_recording_busy_time(&mut self) {
+    pub fn start_recording_utilisation(&mut self) {
         self.parts.usage = Some(Box::new(Usage::new()));
     }
 
@@ -214,17 +214,17 @@ impl Ssd {
     /// Returns the length of the intervals in the record of the member's utilisation (its page operations and the working time of its
     /// dies), in nanoseconds. It starts at one microsecond, and doubles until at most 400 intervals cover the measured time. The
     /// result is 0 if nothing is recorded.
-    pub fn busy_time_interval_ns(&self) -> u64 {
+    pub fn utilisation_interval_ns(&self) -> u64 {
         self.parts.usage.as_ref().map_or(0, |usage| usage.interval_ns())
     }
 
     /// Returns the utilisation of the member (its page operations and the working time of its dies) over time. There is one entry for
     /// each of the first `count` intervals of the measured time. The run ended at `end_ns`. The list is empty if nothing is recorded.
     ///
-    /// The intervals of the result are `interval_ns` long: [`Ssd::busy_time_interval_ns`] times a power of two (1, 2, 4 and so on).
+    /// The intervals of the result are `interval_ns` long: [`Ssd::utilisation_interval_ns`] times a power of two (1, 2, 4 and so on).
     /// To this end, neighbouring recorded intervals are merged. Members may have recorded with different lengths, but their results
     /// can thus have the same intervals.
-    pub fn busy_time_by_interval(&self, interval_ns: u64, count: usize, end_ns: TimeNs) -> Vec<MemberUtilisationInInterval> {
+    pub fn utilisation_by_interval(&self, interval_ns: u64, count: usize, end_ns: TimeNs) -> Vec<MemberUtilisationInInterval> {
         let Some(usage) = &self.parts.usage else { return Vec::new() };
         usage.points(interval_ns, count, end_ns, self.dies(), self.dies.busy_periods(end_ns).into_iter())
     }

@@ -22,7 +22,7 @@ pub(crate) fn fast_with(case: &Case, shortcuts: ExactFastPaths) -> (Outcome, Vec
     let setup = ArrayExecutionOptions {
         worker_threads_max: threads,
         operations_per_worker_thread_min: Some(1),
-        records_member_busy_time: true,
+        records_member_utilisation: true,
         reports_destage_events: false,
         shortcuts,
     };
@@ -147,11 +147,11 @@ pub(crate) fn fast_with(case: &Case, shortcuts: ExactFastPaths) -> (Outcome, Vec
     }));
     let measured_ns = outcomes.iter().map(|request| request.done_ns).max().unwrap_or(0).saturating_sub(measured_from.unwrap_or(0));
     // Whole intervals, so that what comes behind the last request doesn't matter.
-    let longest_ns = array.members().iter().map(Ssd::busy_time_interval_ns).max().unwrap_or(0);
+    let longest_ns = array.members().iter().map(Ssd::utilisation_interval_ns).max().unwrap_or(0);
     let interval_ns =
         (0..).map(|doublings| 1000 << doublings).find(|&ns| ns >= longest_ns && ns >= measured_ns / 50).expect("there is one");
     let usage =
-        array.members().iter().map(|ssd| ssd.busy_time_by_interval(interval_ns, (measured_ns / interval_ns) as usize, now)).collect();
+        array.members().iter().map(|ssd| ssd.utilisation_by_interval(interval_ns, (measured_ns / interval_ns) as usize, now)).collect();
     let planes = case.params.ssd.geometry.planes;
     let exported = case.params.ssd.geometry.exported_pages_per_die();
     let nowhere = PhysicalPage { die: u32::MAX, plane: u32::MAX, block: u32::MAX, page: u32::MAX };

@@ -7,7 +7,7 @@ use flashraid_model::array::{
 use flashraid_model::coordination::{CoordinationPolicy, JointCollectionRequestTiming};
 use flashraid_model::request::HostLoop;
 use flashraid_model::rng;
-use flashraid_model::ssd::{BlockPoolScope, GcAlgorithm, HostOverlapWithMoves, Mechanisms, VictimPolicy};
+use flashraid_model::ssd::{BlockPoolScope, DieDelayMechanisms, GcAlgorithm, HostOverlapWithMoves, VictimPolicy};
 
 use crate::draw_drives::{SLOWEST, draw_drive};
 use crate::draw_parts::Draw;
@@ -150,7 +150,8 @@ fn draw_mixed(seed: u64, superblocks: bool) -> Case {
     set_rules_by_seed(&mut case);
     let mut of_mechanisms = Draw(rng::stream(seed, "agreement", 9));
     if !superblocks && of_mechanisms.chance(25) {
-        case.params.ssd.die_delay_mechanisms = Mechanisms::random_for_tests(&mut of_mechanisms.0, case.params.ssd.timing.page_program_ns);
+        case.params.ssd.die_delay_mechanisms =
+            DieDelayMechanisms::random_for_tests(&mut of_mechanisms.0, case.params.ssd.timing.page_program_ns);
     }
     case
 }

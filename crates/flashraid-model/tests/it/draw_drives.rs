@@ -7,10 +7,10 @@ use flashraid_model::ids::MemberSet;
 use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::rng::{self, RandomStream};
 use flashraid_model::ssd::{
-    BlockPoolScope, BufferParams, CollectionBlockingScope, ControllerCoresParams, DieChoiceForWrites, GcAlgorithm, GcParams, GcPreemption,
-    HostLinkParams, HostOverlapWithMoves, HostRequestKindsThatMayStartGc, Mechanisms, OperationSuspensionParams, PlacementHandles,
-    PlaneChoice, PlaneReadMode, ProgramEraseSuspensionParams, RefreshAndWearLevellingParams, SlcSuperblockCountLimit, SlcSuperblockParams,
-    SsdParams, SubmissionQueueParams, SuperblockCollectionParams, SuperblockDriveParams, VictimPolicy,
+    BlockPoolScope, BufferParams, CollectionBlockingScope, ControllerCoresParams, DieChoiceForWrites, DieDelayMechanisms, GcAlgorithm,
+    GcParams, GcPreemption, HostLinkParams, HostOverlapWithMoves, HostRequestKindsThatMayStartGc, OperationSuspensionParams,
+    PlacementHandles, PlaneChoice, PlaneReadMode, ProgramEraseSuspensionParams, RefreshAndWearLevellingParams, SlcSuperblockCountLimit,
+    SlcSuperblockParams, SsdParams, SubmissionQueueParams, SuperblockCollectionParams, SuperblockDriveParams, VictimPolicy,
 };
 
 use crate::cases::PAGE_BYTES;
@@ -110,7 +110,7 @@ impl ExtraDraws {
             ssd.gc.victim = VictimPolicy::random_for_tests(&mut self.of_victims.0);
             self.of_preemption.preemption(ssd);
             if self.of_mechanisms.chance(40) {
-                ssd.die_delay_mechanisms = Mechanisms::random_for_tests(&mut self.of_mechanisms.0, ssd.timing.page_program_ns);
+                ssd.die_delay_mechanisms = DieDelayMechanisms::random_for_tests(&mut self.of_mechanisms.0, ssd.timing.page_program_ns);
             }
             if let Some(channel) = ssd.channel.as_mut().filter(|_| self.of_channels.chance(50)) {
                 channel.die_numbering = DieNumbering::InterleavedDies;
@@ -350,7 +350,7 @@ impl DriveDraw {
             channel: self.chance(50).then(|| DieToChannelAssignment::consecutive(self.small(1, u64::from(dies)))),
             link: self.chance(60).then(|| HostLinkParams { page_transfer_ns: self.between(1, 300), full_duplex: self.chance(70) }),
             front_end: None,
-            die_delay_mechanisms: Mechanisms::default(),
+            die_delay_mechanisms: DieDelayMechanisms::default(),
             superblock: Some(superblock),
         }
     }

@@ -10,8 +10,8 @@ use flashraid_model::coordination::{
 use flashraid_model::placement::RaidLevel;
 use flashraid_model::request::HostLoop;
 use flashraid_model::ssd::{
-    BlockPoolScope, CollectionBlockingScope, ControllerCoresParams, DieChoiceForWrites, FrontEndParams, GcAlgorithm, GcPreemption,
-    HostOverlapWithMoves, HostRequestKindsThatMayStartGc, Mechanisms, PlacementHandles, PlaneChoice, RefreshAndWearLevellingParams,
+    BlockPoolScope, CollectionBlockingScope, ControllerCoresParams, DieChoiceForWrites, DieDelayMechanisms, FrontEndParams, GcAlgorithm,
+    GcPreemption, HostOverlapWithMoves, HostRequestKindsThatMayStartGc, PlacementHandles, PlaneChoice, RefreshAndWearLevellingParams,
     SsdParams, SuperblockDriveParams, VictimPolicy,
 };
 
@@ -167,7 +167,7 @@ const SIMPLER: [fn(&mut Case); 104] = [
     |case| superblock(case, |own| own.buffer.survives_power_loss = true),
     |case| superblock(case, |own| own.planes_read_during_transfer = false),
     |case| superblock(case, |own| own.dies_programming_max = 64),
-    |case| case.params.ssd.die_delay_mechanisms = Mechanisms::default(),
+    |case| case.params.ssd.die_delay_mechanisms = DieDelayMechanisms::default(),
     |case| case.params.ssd.front_end = None,
     |case| front(case, |front| front.write_buffer = None),
     |case| front(case, |front| front.queues = None),

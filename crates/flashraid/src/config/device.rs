@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use flashraid_model::flash;
 use flashraid_model::space::pools::MAX_PAGES_PER_BLOCK;
-use flashraid_model::ssd::Mechanisms;
+use flashraid_model::ssd::DieDelayMechanisms;
 
 use super::gc::GcConfig;
 use super::superblock::{
@@ -87,7 +87,7 @@ pub struct SsdConfig {
     /// Optional effects that take time of the dies, each with its own table: background work (`[ssd.background]`) and read retries
     /// (`[ssd.read_retry]`).
     #[serde(flatten)]
-    pub mechanisms: Mechanisms,
+    pub mechanisms: DieDelayMechanisms,
     /// Factor by which the simulated drive is smaller than the real one, so that its state fits into memory. Each superblock has fewer
     /// pages on each die. Erases become shorter in proportion, so that they remain the same share of the work. The numbers of
     /// superblocks and dies, the buffer, and the share of spare area stay. Free superblocks hold less, so that they absorb shorter

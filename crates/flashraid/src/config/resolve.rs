@@ -20,7 +20,7 @@ use flashraid_model::flash::{DieToChannelAssignment, Geometry, Timing};
 use flashraid_model::metrics::{MetricsParams, UnmeasuredStart};
 use flashraid_model::policy::ParameterProblem;
 use flashraid_model::space::pools::BLOCK_POOLS_PER_DIE_MAX;
-use flashraid_model::ssd::{self, GcParams, HostLinkParams, Mechanisms, SsdParams, VictimPolicy};
+use flashraid_model::ssd::{self, DieDelayMechanisms, GcParams, HostLinkParams, SsdParams, VictimPolicy};
 use flashraid_workload::units::{Duration, GcStopThreshold, Size, count_with_noun};
 use flashraid_workload::{ArrayProperties, SourceSpec};
 
@@ -532,7 +532,7 @@ impl Resolver<'_> {
     }
 
     /// Returns the mechanisms of the device, after checking that their values do not contradict each other.
-    pub(super) fn mechanisms(&mut self, config: &Config) -> Mechanisms {
+    pub(super) fn mechanisms(&mut self, config: &Config) -> DieDelayMechanisms {
         let mechanisms = &config.ssd.mechanisms;
         for (table, problem) in mechanisms.problems() {
             self.policy_problem(&format!("ssd.{table}"), &problem);

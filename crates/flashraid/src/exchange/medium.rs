@@ -90,7 +90,7 @@ pub(super) fn note_unsupported(ssd: &SsdConfig, program: &str, notes: &mut Vec<S
         ("suspension and preemption", ssd.suspension.is_some() || ssd.gc.preemption != crate::config::Preemption::None),
         ("blocks with one bit per cell for a while", ssd.slc.is_some()),
         ("submission queues with a limit", ssd.queues.is_some()),
-        ("mechanisms in tables of their own", ssd.mechanisms != flashraid_model::ssd::Mechanisms::default()),
+        ("mechanisms in tables of their own", ssd.mechanisms != flashraid_model::ssd::DieDelayMechanisms::default()),
     ];
     for (name, _) in there.into_iter().filter(|(_, there)| *there) {
         notes.push(format!("{program} has no {name}."));

@@ -124,8 +124,8 @@ figures! {
         /// Number of pages that the array read in addition because it avoided strips predicted to be slow. Instead of such a strip it read
         /// a copy, or the rest of the stripe.
         pages_added: u64 = of.pages_added, row 4 "pages read in addition" in "pages";
-        /// Number of parts predicted to be slow that the array read from there all the same, because another operation held the lock of
-        /// their stripe. A part is what one read wants of one stripe.
+        /// Number of parts that the array read where they are, although it predicted that this would be slow. It could not read a copy or
+        /// the rest of the stripe, because another operation held the lock of the stripe. A part is what one read wants of one stripe.
         locked_out: u64 = of.stripe_reads_locked_out, row 5 "parts locked out" in "";
         /// Number of correct predictions that the read of a strip would be slow.
         slow_called_slow: u64 = of.slow_reads_called_slow, row 6 "slow, called slow" in "";

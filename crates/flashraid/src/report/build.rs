@@ -19,7 +19,7 @@ use flashraid_model::metrics::{
 use flashraid_model::placement::{ArrayLayout, RequestInPages};
 use flashraid_model::space::EraseCountSummary;
 use flashraid_model::ssd::{
-    DieDelayCounterTable, DieDelayMechanismCounters, Mechanisms, MemberUtilisationInInterval, PendingFlashWork as MemberOwed,
+    DieDelayCounterTable, DieDelayMechanismCounters, DieDelayMechanisms, MemberUtilisationInInterval, PendingFlashWork as MemberOwed,
     PlacementHandles,
 };
 use flashraid_workload::OpKind;
@@ -89,7 +89,7 @@ pub struct ReportInputs<'a> {
     pub superblock_drive: Option<SuperblockDriveInputs>,
     /// Settings of the optional mechanisms that take time of the members' dies: background work and read retries. The report shows
     /// counters of those mechanisms that are configured.
-    pub die_delay_mechanisms: Mechanisms,
+    pub die_delay_mechanisms: DieDelayMechanisms,
     /// True if the members have no superblocks and have submission queues. The queues of drives with superblocks are described in
     /// `drive`.
     pub drives_without_superblocks_have_submission_queues: bool,

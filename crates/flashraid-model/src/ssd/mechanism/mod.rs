@@ -167,7 +167,7 @@ macro_rules! mechanisms {
         /// The tables of `[ssd]` for mechanisms: optional behaviour that takes time of the dies, such as background work and read
         /// retries. Every kind of device may have them.
         #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-        pub struct Mechanisms {
+        pub struct DieDelayMechanisms {
             $(
                 $(#[$doc])*
                 #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -197,7 +197,7 @@ macro_rules! mechanisms {
         impl AtDie {
             /// Returns the state that the mechanisms of a member keep for one die, as it is at the start of a run. A mechanism is
             /// optional behaviour of an SSD, such as background work or read retries. The result is `None` if the member has none.
-            pub fn new(mechanisms: &Mechanisms, seed: u64, member: MemberId, die: DieId) -> Option<Box<Self>> {
+            pub fn new(mechanisms: &DieDelayMechanisms, seed: u64, member: MemberId, die: DieId) -> Option<Box<Self>> {
                 let at_die = || Self {
                     counters: DieDelayMechanismCounters::default(),
                     $($table: mechanisms.$table.as_ref().map(|mechanism| mechanism.new_die_state(seed, member, die)),)*
@@ -242,7 +242,7 @@ macro_rules! mechanisms {
         }
 
         #[allow(unused_variables, unused_mut, reason = "the list may be empty")]
-        impl Mechanisms {
+        impl DieDelayMechanisms {
             /// Returns true if the device has no mechanisms, such as background work or read retries.
             #[must_use]
             pub fn is_empty(&self) -> bool {

@@ -3,7 +3,7 @@
 mod front;
 mod superblock;
 
-use super::mechanism::Mechanisms;
+use super::mechanism::DieDelayMechanisms;
 use crate::coordination::BlockPoolSizeAndThresholds;
 use crate::flash::{DieToChannelAssignment, Geometry, Timing};
 use crate::request::OpKind;
@@ -51,7 +51,7 @@ pub struct SsdParams {
     /// instead.
     pub front_end: Option<FrontEndParams>,
     /// Optional effects that take time of the dies, such as read retries and background work. Every kind of device may have them.
-    pub die_delay_mechanisms: Mechanisms,
+    pub die_delay_mechanisms: DieDelayMechanisms,
     /// Settings of a drive with superblocks behind a write buffer; `None` for a drive with pools of blocks. Superblocks replace pools,
     /// planes and the choice of dies for writes (section 24 of the rules).
     pub superblock: Option<SuperblockDriveParams>,

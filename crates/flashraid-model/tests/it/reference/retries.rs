@@ -1,7 +1,7 @@
 //! Pages whose reads need further array reads (rule 232).
 
 use flashraid_model::rng;
-use flashraid_model::ssd::Mechanisms;
+use flashraid_model::ssd::DieDelayMechanisms;
 
 /// Draws that decide which pages of a member need further reads.
 pub(super) struct Retries {
@@ -11,7 +11,7 @@ pub(super) struct Retries {
 }
 
 impl Retries {
-    pub(super) fn of(mechanisms: &Mechanisms, seed: u64, member: usize) -> Retries {
+    pub(super) fn of(mechanisms: &DieDelayMechanisms, seed: u64, member: usize) -> Retries {
         let (share, times) = mechanisms.read_retry.map_or((0.0, 0), |retry| (retry.share.0, u64::from(retry.times)));
         Retries { share, times, seed_of_member: rng::derive_seed(seed, "read_retry", member as u64) }
     }

@@ -1,7 +1,7 @@
 //! Stalls of dies for background work (rule 230).
 
 use flashraid_model::rng;
-use flashraid_model::ssd::{DieDelayMechanismCounters, Mechanisms};
+use flashraid_model::ssd::{DieDelayMechanismCounters, DieDelayMechanisms};
 
 use super::Simulation;
 use super::die::{DieState, Slot, Use};
@@ -17,7 +17,7 @@ pub(super) struct StallSchedule {
 }
 
 impl StallSchedule {
-    pub(super) fn of(mechanisms: &Mechanisms, seed: u64, member: usize, die: usize) -> Option<StallSchedule> {
+    pub(super) fn of(mechanisms: &DieDelayMechanisms, seed: u64, member: usize, die: usize) -> Option<StallSchedule> {
         let background = mechanisms.background?;
         let gaps = rng::stream(seed, "background", ((member as u64) << 32) + die as u64);
         let mut stalls = StallSchedule { every_ns: background.every.ns, lasts_ns: background.lasts.ns, gaps, due_ns: 0, ends_ns: 0 };

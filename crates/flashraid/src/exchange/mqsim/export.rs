@@ -364,7 +364,7 @@ fn note_unsupported(ssd: &SsdConfig, notes: &mut Vec<String>) {
     if !there.is_empty() {
         notes.push(format!("MQSim has no tags for {}.", there.join(", ")));
     }
-    if ssd.mechanisms != flashraid_model::ssd::Mechanisms::default() {
+    if ssd.mechanisms != flashraid_model::ssd::DieDelayMechanisms::default() {
         notes.push("MQSim has none of the mechanisms in tables of their own.".to_owned());
     }
     notes.push("The state in which the drive begins is left out: MQSim begins empty.".to_owned());

@@ -57,7 +57,7 @@ fn inputs<'a>(measured: &'a MeasuredResults, counts: &'a ArrayCounters, wear: &'
         page_bytes: 4096,
         array_layout: ArrayLayout::new(RaidLevel::Raid0, 2, 1, 1 << 20),
         superblock_drive: None,
-        die_delay_mechanisms: Mechanisms::default(),
+        die_delay_mechanisms: DieDelayMechanisms::default(),
         drives_without_superblocks_have_submission_queues: false,
         is_closed_loop: false,
         partial_reason: None,
