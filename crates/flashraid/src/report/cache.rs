@@ -80,8 +80,8 @@ figures! {
         /// Number of written pages whose stripe had no page in the cache before the write. (In a member's cache, it is the strip instead
         /// of the stripe.)
         misses: u64 = of.pages_admitted_with_their_entry;
-        /// Share of `page_hits` and `group_hits` in all written pages: of pages that were in the cache already, and of pages beside which
-        /// the cache held others of their stripe. `None` if no page entered.
+        /// Share of all written pages that count as `page_hits` or `group_hits`. Before the write, the cache held the page itself, or
+        /// another page of its stripe. `None` if no page entered.
         hit_ratio: Option<f64> = ratio(of.replaced_pages + of.pages_admitted_to_existing_entries, of.replaced_pages + of.pages_admitted_to_existing_entries + of.pages_admitted_with_their_entry);
     }
 }
