@@ -62,10 +62,10 @@ pub trait RequestSource {
         Vec::new()
     }
 
-    /// Returns the place in the input of the request that was read most recently, such as `trace.csv: line 17`, for messages. A source
-    /// that sorts requests may not have returned this one yet. The result is `None` if the source knows no place; messages then give
-    /// the number of the request.
-    fn position_in_input(&self) -> Option<String> {
+    /// Returns the place in the input of a request that the last call returned, such as `trace.csv: line 17`, for messages.
+    /// `requests_before_last` counts back from the last request of that call, for which it is 0. The result is `None` if the source knows
+    /// no place; messages then give the number of the request.
+    fn position_in_input(&self, _requests_before_last: usize) -> Option<String> {
         None
     }
 }
@@ -91,8 +91,8 @@ impl<S: RequestSource + ?Sized> RequestSource for Box<S> {
         (**self).notes()
     }
 
-    fn position_in_input(&self) -> Option<String> {
-        (**self).position_in_input()
+    fn position_in_input(&self, requests_before_last: usize) -> Option<String> {
+        (**self).position_in_input(requests_before_last)
     }
 }
 

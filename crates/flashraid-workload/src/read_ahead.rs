@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// Number of requests in a block. The driver takes the same number at a time, so that notes and places are the same as without a thread.
+/// Number of requests in a block. The driver takes the same number at a time, so that notes are the same as without a thread.
 const BLOCK_REQUESTS: usize = 256;
 /// Number of blocks that the thread hands over together. Waking another thread takes as long as reading some dozens of requests.
 const BLOCKS_AT_A_TIME: usize = 16;
@@ -20,7 +20,6 @@ struct Block {
     error: Option<SourceError>,
     progress: Option<f64>,
     notes: Vec<String>,
-    place: Option<String>,
 }
 
 /// A source that a separate thread reads ahead, in blocks.
@@ -64,8 +63,8 @@ fn read(mut source: Box<dyn RequestSource + Send>, sender: &SyncSender<Vec<Block
             let mut requests = Vec::with_capacity(BLOCK_REQUESTS);
             let filled = source.next_requests(&mut requests, BLOCK_REQUESTS);
             ended = !matches!(filled, Ok(BLOCK_REQUESTS));
-            let (progress, notes, place) = (source.progress(), source.notes(), source.position_in_input());
-            blocks.push(Block { requests: requests.into_iter(), error: filled.err(), progress, notes, place });
+            let (progress, notes) = (source.progress(), source.notes());
+            blocks.push(Block { requests: requests.into_iter(), error: filled.err(), progress, notes });
         }
         if sender.send(blocks).is_err() || ended {
             return;
@@ -121,10 +120,6 @@ impl RequestSource for ReadAhead {
 
     fn notes(&self) -> Vec<String> {
         self.block.notes.clone()
-    }
-
-    fn position_in_input(&self) -> Option<String> {
-        self.block.place.clone()
     }
 }
 

@@ -179,40 +179,66 @@ impl<S: RequestSource> TransformedSource<S> {
         })
     }
 
-    /// Returns the next request after those that are left out at the start. Its time counts from the point at which the kept part of
-    /// the stream begins.
-    fn next_in_window(&mut self) -> Result<Option<Request>, SourceError> {
-        while let Some(mut request) = self.source.next_request()? {
-            self.read += 1;
-            if self.read <= self.spec.start_requests || request.arrival_ns < self.spec.start_ns {
-                if self.read.is_multiple_of(REQUESTS_PER_QUESTION) {
-                    self.stop.error_if_stopped()?;
-                }
-                continue;
-            }
-            // A window by time starts at its time, and a window by number at its first request.
-            let by_number = if self.spec.start_requests > 0 { request.arrival_ns } else { 0 };
-            let zero_ns = *self.zero_ns.get_or_insert(self.spec.start_ns.max(by_number));
-            request.arrival_ns -= zero_ns;
-            return Ok(Some(request));
+    /// Changes a request that the source returned. Messages need `requests_before_last`, its distance from the last request of that call.
+    #[inline]
+    fn change(&mut self, request: &mut Request, requests_before_last: usize) -> Result<Change, SourceError> {
+        self.read += 1;
+        if self.is_identity {
+            self.fit(request).map_err(|fix| self.too_far(request, requests_before_last, fix))?;
+            return Ok(Change::Kept);
         }
-        Ok(None)
+        self.change_by_spec(request, requests_before_last)
     }
 
+    /// Changes a request by settings that change more than its address.
+    fn change_by_spec(&mut self, request: &mut Request, requests_before_last: usize) -> Result<Change, SourceError> {
+        if self.read <= self.spec.start_requests || request.arrival_ns < self.spec.start_ns {
+            if self.read.is_multiple_of(REQUESTS_PER_QUESTION) {
+                self.stop.error_if_stopped()?;
+            }
+            return Ok(Change::LeftOut);
+        }
+        // A window by time starts at its time, and a window by number at its first request. Times count from the start of the window.
+        let by_number = if self.spec.start_requests > 0 { request.arrival_ns } else { 0 };
+        request.arrival_ns -= *self.zero_ns.get_or_insert(self.spec.start_ns.max(by_number));
+        if self.spec.rate_scale != 1.0 {
+            let arrival_ns = request.arrival_ns as f64 / self.spec.rate_scale;
+            if arrival_ns > TIME_MAX_NS as f64 && self.spec.limit_ns.is_none() {
+                return Err(self.too_late(requests_before_last));
+            }
+            // A time beyond the limit may be too large for an integer, and becomes the greatest one.
+            request.arrival_ns = arrival_ns as u64;
+        }
+        if self.spec.limit_ns.is_some_and(|limit| request.arrival_ns >= limit) {
+            return Ok(Change::BeyondLimit);
+        }
+        if self.spec.size_scale != 1.0 {
+            request.length_bytes = scaled_length(request.length_bytes, self.spec.size_scale);
+        }
+        self.fit(request).map_err(|fix| self.too_far(request, requests_before_last, fix))?;
+        let share = self.spec.high_priority_fraction;
+        if share > 0.0 && request.kind == OpKind::Write {
+            request.high_priority |= rng::chance(&mut self.priorities, share);
+        }
+        self.given += 1;
+        Ok(Change::Kept)
+    }
+
+    /// Makes the addresses of a request fit the array. For a request that cannot fit, returns advice for the user.
     #[inline]
-    fn fit(&self, request: &mut Request) -> Result<(), SourceError> {
+    fn fit(&self, request: &mut Request) -> Result<(), &'static str> {
         let capacity = self.space.capacity_bytes;
         if (request.kind == OpKind::Trim || request.zeroes) && self.spec.address_fit != AddressFit::Error {
             // A discard or write of zeroes may be as long as the device.
             request.length_bytes = request.length_bytes.min(capacity);
         }
         if request.length_bytes > capacity {
-            return Err(self.too_far(request, "make the array larger or scale sizes down with `size_scale`"));
+            return Err("make the array larger or scale sizes down with `size_scale`");
         }
         match self.spec.address_fit {
             AddressFit::Error => {
                 if request.offset_bytes > capacity - request.length_bytes {
-                    return Err(self.too_far(request, "make the array larger, or set `address_fit` to \"wrap\" or \"scale\""));
+                    return Err("make the array larger, or set `address_fit` to \"wrap\" or \"scale\"");
                 }
                 return Ok(());
             }
@@ -221,7 +247,7 @@ impl<S: RequestSource> TransformedSource<S> {
                 let page_bytes = self.space.page_bytes;
                 let (page, within) = (request.offset_bytes / page_bytes, request.offset_bytes % page_bytes);
                 if page >= self.extent_pages {
-                    return Err(self.too_far(request, "`address_extent` is smaller than the range of addresses in the stream"));
+                    return Err("`address_extent` is smaller than the range of addresses in the stream");
                 }
                 let scaled = u128::from(page) * u128::from(capacity / page_bytes) / u128::from(self.extent_pages);
                 request.offset_bytes = scaled as u64 * page_bytes + within;
@@ -256,29 +282,115 @@ impl<S: RequestSource> TransformedSource<S> {
     }
 
     #[cold]
-    fn place_of_last(&self) -> String {
-        self.source.position_in_input().unwrap_or_else(|| format!("request {}", self.read))
+    fn place(&self, requests_before_last: usize) -> String {
+        self.source.position_in_input(requests_before_last).unwrap_or_else(|| format!("request {}", self.read))
     }
 
     #[cold]
-    fn too_far(&self, request: &Request, fix: &str) -> SourceError {
-        let place = self.place_of_last();
+    fn too_far(&self, request: &Request, requests_before_last: usize, fix: &str) -> SourceError {
+        let place = self.place(requests_before_last);
         let Request { offset_bytes: offset, length_bytes: length, .. } = request;
         let capacity = self.space.capacity_bytes;
         SourceError::InvalidInput(format!("{place}: {length} bytes at byte {offset} reach beyond the {capacity} bytes of the array; {fix}"))
     }
+
+    #[cold]
+    fn too_late(&self, requests_before_last: usize) -> SourceError {
+        SourceError::InvalidInput(format!(
+            "{}: with workload.rate_scale = {} this request arrives after the end of simulated time (2^62 ns, 146 years); use a greater \
+             rate_scale, or set a limit",
+            self.place(requests_before_last),
+            self.spec.rate_scale
+        ))
+    }
+
+    /// Returns the number of requests that may still follow before the limit.
+    fn until_limit(&self) -> usize {
+        self.spec.limit_requests.map_or(usize::MAX, |limit| usize::try_from(limit - self.given).unwrap_or(usize::MAX))
+    }
+}
+
+/// Effect of the settings on one request of the source.
+enum Change {
+    /// The request, perhaps changed, belongs to the stream.
+    Kept,
+    /// The request comes before the start, so the stream goes without it.
+    LeftOut,
+    /// The request arrives at the limit of time or later, so the stream ends before it.
+    BeyondLimit,
 }
 
 impl<S: RequestSource> RequestSource for TransformedSource<S> {
-    #[inline]
     fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
-        if self.is_identity {
-            let Some(mut request) = self.source.next_request()? else { return Ok(None) };
-            self.read += 1;
-            self.fit(&mut request)?;
+        if let Some(request) = self.rest.pop() {
             return Ok(Some(request));
         }
-        self.next_changed()
+        while self.until_limit() > 0
+            && let Some(mut request) = self.source.next_request()?
+        {
+            match self.change(&mut request, 0)? {
+                Change::Kept => {
+                    return Ok(Some(match self.spec.zero_write_trim_granularity_bytes {
+                        Some(piece_bytes) if request.zeroes => self.deallocate(request, piece_bytes),
+                        _ => request,
+                    }));
+                }
+                Change::LeftOut => {}
+                Change::BeyondLimit => break,
+            }
+        }
+        Ok(None)
+    }
+
+    /// Appends requests of the source to `out` and changes them there. It asks the source for no more requests than are missing.
+    fn next_requests(&mut self, out: &mut Vec<Request>, n: usize) -> Result<usize, SourceError> {
+        let begin = out.len();
+        if self.spec.zero_write_trim_granularity_bytes.is_some() {
+            // One write of zeroes may become several requests.
+            while out.len() - begin < n
+                && let Some(request) = self.next_request()?
+            {
+                out.push(request);
+            }
+            return Ok(out.len() - begin);
+        }
+        loop {
+            let from = out.len();
+            let missing = (n - (from - begin)).min(self.until_limit());
+            if missing == 0 {
+                return Ok(from - begin);
+            }
+            let read = self.source.next_requests(out, missing);
+            let mut kept = from;
+            let mut end = None;
+            for position in from..out.len() {
+                let requests_before_last = out.len() - 1 - position;
+                match self.change(&mut out[position], requests_before_last) {
+                    Ok(Change::Kept) => {
+                        if kept != position {
+                            out[kept] = out[position];
+                        }
+                        kept += 1;
+                    }
+                    Ok(Change::LeftOut) => {}
+                    Ok(Change::BeyondLimit) => {
+                        end = Some(Ok(kept - begin));
+                        break;
+                    }
+                    Err(error) => {
+                        end = Some(Err(error));
+                        break;
+                    }
+                }
+            }
+            out.truncate(kept);
+            if let Some(end) = end {
+                return end;
+            }
+            if read? < missing {
+                return Ok(kept - begin);
+            }
+        }
     }
 
     fn host_loop(&self) -> HostLoop {
@@ -300,50 +412,9 @@ impl<S: RequestSource> RequestSource for TransformedSource<S> {
         notes
     }
 
-    fn position_in_input(&self) -> Option<String> {
-        self.source.position_in_input()
-    }
-}
-
-impl<S: RequestSource> TransformedSource<S> {
-    /// Returns the next request, if the settings change requests.
-    fn next_changed(&mut self) -> Result<Option<Request>, SourceError> {
-        if let Some(request) = self.rest.pop() {
-            return Ok(Some(request));
-        }
-        if self.spec.limit_requests.is_some_and(|limit| self.given >= limit) {
-            return Ok(None);
-        }
-        let Some(mut request) = self.next_in_window()? else { return Ok(None) };
-        if self.spec.rate_scale != 1.0 {
-            let arrival_ns = request.arrival_ns as f64 / self.spec.rate_scale;
-            if arrival_ns > TIME_MAX_NS as f64 && self.spec.limit_ns.is_none() {
-                return Err(SourceError::InvalidInput(format!(
-                    "{}: with workload.rate_scale = {} this request arrives after the end of simulated time (2^62 ns, 146 years); \
-                     use a greater rate_scale, or set a limit",
-                    self.place_of_last(),
-                    self.spec.rate_scale
-                )));
-            }
-            // A time beyond the limit may be too large for an integer, and becomes the greatest one.
-            request.arrival_ns = arrival_ns as u64;
-        }
-        if self.spec.limit_ns.is_some_and(|limit| request.arrival_ns >= limit) {
-            return Ok(None);
-        }
-        if self.spec.size_scale != 1.0 {
-            request.length_bytes = scaled_length(request.length_bytes, self.spec.size_scale);
-        }
-        self.fit(&mut request)?;
-        let share = self.spec.high_priority_fraction;
-        if share > 0.0 && request.kind == OpKind::Write {
-            request.high_priority |= rng::chance(&mut self.priorities, share);
-        }
-        self.given += 1;
-        Ok(Some(match self.spec.zero_write_trim_granularity_bytes {
-            Some(piece_bytes) if request.zeroes => self.deallocate(request, piece_bytes),
-            _ => request,
-        }))
+    fn position_in_input(&self, requests_before_last: usize) -> Option<String> {
+        // Otherwise requests may have been left out or split since.
+        if self.is_identity { self.source.position_in_input(requests_before_last) } else { None }
     }
 }
 
@@ -359,14 +430,19 @@ fn extent_of(source: &mut dyn RequestSource, spec: &RequestTransformSpec, stop: 
     let mut extent = 0;
     // A window that starts at a time may end later than this number, so such a trace is read to its end.
     let last = if spec.start_ns > 0 { u64::MAX } else { last };
-    for read in 0..last {
-        let Some(request) = source.next_request()? else { break };
-        if read.is_multiple_of(REQUESTS_PER_QUESTION) {
-            stop.error_if_stopped()?;
+    let mut requests = Vec::new();
+    let mut read = 0;
+    loop {
+        requests.clear();
+        let asked = (last - read).min(REQUESTS_PER_QUESTION);
+        let got = source.next_requests(&mut requests, asked as usize)? as u64;
+        extent = requests.iter().map(|request| request.offset_bytes.saturating_add(request.length_bytes)).fold(extent, u64::max);
+        read += got;
+        if got < asked || read == last {
+            return Ok(extent);
         }
-        extent = extent.max(request.offset_bytes.saturating_add(request.length_bytes));
+        stop.error_if_stopped()?;
     }
-    Ok(extent)
 }
 
 #[cfg(test)]
@@ -404,15 +480,37 @@ mod tests {
         }
     }
 
+    /// Returns all requests. They are the same if one or several are read at a time.
     fn all(spec: RequestTransformSpec) -> Result<Vec<Request>, SourceError> {
-        let mut transform = TransformedSource::open(&spec, 1, &SPACE, &Stop::default(), || Ok(Box::new(Ten(0))))?;
-        let mut out = Vec::new();
-        transform.next_requests(&mut out, 100)?;
-        Ok(out)
+        let read = |at_a_time: usize| {
+            let mut transform = TransformedSource::open(&spec, 1, &SPACE, &Stop::default(), || Ok(Box::new(Ten(0))))?;
+            let mut out = Vec::new();
+            while transform.next_requests(&mut out, at_a_time)? == at_a_time {}
+            Ok(out)
+        };
+        let (one, three) = (read(1).map_err(|error: SourceError| error.to_string()), read(3).map_err(|error| error.to_string()));
+        let all = read(100);
+        assert_eq!(one, three);
+        assert_eq!(one, all.as_ref().map(Vec::clone).map_err(SourceError::to_string));
+        all
     }
 
     fn wrapped() -> RequestTransformSpec {
         RequestTransformSpec { address_fit: AddressFit::Wrap, ..RequestTransformSpec::default() }
+    }
+
+    /// The message names the line of the request, although later lines have been read with it.
+    #[test]
+    fn error_names_the_line_of_a_trace() {
+        use crate::trace::{DevicePlacement, TraceSpec, open_trace_bytes};
+        let text: &[u8] = b"0.5 0 0 8 0\n# far\n1.5 0 8000 8 0\n2.5 0 0 8 0\n3.5 0 0 8 x\n";
+        let spec = TraceSpec { devices: DevicePlacement::Fold, ..TraceSpec::new("t") };
+        let open = || open_trace_bytes(text, &spec);
+        let mut transform = TransformedSource::open(&RequestTransformSpec::default(), 1, &SPACE, &Stop::default(), open).unwrap();
+        let mut out = Vec::new();
+        let message = transform.next_requests(&mut out, 100).unwrap_err().to_string();
+        assert!(message.starts_with("t: line 3: 4096 bytes at byte 4096000 reach beyond"), "{message}");
+        assert_eq!(out.len(), 1);
     }
 
     #[test]

@@ -46,11 +46,11 @@ impl Layout {
         }
         let mut records = Filter::open(spec, origin)?;
         let mut extents = BTreeMap::new();
-        while let Some(record) = records.next()? {
+        records.for_each(|record| {
             let end = record.offset_bytes + record.length_bytes;
             let extent: &mut u64 = extents.entry(record.device).or_default();
             *extent = end.max(*extent);
-        }
+        })?;
         Self::end_to_end(&spec.devices, &extents, &spec.path.display().to_string())
     }
 

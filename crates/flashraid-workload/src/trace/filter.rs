@@ -3,11 +3,14 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::compression::Origin;
-use super::reader::{Records, SkippedRecords, TraceProperties};
-use super::record::TraceRecord;
+use super::reader::{Lines, Records, SkippedRecords, TraceProperties};
+use super::record::{NumberedRecord, TraceRecord};
 use super::spec::{DevicePlacement, TraceSpec};
 use crate::units::count_with_noun;
 use crate::{OpKind, SourceError};
+
+/// Number of requests that are read at a time in a pass over a whole trace.
+const REQUESTS_AT_A_TIME: usize = 256;
 
 /// The requests of a trace that pass the filter, in the order of the file.
 pub(crate) struct Filter {
@@ -21,7 +24,7 @@ pub(crate) struct Filter {
 impl Filter {
     pub(super) fn open(spec: &TraceSpec, origin: &Origin) -> Result<Self, SourceError> {
         let records = Records::open(spec, origin)?;
-        let name = &records.facts.name;
+        let name = &records.lines.facts.name;
         let devices = match &spec.devices {
             DevicePlacement::List(list) if list.is_empty() => {
                 return Err(SourceError::InvalidInput(format!(
@@ -41,48 +44,86 @@ impl Filter {
         Ok(Self { records, devices, repeats, passed: 0 })
     }
 
-    /// Returns the next request. The end of the trace is an error if there was no request at all.
-    #[inline]
-    pub(super) fn next(&mut self) -> Result<Option<TraceRecord>, SourceError> {
-        while let Some(record) = self.records.next()? {
-            if !self.devices.is_empty() && !self.devices.contains(&record.device) {
-                self.records.skipped.other_devices += 1;
-                continue;
+    /// Appends the next `count` requests to `records`, or fewer at the end, and returns their number. The end of the trace is an error if
+    /// there was no request at all.
+    pub(super) fn append_next(&mut self, records: &mut Vec<NumberedRecord>, count: usize) -> Result<usize, SourceError> {
+        let begin = records.len();
+        while records.len() - begin < count {
+            let from = records.len();
+            let missing = count - (from - begin);
+            let read = self.records.append_next(records, missing);
+            if !self.devices.is_empty() || self.repeats.is_some() {
+                self.remove_filtered_out(records, from);
             }
-            if let Some(repeats) = &mut self.repeats
-                && repeats.is_repeat(&record)
-            {
-                self.records.skipped.repeats += 1;
-                continue;
+            self.passed += (records.len() - from) as u64;
+            if read? < missing {
+                if self.passed == 0 {
+                    return Err(self.nothing());
+                }
+                break;
             }
-            self.passed += 1;
-            return Ok(Some(record));
         }
-        if self.passed == 0 {
-            return Err(self.nothing());
+        Ok(records.len() - begin)
+    }
+
+    /// Passes all remaining requests to `visit`.
+    pub(super) fn for_each(&mut self, mut visit: impl FnMut(&TraceRecord)) -> Result<(), SourceError> {
+        let mut records = Vec::new();
+        loop {
+            records.clear();
+            let read = self.append_next(&mut records, REQUESTS_AT_A_TIME)?;
+            records.iter().for_each(|numbered: &NumberedRecord| visit(&numbered.record));
+            if read < REQUESTS_AT_A_TIME {
+                return Ok(());
+            }
         }
-        Ok(None)
+    }
+
+    /// Removes those requests from position `from` on that the filter does not let through.
+    fn remove_filtered_out(&mut self, records: &mut Vec<NumberedRecord>, from: usize) {
+        let mut kept = from;
+        for position in from..records.len() {
+            let numbered = records[position];
+            if self.lets_through(&numbered.record) {
+                records[kept] = numbered;
+                kept += 1;
+            }
+        }
+        records.truncate(kept);
+    }
+
+    /// Returns true if the filter lets the request through, and counts the request as skipped otherwise.
+    fn lets_through(&mut self, record: &TraceRecord) -> bool {
+        let skipped = &mut self.records.lines.skipped;
+        if !self.devices.is_empty() && !self.devices.contains(&record.device) {
+            skipped.other_devices += 1;
+            return false;
+        }
+        let is_repeat = self.repeats.as_mut().is_some_and(|repeats| repeats.is_repeat(record));
+        skipped.repeats += u64::from(is_repeat);
+        !is_repeat
     }
 
     pub(super) fn facts(&self) -> &TraceProperties {
-        &self.records.facts
+        &self.records.lines.facts
     }
 
     /// Adds a note for the user.
     pub(super) fn note(&mut self, note: String) {
-        self.records.facts.notes.push(note);
+        self.records.lines.facts.notes.push(note);
     }
 
     pub(super) fn skipped(&self) -> SkippedRecords {
-        SkippedRecords { without_data: self.records.without_data(), ..self.records.skipped }
+        SkippedRecords { without_data: self.records.without_data(), ..self.records.lines.skipped }
     }
 
     pub(super) fn progress(&self) -> Option<f64> {
-        self.records.progress()
+        self.records.lines.progress()
     }
 
-    pub(super) fn place(&self) -> String {
-        self.records.place()
+    /// Returns the name of the trace and the place of a request in it, for messages.
+    pub(super) fn place(&self, numbered: &NumberedRecord) -> String {
+        format!("{}: {}", self.facts().name, self.records.lines.place(numbered.number))
     }
 
     pub(crate) fn note_at_end(&self) -> Option<String> {
@@ -94,9 +135,7 @@ impl Filter {
     }
 
     fn nothing(&self) -> SourceError {
-        let skipped = self.records.skipped;
-        let name = &self.records.facts.name;
-        let format = self.records.facts.format;
+        let Lines { skipped, facts: TraceProperties { name, format, .. }, .. } = &self.records.lines;
         SourceError::InvalidInput(if skipped.other_devices > 0 {
             let devices: Vec<String> = self.devices.iter().map(u32::to_string).collect();
             format!(

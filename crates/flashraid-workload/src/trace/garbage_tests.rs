@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use super::info::trace_info_of_bytes;
-use super::{DevicePlacement, Format, MAX_OFFSET_BYTES, TraceSortMethod, TraceSpec, open_trace_bytes};
-use crate::{RequestSource, SourceError};
+use super::{DevicePlacement, Format, MAX_OFFSET_BYTES, SkippedRecords, TraceSortMethod, TraceSpec, open_trace_bytes};
+use crate::{Request, RequestSource, SourceError};
 
 /// Reads to the end or to the first error. That must not be an error of I/O, because no file is used here.
 fn read(bytes: &[u8], spec: &TraceSpec) {
@@ -33,6 +33,28 @@ fn read(bytes: &[u8], spec: &TraceSpec) {
     if let Err(error) = trace_info_of_bytes(bytes, spec) {
         refused(error);
     }
+}
+
+/// Everything that a reader tells about a trace: its requests with their places, and the counts and notes or the error at the end.
+type Told = (Vec<(Request, Option<String>)>, Result<(SkippedRecords, Vec<String>), String>);
+
+/// Reads to the end or to the first error, `count` requests at a time.
+fn read_in_blocks(bytes: &[u8], spec: &TraceSpec, count: usize) -> Told {
+    let mut told = Vec::new();
+    let mut read_all = || -> Result<(SkippedRecords, Vec<String>), SourceError> {
+        let mut reader = open_trace_bytes(bytes, spec)?;
+        loop {
+            let mut requests = Vec::new();
+            let read = reader.next_requests(&mut requests, count);
+            let from_last = (0..requests.len()).rev();
+            told.extend(requests.iter().zip(from_last).map(|(request, before_last)| (*request, reader.position_in_input(before_last))));
+            if read? < count {
+                return Ok((reader.records_skipped(), reader.notes()));
+            }
+        }
+    };
+    let end = read_all().map_err(|error| error.to_string());
+    (told, end)
 }
 
 fn specs() -> impl Strategy<Value = TraceSpec> {
@@ -86,6 +108,14 @@ fn marked_bytes() -> impl Strategy<Value = Vec<u8>> {
     (mark, prop::collection::vec(any::<u8>(), 0..300)).prop_map(|(mark, bytes)| [mark, &bytes].concat())
 }
 
+/// Draws a line of DiskSim, whose times often go backwards. Some lines have length 0, some are bad, and some are comments.
+fn disksim_line() -> impl Strategy<Value = String> {
+    let op = prop_oneof![20 => Just("1"), 20 => Just("0"), 1 => Just("x")];
+    let begin = prop_oneof![20 => Just(""), 1 => Just("#")];
+    (begin, 0_u32..40, 0_u32..3, 0_u32..4, op)
+        .prop_map(|(begin, ms, device, sectors, op)| format!("{begin}{ms}.5 {device} 8 {sectors} {op}\n"))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
@@ -97,6 +127,14 @@ proptest! {
     #[test]
     fn lines_that_are_nearly_right(bytes in nearly_lines(), spec in specs()) {
         read(&bytes, &spec);
+    }
+
+    /// Checks that several requests at a time are the same as one by one, with their places, the counts, the notes and the error.
+    #[test]
+    fn any_number_at_a_time(lines in prop::collection::vec(disksim_line(), 0..40), spec in specs(), count in 2_usize..9) {
+        let spec = TraceSpec { format: Some(Format::Disksim), ..spec };
+        let text = lines.concat();
+        prop_assert_eq!(read_in_blocks(text.as_bytes(), &spec, count), read_in_blocks(text.as_bytes(), &spec, 1));
     }
 
     #[test]

@@ -160,7 +160,7 @@ fn info_of(spec: &TraceSpec, origin: &Origin) -> Result<TraceInfo, SourceError> 
     let mut sequential = 0_u64;
     let mut repeats = Repeats::within_ns(REPEAT_NS);
     let mut repeated = 0_u64;
-    while let Some(record) = records.next()? {
+    records.for_each(|record| {
         all.add(record.length_bytes);
         match record.kind {
             OpKind::Read => read.add(record.length_bytes),
@@ -169,13 +169,13 @@ fn info_of(spec: &TraceSpec, origin: &Origin) -> Result<TraceInfo, SourceError> 
             OpKind::Flush => {}
         }
         if record.kind != OpKind::Trim {
-            pages.touch(&record);
+            pages.touch(record);
         }
         clock.tick(record.time_ns);
-        repeated += u64::from(repeats.is_repeat(&record));
+        repeated += u64::from(repeats.is_repeat(record));
         let device = devices.entry(record.device).or_insert_with(|| DeviceState::starting_at(record.offset_bytes));
-        sequential += u64::from(device.add(&record));
-    }
+        sequential += u64::from(device.add(record));
+    })?;
     for sizes in [&mut all, &mut read, &mut write, &mut trim] {
         sizes.mean_bytes = if sizes.requests == 0 { 0.0 } else { sizes.bytes as f64 / sizes.requests as f64 };
     }

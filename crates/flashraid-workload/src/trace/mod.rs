@@ -46,6 +46,7 @@ pub use compression::Compression;
 pub use formats::Format;
 pub use info::trace_info;
 pub use reader::{SkippedRecords, TraceProperties};
+use record::NumberedRecord;
 pub use record::{MAX_OFFSET_BYTES, MAX_REQUEST_BYTES, TraceRecord};
 pub use spec::{DevicePlacement, DiscardPolicy, TraceSortMethod, TraceSpec};
 pub(crate) use survey::survey_trace;
@@ -62,6 +63,8 @@ use reorder::Reordered;
 /// A trace as a source of requests.
 pub struct TraceReader {
     records: Reordered,
+    /// Requests that the last call returned, for messages about one of them.
+    last_returned: Vec<NumberedRecord>,
     layout: Layout,
     first_ns: Option<u64>,
     /// Number of requests at the first time stamp, and number of all requests.
@@ -103,7 +106,8 @@ impl TraceReader {
         if let Some(note) = layout.note() {
             records.note(note);
         }
-        Ok(Self { records: Reordered::new(records, spec.reorder), layout, first_ns: None, at_first: 0, requests: 0 })
+        let records = Reordered::new(records, spec.reorder);
+        Ok(Self { records, last_returned: Vec::new(), layout, first_ns: None, at_first: 0, requests: 0 })
     }
 
     /// Returns the next request as the trace holds it, in order of time.
@@ -111,7 +115,9 @@ impl TraceReader {
     /// # Errors
     /// Returns the same errors as [`RequestSource::next_request`].
     pub fn next_record(&mut self) -> Result<Option<TraceRecord>, SourceError> {
-        self.records.next()
+        self.last_returned.clear();
+        self.records.append_next(&mut self.last_returned, 1)?;
+        Ok(self.last_returned.first().map(|numbered| numbered.record))
     }
 
     /// Returns facts about the trace: its name, compression, format and unit of time, as given or detected, and notes on every guess.
@@ -133,13 +139,41 @@ impl TraceReader {
         self.records_skipped().bad_lines
     }
 
+    /// Returns the time at which a request arrives, counted from the first one, and counts the request.
+    #[inline]
+    fn arrival_ns(&mut self, numbered: &NumberedRecord) -> Result<u64, SourceError> {
+        let time_ns = numbered.record.time_ns;
+        let arrival_ns = time_ns - *self.first_ns.get_or_insert(time_ns);
+        if arrival_ns > TIME_MAX_NS {
+            return Err(self.too_late(numbered, arrival_ns));
+        }
+        self.at_first += u64::from(arrival_ns == 0);
+        self.requests += 1;
+        Ok(arrival_ns)
+    }
+
+    /// Returns the request of a record that arrives at this time.
+    #[inline]
+    fn request(&self, record: &TraceRecord, arrival_ns: u64) -> Request {
+        Request {
+            arrival_ns,
+            offset_bytes: self.layout.offset_bytes(record.device, record.offset_bytes),
+            length_bytes: record.length_bytes,
+            kind: record.kind,
+            fua: record.fua,
+            zeroes: record.zeroes,
+            high_priority: false,
+            stream: 0,
+            contiguous_on_one_member: false,
+        }
+    }
+
     #[cold]
-    fn too_late(&self, arrival_ns: u64) -> SourceError {
+    fn too_late(&self, numbered: &NumberedRecord, arrival_ns: u64) -> SourceError {
         SourceError::InvalidInput(format!(
-            "{}: {}: a request comes {} years after the first one, but simulated time ends after 146 years (2^62 ns); is the unit right? \
+            "{}: a request comes {} years after the first one, but simulated time ends after 146 years (2^62 ns); is the unit right? \
              time_unit overrules it",
-            self.format_properties().name,
-            self.records.filter().place(),
+            self.records.filter().place(numbered),
             arrival_ns / 31_557_600_000_000_000
         ))
     }
@@ -172,27 +206,23 @@ fn burst_note(requests: u64, is_burst: bool) -> Option<String> {
 }
 
 impl RequestSource for TraceReader {
-    #[inline]
     fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
-        let Some(record) = self.records.next()? else { return Ok(None) };
-        let first_ns = *self.first_ns.get_or_insert(record.time_ns);
-        self.at_first += u64::from(record.time_ns == first_ns);
-        self.requests += 1;
-        let arrival_ns = record.time_ns - first_ns;
-        if arrival_ns > TIME_MAX_NS {
-            return Err(self.too_late(arrival_ns));
+        self.last_returned.clear();
+        self.records.append_next(&mut self.last_returned, 1)?;
+        let Some(numbered) = self.last_returned.first().copied() else { return Ok(None) };
+        let arrival_ns = self.arrival_ns(&numbered)?;
+        Ok(Some(self.request(&numbered.record, arrival_ns)))
+    }
+
+    fn next_requests(&mut self, out: &mut Vec<Request>, n: usize) -> Result<usize, SourceError> {
+        self.last_returned.clear();
+        let read = self.records.append_next(&mut self.last_returned, n);
+        for position in 0..self.last_returned.len() {
+            let numbered = self.last_returned[position];
+            let arrival_ns = self.arrival_ns(&numbered)?;
+            out.push(self.request(&numbered.record, arrival_ns));
         }
-        Ok(Some(Request {
-            arrival_ns,
-            offset_bytes: self.layout.offset_bytes(record.device, record.offset_bytes),
-            length_bytes: record.length_bytes,
-            kind: record.kind,
-            fua: record.fua,
-            zeroes: record.zeroes,
-            high_priority: false,
-            stream: 0,
-            contiguous_on_one_member: false,
-        }))
+        read
     }
 
     fn progress(&self) -> Option<f64> {
@@ -213,8 +243,8 @@ impl RequestSource for TraceReader {
         if self.format_properties().has_times { HostLoop::Open } else { HostLoop::Closed { depth: 1, think_ns: 0 } }
     }
 
-    /// Returns the line or record that was read last. With a window of [`TraceSortMethod`], requests before it may follow.
-    fn position_in_input(&self) -> Option<String> {
-        Some(format!("{}: {}", self.format_properties().name, self.records.filter().place()))
+    fn position_in_input(&self, requests_before_last: usize) -> Option<String> {
+        let numbered = self.last_returned.iter().rev().nth(requests_before_last)?;
+        Some(self.records.filter().place(numbered))
     }
 }

@@ -4,9 +4,9 @@ use super::compression::{Compression, Origin};
 use super::detect::{Sample, detect, is_content};
 use super::fields::FieldError;
 use super::five_columns::Times;
-use super::formats::{Format, Parser, Units};
+use super::formats::{Format, Parser, TraceFormat, Units};
 use super::input::Input;
-use super::record::TraceRecord;
+use super::record::NumberedRecord;
 use super::spec::{DiscardPolicy, TraceSpec};
 use super::time_unit::TimeUnit;
 use crate::{OpKind, SourceError};
@@ -47,13 +47,18 @@ pub struct SkippedRecords {
 
 /// The requests of a trace in the order of the file.
 pub(crate) struct Records {
-    input: Input,
     parser: Parser,
+    pub(super) lines: Lines,
+}
+
+/// The lines or binary records of a trace, with all counts and notes that are made while they are read.
+pub(crate) struct Lines {
+    input: Input,
     units: Units,
     skip_bad_lines: bool,
     discards: DiscardPolicy,
     /// Number of lines or binary records read so far.
-    line: u64,
+    last_number: u64,
     /// True until the first line with content has been read, because only that line may be a header.
     at_head: bool,
     pub(crate) facts: TraceProperties,
@@ -103,53 +108,22 @@ impl Records {
         };
         format.skip_head(&mut input)?;
         let units = Units { time_ns, sector_bytes };
-        Ok(Self {
+        let lines = Lines {
             input,
-            parser,
             units,
             skip_bad_lines: spec.skip_bad_lines,
             discards: spec.discards,
-            line: 0,
+            last_number: 0,
             at_head: format.full_description().may_have_header,
             facts,
             skipped: SkippedRecords::default(),
-        })
+        };
+        Ok(Self { parser, lines })
     }
 
-    /// Returns the next request, or `None` at the end.
-    #[inline]
-    pub(super) fn next(&mut self) -> Result<Option<TraceRecord>, SourceError> {
-        loop {
-            let Some(bytes) = self.parser.next(&mut self.input)? else { return Ok(None) };
-            self.line += 1;
-            if self.facts.format.is_text() && !is_content(bytes) {
-                continue;
-            }
-            let at_head = std::mem::take(&mut self.at_head);
-            let bytes_begin_a_name = matches!(bytes.first(), Some(b'A'..=b'Z' | b'a'..=b'z' | b'"'));
-            match self.parser.parse(bytes, self.units) {
-                Ok(Some(record)) if record.kind == OpKind::Trim && self.discards == DiscardPolicy::Ignore => self.skipped.discards += 1,
-                Ok(Some(record)) if record.length_bytes == 0 => self.skipped.zero_length += 1,
-                Ok(Some(record)) => return Ok(Some(record)),
-                Ok(None) => {}
-                Err(_) if at_head && bytes_begin_a_name => {
-                    self.facts.notes.push(format!("line {}: passed over as a header", self.line));
-                }
-                Err(_) if self.skip_bad_lines => self.skipped.bad_lines += 1,
-                Err(bad) => return Err(self.complain(&bad)),
-            }
-        }
-    }
-
-    /// Returns the place that was read last, such as `line 12`, for messages.
-    pub(super) fn place(&self) -> String {
-        let kind = if self.facts.format.is_text() { "line" } else { "record" };
-        format!("{kind} {}", self.line)
-    }
-
-    /// Returns the share of the file that was read so far, from 0 to 1. It is `None` if the length of the file is unknown.
-    pub(super) fn progress(&self) -> Option<f64> {
-        self.input.progress()
+    /// Appends the next `count` requests to `records`, or fewer at the end, and returns their number.
+    pub(super) fn append_next(&mut self, records: &mut Vec<NumberedRecord>, count: usize) -> Result<usize, SourceError> {
+        self.parser.append_next(&mut self.lines, records, count)
     }
 
     /// Returns the number of requests that the format skipped because they move no data.
@@ -166,13 +140,58 @@ impl Records {
     pub(crate) fn device_label(&self, device: u32) -> String {
         self.parser.device_label(device)
     }
+}
 
+impl Lines {
+    /// Appends the next `count` requests to `records`, or fewer at the end, and returns their number. If a line is bad, the requests before
+    /// it have been appended.
+    ///
+    /// The compiler makes one such loop for each format, so that lines are parsed without a choice of the format for each.
+    pub(super) fn append_next<F: TraceFormat>(
+        &mut self,
+        format: &mut F,
+        records: &mut Vec<NumberedRecord>,
+        count: usize,
+    ) -> Result<usize, SourceError> {
+        let begin = records.len();
+        while records.len() - begin < count {
+            let Some(bytes) = format.next(&mut self.input)? else { break };
+            self.last_number += 1;
+            if F::DESCRIPTION.is_text && !is_content(bytes) {
+                continue;
+            }
+            let may_be_header = std::mem::take(&mut self.at_head) && matches!(bytes.first(), Some(b'A'..=b'Z' | b'a'..=b'z' | b'"'));
+            match format.parse(bytes, self.units) {
+                Ok(Some(record)) if record.kind == OpKind::Trim && self.discards == DiscardPolicy::Ignore => self.skipped.discards += 1,
+                Ok(Some(record)) if record.length_bytes == 0 => self.skipped.zero_length += 1,
+                Ok(Some(record)) => records.push(NumberedRecord { number: self.last_number, record }),
+                Ok(None) => {}
+                Err(_) if may_be_header => self.facts.notes.push(format!("line {}: passed over as a header", self.last_number)),
+                Err(_) if self.skip_bad_lines => self.skipped.bad_lines += 1,
+                Err(bad) => return Err(self.complain(&bad)),
+            }
+        }
+        Ok(records.len() - begin)
+    }
+
+    /// Returns a place for messages, such as `line 12`, from the number of a line or binary record.
+    pub(super) fn place(&self, number: u64) -> String {
+        let kind = if self.facts.format.is_text() { "line" } else { "record" };
+        format!("{kind} {number}")
+    }
+
+    /// Returns the share of the file that was read so far, from 0 to 1. It is `None` if the length of the file is unknown.
+    pub(super) fn progress(&self) -> Option<f64> {
+        self.input.progress()
+    }
+
+    #[cold]
     fn complain(&self, bad: &FieldError) -> SourceError {
         let column = if self.facts.format.is_text() { "column" } else { "byte" };
         SourceError::InvalidInput(format!(
             "{}: {}, {column} {}: found {}, expected {} (format {}); correct the line, or set skip_bad_lines to leave such lines out",
             self.facts.name,
-            self.place(),
+            self.place(self.last_number),
             bad.column,
             bad.found,
             bad.expected,

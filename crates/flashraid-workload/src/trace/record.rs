@@ -31,3 +31,12 @@ pub struct TraceRecord {
     /// True for a write of zeroes that the host asked for without sending data, which few formats record.
     pub zeroes: bool,
 }
+
+/// A request, and the place in the file that it was read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NumberedRecord {
+    /// Number of the line of text, or of the binary record, counted from 1.
+    pub(crate) number: u64,
+    /// The request as the file holds it.
+    pub(crate) record: TraceRecord,
+}

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::filter::Filter;
-use super::record::TraceRecord;
+use super::record::NumberedRecord;
 use super::spec::TraceSortMethod;
 use crate::SourceError;
 use crate::units::count_with_noun;
@@ -12,7 +12,7 @@ use crate::units::count_with_noun;
 /// A request that is held back until no earlier one can come. Requests of the same time keep the order of the file.
 struct Held {
     key: (u64, u64),
-    record: TraceRecord,
+    numbered: NumberedRecord,
 }
 
 impl PartialEq for Held {
@@ -40,32 +40,32 @@ const RUN: usize = 1 << 20;
 
 /// Sorted parts of a trace that are merged into one sequence. Among requests of the same time, those of the earlier part come first.
 struct Sorted {
-    runs: Vec<std::vec::IntoIter<TraceRecord>>,
+    runs: Vec<std::vec::IntoIter<NumberedRecord>>,
     /// Next request of each part, ordered by time and then by the number of the part.
     first: BinaryHeap<Reverse<Held>>,
 }
 
 impl Sorted {
-    fn new(runs: Vec<std::vec::IntoIter<TraceRecord>>) -> Self {
+    fn new(runs: Vec<std::vec::IntoIter<NumberedRecord>>) -> Self {
         let mut sorted = Self { first: BinaryHeap::with_capacity(runs.len()), runs };
         (0..sorted.runs.len()).for_each(|run| sorted.advance(run));
         sorted
     }
 
     fn advance(&mut self, run: usize) {
-        if let Some(record) = self.runs[run].next() {
-            self.first.push(Reverse(Held { key: (record.time_ns, run as u64), record }));
+        if let Some(numbered) = self.runs[run].next() {
+            self.first.push(Reverse(Held { key: (numbered.record.time_ns, run as u64), numbered }));
         }
     }
 }
 
 impl Iterator for Sorted {
-    type Item = TraceRecord;
+    type Item = NumberedRecord;
 
-    fn next(&mut self) -> Option<TraceRecord> {
-        let Reverse(Held { key: (_, run), record }) = self.first.pop()?;
+    fn next(&mut self) -> Option<NumberedRecord> {
+        let Reverse(Held { key: (_, run), numbered }) = self.first.pop()?;
         self.advance(run as usize);
-        Some(record)
+        Some(numbered)
     }
 }
 
@@ -79,7 +79,8 @@ pub(crate) struct Reordered {
     /// The sorted requests; `None` without [`TraceSortMethod::Sort`].
     sorted: Option<Sorted>,
     held: BinaryHeap<Reverse<Held>>,
-    read: u64,
+    /// Requests that have just been read and are not held back yet. The list is empty between two calls.
+    just_read: Vec<NumberedRecord>,
     at_end: bool,
     last_ns: u64,
 }
@@ -90,80 +91,107 @@ impl Reordered {
             TraceSortMethod::Window(window) => (window as usize, false),
             TraceSortMethod::Sort => (0, true),
         };
-        Self { filter, window, read_all, sorted: None, held: BinaryHeap::new(), read: 0, at_end: false, last_ns: 0 }
+        Self { filter, window, read_all, sorted: None, held: BinaryHeap::new(), just_read: Vec::new(), at_end: false, last_ns: 0 }
     }
 
     pub(super) fn filter(&self) -> &Filter {
         &self.filter
     }
 
-    #[inline]
-    pub(super) fn next(&mut self) -> Result<Option<TraceRecord>, SourceError> {
+    /// Appends the next `count` requests to `records`, or fewer at the end, and returns their number. It reads no more
+    /// requests of the file than it needs for them.
+    pub(super) fn append_next(&mut self, records: &mut Vec<NumberedRecord>, count: usize) -> Result<usize, SourceError> {
         if self.read_all {
             self.read_all = false;
             self.read_all()?;
         }
+        let begin = records.len();
         if let Some(sorted) = &mut self.sorted {
-            return Ok(sorted.next());
+            records.extend(sorted.take(count));
+        } else if self.window == 0 {
+            let read = self.filter.append_next(records, count);
+            self.keep_until_time_goes_back(records, begin)?;
+            read?;
+        } else {
+            self.append_from_window(records, begin + count)?;
         }
-        while !self.at_end {
-            match self.filter.next()? {
-                Some(record) => {
-                    if record.time_ns < self.last_ns {
-                        return Err(self.backwards(&record));
-                    }
-                    if self.window == 0 {
-                        self.last_ns = record.time_ns;
-                        return Ok(Some(record));
-                    }
-                    self.held.push(Reverse(Held { key: (record.time_ns, self.read), record }));
-                    self.read += 1;
-                    if self.held.len() > self.window {
-                        break;
-                    }
-                }
-                None => self.at_end = true,
+        Ok(records.len() - begin)
+    }
+
+    /// Checks the order of the requests from position `begin` on. If one is earlier than the one before it, removes it and those after it,
+    /// and returns an error.
+    fn keep_until_time_goes_back(&mut self, records: &mut Vec<NumberedRecord>, begin: usize) -> Result<(), SourceError> {
+        for position in begin..records.len() {
+            let time_ns = records[position].record.time_ns;
+            if time_ns < self.last_ns {
+                let error = self.backwards(&records[position]);
+                records.truncate(position);
+                return Err(error);
             }
+            self.last_ns = time_ns;
         }
-        Ok(self.held.pop().map(|Reverse(held)| {
-            self.last_ns = held.record.time_ns;
-            held.record
-        }))
+        Ok(())
+    }
+
+    /// Appends requests that were held back, until there are `end` records or no more requests.
+    fn append_from_window(&mut self, records: &mut Vec<NumberedRecord>, end: usize) -> Result<(), SourceError> {
+        while !self.at_end && records.len() < end {
+            let missing = end - records.len();
+            let mut just_read = std::mem::take(&mut self.just_read);
+            let read = self.filter.append_next(&mut just_read, missing);
+            for numbered in just_read.drain(..) {
+                if numbered.record.time_ns < self.last_ns {
+                    return Err(self.backwards(&numbered));
+                }
+                self.held.push(Reverse(Held { key: (numbered.record.time_ns, numbered.number), numbered }));
+                if self.held.len() > self.window {
+                    self.append_earliest(records);
+                }
+            }
+            self.just_read = just_read;
+            self.at_end = read? < missing;
+        }
+        while records.len() < end && self.append_earliest(records) {}
+        Ok(())
+    }
+
+    /// Appends the earliest request that is held back. Returns false if there is none.
+    fn append_earliest(&mut self, records: &mut Vec<NumberedRecord>) -> bool {
+        let Some(Reverse(Held { numbered, .. })) = self.held.pop() else { return false };
+        self.last_ns = numbered.record.time_ns;
+        records.push(numbered);
+        true
     }
 
     /// Reads and sorts the whole trace part by part, so that no step takes long.
     fn read_all(&mut self) -> Result<(), SourceError> {
         let mut runs = Vec::new();
-        let mut run = Vec::new();
         loop {
-            let record = self.filter.next()?;
-            run.extend(record);
-            if record.is_none() || run.len() == RUN {
-                // The sort is stable, so that requests of the same time keep the order of the file.
-                run.sort_by_key(|record: &TraceRecord| record.time_ns);
-                runs.push(std::mem::take(&mut run).into_iter());
-            }
-            if record.is_none() {
+            let mut run = Vec::new();
+            let read = self.filter.append_next(&mut run, RUN)?;
+            // The sort is stable, so that requests of the same time keep the order of the file.
+            run.sort_by_key(|numbered: &NumberedRecord| numbered.record.time_ns);
+            runs.push(run.into_iter());
+            if read < RUN {
                 self.sorted = Some(Sorted::new(runs));
                 return Ok(());
             }
         }
     }
 
-    fn backwards(&self, record: &TraceRecord) -> SourceError {
+    fn backwards(&self, numbered: &NumberedRecord) -> SourceError {
         let seconds = |ns: u64| format!("{}.{:09} s", ns / 1_000_000_000, ns % 1_000_000_000);
         let held = match self.window {
             0 => String::new(),
             window => format!(" although up to {} may be held back", count_with_noun(window as u64, "request")),
         };
         SourceError::InvalidInput(format!(
-            "{}: {}: the time goes backwards from {} to {}{held}; expected requests in order of time. \
+            "{}: the time goes backwards from {} to {}{held}; expected requests in order of time. \
              Set reorder = N to hold N requests back and let them go in order (`flashraid trace info` tells how many it takes), \
              or reorder = \"sort\" to sort the whole trace in memory",
-            self.filter.facts().name,
-            self.filter.place(),
+            self.filter.place(numbered),
             seconds(self.last_ns),
-            seconds(record.time_ns),
+            seconds(numbered.record.time_ns),
         ))
     }
 }

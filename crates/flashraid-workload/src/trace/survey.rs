@@ -46,13 +46,13 @@ pub(crate) fn survey_trace(spec: &TraceSpec) -> Result<TraceSurvey, SourceError>
     let mut records = Filter::open(spec, &Origin::file(&spec.path, &Stop::default()))?;
     let mut extents: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     let (mut first_ns, mut last_ns) = (u64::MAX, 0);
-    while let Some(record) = records.next()? {
+    records.for_each(|record| {
         first_ns = first_ns.min(record.time_ns);
         last_ns = last_ns.max(record.time_ns);
         let (requests, extent) = extents.entry(record.device).or_default();
         *requests += 1;
         *extent = (record.offset_bytes + record.length_bytes).max(*extent);
-    }
+    })?;
     let lengths: BTreeMap<u32, u64> = extents.iter().map(|(device, (_, extent))| (*device, *extent)).collect();
     let layout = match spec.devices {
         DevicePlacement::Fold => Layout::SharedAddresses,

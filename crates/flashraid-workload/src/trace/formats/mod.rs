@@ -17,7 +17,8 @@ use super::detect::Sample;
 use super::fields::FieldResult;
 use super::five_columns::Times;
 use super::input::Input;
-use super::record::TraceRecord;
+use super::reader::Lines;
+use super::record::{NumberedRecord, TraceRecord};
 use super::time_unit::TimeUnit;
 use crate::{OpKind, SourceError};
 
@@ -319,11 +320,15 @@ macro_rules! formats {
                 }
             }
 
-            /// Returns the next line or record; see [`TraceFormat::next`].
-            #[inline]
-            pub fn next<'a>(&self, input: &'a mut Input) -> Result<Option<&'a [u8]>, SourceError> {
+            /// Appends the next requests to `records`; see [`Lines::append_next`].
+            pub fn append_next(
+                &mut self,
+                lines: &mut Lines,
+                records: &mut Vec<NumberedRecord>,
+                count: usize,
+            ) -> Result<usize, SourceError> {
                 match self {
-                    $(Self::$Type(format) => TraceFormat::next(format, input),)+
+                    $(Self::$Type(format) => lines.append_next(format, records, count),)+
                 }
             }
 
