@@ -137,8 +137,8 @@ impl RequestSource for Rows {
         Some(self.next as f64 / self.list.len().max(1) as f64)
     }
 
-    fn position_in_input(&self, requests_before_last: usize) -> Option<String> {
-        Some(format!("row {}", self.next.checked_sub(1 + requests_before_last)?))
+    fn position_in_input(&self, requests_after: usize) -> Option<String> {
+        Some(format!("row {}", self.next.checked_sub(1 + requests_after)?))
     }
 }
 

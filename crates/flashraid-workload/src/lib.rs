@@ -36,15 +36,10 @@ pub trait RequestSource {
     /// Appends the next `n` requests to `out`, or fewer at the end, and returns their number.
     ///
     /// # Errors
-    /// Returns the same errors as [`RequestSource::next_request`]. The requests before the bad one have been appended.
+    /// Returns the same errors as [`RequestSource::next_request`]. The requests before the bad one have been appended. After an error, the
+    /// source need not go on.
     fn next_requests(&mut self, out: &mut Vec<Request>, n: usize) -> Result<usize, SourceError> {
-        for filled in 0..n {
-            match self.next_request()? {
-                Some(request) => out.push(request),
-                None => return Ok(filled),
-            }
-        }
-        Ok(n)
+        append_one_by_one(self, out, n)
     }
 
     /// Returns the rule by which the host sends the requests: at given times (open loop), or in reply to answers (closed loop).
@@ -62,13 +57,27 @@ pub trait RequestSource {
         Vec::new()
     }
 
-    /// Returns the place in the input of a request that the last call returned, such as `trace.csv: line 17`, for messages.
-    /// `requests_before_last` counts back from the last request of that call, for which it is 0. The result is `None` if the source knows
-    /// no place; messages then give the number of the request.
-    fn position_in_input(&self, _requests_before_last: usize) -> Option<String> {
+    /// Returns the place in the input of a request that the last call returned or appended, such as `trace.csv: line 17`, for messages.
+    /// `requests_after` is the number of requests that the call appended after this one. The result is `None` if the source knows no
+    /// place; messages then give the number of the request.
+    fn position_in_input(&self, _requests_after: usize) -> Option<String> {
         None
     }
 }
+
+/// Appends the next `n` requests of `source` to `out`, or fewer at the end, one by one, and returns their number.
+fn append_one_by_one<S: RequestSource + ?Sized>(source: &mut S, out: &mut Vec<Request>, n: usize) -> Result<usize, SourceError> {
+    for filled in 0..n {
+        match source.next_request()? {
+            Some(request) => out.push(request),
+            None => return Ok(filled),
+        }
+    }
+    Ok(n)
+}
+
+/// Number of requests that are read together. The driver takes the same number at a time.
+const BLOCK_REQUESTS: usize = 256;
 
 impl<S: RequestSource + ?Sized> RequestSource for Box<S> {
     fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
@@ -91,8 +100,8 @@ impl<S: RequestSource + ?Sized> RequestSource for Box<S> {
         (**self).notes()
     }
 
-    fn position_in_input(&self, requests_before_last: usize) -> Option<String> {
-        (**self).position_in_input(requests_before_last)
+    fn position_in_input(&self, requests_after: usize) -> Option<String> {
+        (**self).position_in_input(requests_after)
     }
 }
 

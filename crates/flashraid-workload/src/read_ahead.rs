@@ -1,18 +1,17 @@
 //! A source of requests that a separate thread reads ahead.
 
-use super::{HostLoop, Request, RequestSource, SourceError};
+use super::{BLOCK_REQUESTS, HostLoop, Request, RequestSource, SourceError};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// Number of requests in a block. The driver takes the same number at a time, so that notes are the same as without a thread.
-const BLOCK_REQUESTS: usize = 256;
 /// Number of blocks that the thread hands over together. Waking another thread takes as long as reading some dozens of requests.
 const BLOCKS_AT_A_TIME: usize = 16;
 /// Maximum number of handovers that wait to be taken.
 const READY: usize = 2;
 
-/// A block of requests, and the state of the source after them.
+/// A block of requests, and the state of the source after them. The driver takes as many at a time, so that notes are the same as without a
+/// thread.
 #[derive(Default)]
 struct Block {
     requests: std::vec::IntoIter<Request>,

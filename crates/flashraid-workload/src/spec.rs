@@ -158,7 +158,7 @@ pub fn open_workload_read_ahead(
     }
 }
 
-/// Opens a trace with the changes to its requests. The types of both are known to the compiler, so that reading a request is one call.
+/// Opens a trace with the changes to its requests. The types of both are known to the compiler.
 fn open_trace(
     trace: &TraceSpec,
     spec: &WorkloadSpec,

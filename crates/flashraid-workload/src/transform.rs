@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::space::SECTOR_BYTES;
-use super::{ArrayProperties, HostLoop, OpKind, Request, RequestSource, SourceError, SpecProblem, Stop};
+use super::{ArrayProperties, BLOCK_REQUESTS, HostLoop, OpKind, Request, RequestSource, SourceError, SpecProblem, Stop, append_one_by_one};
 use flashraid_model::events::TIME_MAX_NS;
 use flashraid_model::rng::{self, RandomStream};
 
@@ -104,7 +104,7 @@ impl RequestTransformSpec {
     }
 }
 
-/// Number of skipped requests between two calls that ask whether to stop. They take about a millisecond.
+/// Number of requests, skipped or read in advance, between two calls that ask whether to stop. They take about a millisecond.
 const REQUESTS_PER_QUESTION: u64 = 1 << 14;
 
 /// A stream of requests to which the changes of a [`RequestTransformSpec`] have been made. Requests before a start or beyond a limit (a
@@ -179,19 +179,20 @@ impl<S: RequestSource> TransformedSource<S> {
         })
     }
 
-    /// Changes a request that the source returned. Messages need `requests_before_last`, its distance from the last request of that call.
+    /// Changes a request that the source returned. `requests_after` is the number of requests that this call
+    /// returned after it, which messages need.
     #[inline]
-    fn change(&mut self, request: &mut Request, requests_before_last: usize) -> Result<Change, SourceError> {
+    fn change(&mut self, request: &mut Request, requests_after: usize) -> Result<Change, SourceError> {
         self.read += 1;
         if self.is_identity {
-            self.fit(request).map_err(|fix| self.too_far(request, requests_before_last, fix))?;
+            self.fit(request).map_err(|fix| self.too_far(request, requests_after, fix))?;
             return Ok(Change::Kept);
         }
-        self.change_by_spec(request, requests_before_last)
+        self.change_by_spec(request, requests_after)
     }
 
     /// Changes a request by settings that change more than its address.
-    fn change_by_spec(&mut self, request: &mut Request, requests_before_last: usize) -> Result<Change, SourceError> {
+    fn change_by_spec(&mut self, request: &mut Request, requests_after: usize) -> Result<Change, SourceError> {
         if self.read <= self.spec.start_requests || request.arrival_ns < self.spec.start_ns {
             if self.read.is_multiple_of(REQUESTS_PER_QUESTION) {
                 self.stop.error_if_stopped()?;
@@ -204,7 +205,7 @@ impl<S: RequestSource> TransformedSource<S> {
         if self.spec.rate_scale != 1.0 {
             let arrival_ns = request.arrival_ns as f64 / self.spec.rate_scale;
             if arrival_ns > TIME_MAX_NS as f64 && self.spec.limit_ns.is_none() {
-                return Err(self.too_late(requests_before_last));
+                return Err(self.too_late(requests_after));
             }
             // A time beyond the limit may be too large for an integer, and becomes the greatest one.
             request.arrival_ns = arrival_ns as u64;
@@ -215,7 +216,7 @@ impl<S: RequestSource> TransformedSource<S> {
         if self.spec.size_scale != 1.0 {
             request.length_bytes = scaled_length(request.length_bytes, self.spec.size_scale);
         }
-        self.fit(request).map_err(|fix| self.too_far(request, requests_before_last, fix))?;
+        self.fit(request).map_err(|fix| self.too_far(request, requests_after, fix))?;
         let share = self.spec.high_priority_fraction;
         if share > 0.0 && request.kind == OpKind::Write {
             request.high_priority |= rng::chance(&mut self.priorities, share);
@@ -282,26 +283,54 @@ impl<S: RequestSource> TransformedSource<S> {
     }
 
     #[cold]
-    fn place(&self, requests_before_last: usize) -> String {
-        self.source.position_in_input(requests_before_last).unwrap_or_else(|| format!("request {}", self.read))
+    fn place(&self, requests_after: usize) -> String {
+        self.source.position_in_input(requests_after).unwrap_or_else(|| format!("request {}", self.read))
     }
 
     #[cold]
-    fn too_far(&self, request: &Request, requests_before_last: usize, fix: &str) -> SourceError {
-        let place = self.place(requests_before_last);
+    fn too_far(&self, request: &Request, requests_after: usize, fix: &str) -> SourceError {
+        let place = self.place(requests_after);
         let Request { offset_bytes: offset, length_bytes: length, .. } = request;
         let capacity = self.space.capacity_bytes;
         SourceError::InvalidInput(format!("{place}: {length} bytes at byte {offset} reach beyond the {capacity} bytes of the array; {fix}"))
     }
 
     #[cold]
-    fn too_late(&self, requests_before_last: usize) -> SourceError {
+    fn too_late(&self, requests_after: usize) -> SourceError {
         SourceError::InvalidInput(format!(
             "{}: with workload.rate_scale = {} this request arrives after the end of simulated time (2^62 ns, 146 years); use a greater \
              rate_scale, or set a limit",
-            self.place(requests_before_last),
+            self.place(requests_after),
             self.spec.rate_scale
         ))
+    }
+
+    /// Changes the requests from position `from` on, which the last call to the source appended, and removes those that are left out. At
+    /// the limit of time, and at an error, it removes this request and those after it. The result is true at the limit.
+    fn change_from(&mut self, requests: &mut Vec<Request>, from: usize) -> Result<bool, SourceError> {
+        let mut kept = from;
+        for position in from..requests.len() {
+            let requests_after = requests.len() - 1 - position;
+            match self.change(&mut requests[position], requests_after) {
+                Ok(Change::Kept) => {
+                    if kept != position {
+                        requests[kept] = requests[position];
+                    }
+                    kept += 1;
+                }
+                Ok(Change::LeftOut) => {}
+                Ok(Change::BeyondLimit) => {
+                    requests.truncate(kept);
+                    return Ok(true);
+                }
+                Err(error) => {
+                    requests.truncate(kept);
+                    return Err(error);
+                }
+            }
+        }
+        requests.truncate(kept);
+        Ok(false)
     }
 
     /// Returns the number of requests that may still follow before the limit.
@@ -342,53 +371,23 @@ impl<S: RequestSource> RequestSource for TransformedSource<S> {
         Ok(None)
     }
 
-    /// Appends requests of the source to `out` and changes them there. It asks the source for no more requests than are missing.
+    /// Appends requests of the source to `out`, and changes them there. It asks the source for no more requests than are missing. With a
+    /// limit of time, it may read up to a block behind the limit.
     fn next_requests(&mut self, out: &mut Vec<Request>, n: usize) -> Result<usize, SourceError> {
-        let begin = out.len();
         if self.spec.zero_write_trim_granularity_bytes.is_some() {
             // One write of zeroes may become several requests.
-            while out.len() - begin < n
-                && let Some(request) = self.next_request()?
-            {
-                out.push(request);
-            }
-            return Ok(out.len() - begin);
+            return append_one_by_one(self, out, n);
         }
+        let begin = out.len();
         loop {
             let from = out.len();
-            let missing = (n - (from - begin)).min(self.until_limit());
+            let missing = (n - (from - begin)).min(self.until_limit()).min(BLOCK_REQUESTS);
             if missing == 0 {
                 return Ok(from - begin);
             }
             let read = self.source.next_requests(out, missing);
-            let mut kept = from;
-            let mut end = None;
-            for position in from..out.len() {
-                let requests_before_last = out.len() - 1 - position;
-                match self.change(&mut out[position], requests_before_last) {
-                    Ok(Change::Kept) => {
-                        if kept != position {
-                            out[kept] = out[position];
-                        }
-                        kept += 1;
-                    }
-                    Ok(Change::LeftOut) => {}
-                    Ok(Change::BeyondLimit) => {
-                        end = Some(Ok(kept - begin));
-                        break;
-                    }
-                    Err(error) => {
-                        end = Some(Err(error));
-                        break;
-                    }
-                }
-            }
-            out.truncate(kept);
-            if let Some(end) = end {
-                return end;
-            }
-            if read? < missing {
-                return Ok(kept - begin);
+            if self.change_from(out, from)? || read? < missing {
+                return Ok(out.len() - begin);
             }
         }
     }
@@ -411,11 +410,6 @@ impl<S: RequestSource> RequestSource for TransformedSource<S> {
         }
         notes
     }
-
-    fn position_in_input(&self, requests_before_last: usize) -> Option<String> {
-        // Otherwise requests may have been left out or split since.
-        if self.is_identity { self.source.position_in_input(requests_before_last) } else { None }
-    }
 }
 
 fn scaled_length(length_bytes: u64, scale: f64) -> u64 {
@@ -430,19 +424,19 @@ fn extent_of(source: &mut dyn RequestSource, spec: &RequestTransformSpec, stop: 
     let mut extent = 0;
     // A window that starts at a time may end later than this number, so such a trace is read to its end.
     let last = if spec.start_ns > 0 { u64::MAX } else { last };
-    let mut requests = Vec::new();
-    let mut read = 0;
-    loop {
+    let (mut requests, mut read) = (Vec::new(), 0);
+    while read < last {
+        stop.error_if_stopped()?;
         requests.clear();
         let asked = (last - read).min(REQUESTS_PER_QUESTION);
         let got = source.next_requests(&mut requests, asked as usize)? as u64;
         extent = requests.iter().map(|request| request.offset_bytes.saturating_add(request.length_bytes)).fold(extent, u64::max);
-        read += got;
-        if got < asked || read == last {
-            return Ok(extent);
+        if got < asked {
+            break;
         }
-        stop.error_if_stopped()?;
+        read += got;
     }
+    Ok(extent)
 }
 
 #[cfg(test)]
@@ -480,19 +474,11 @@ mod tests {
         }
     }
 
-    /// Returns all requests. They are the same if one or several are read at a time.
     fn all(spec: RequestTransformSpec) -> Result<Vec<Request>, SourceError> {
-        let read = |at_a_time: usize| {
-            let mut transform = TransformedSource::open(&spec, 1, &SPACE, &Stop::default(), || Ok(Box::new(Ten(0))))?;
-            let mut out = Vec::new();
-            while transform.next_requests(&mut out, at_a_time)? == at_a_time {}
-            Ok(out)
-        };
-        let (one, three) = (read(1).map_err(|error: SourceError| error.to_string()), read(3).map_err(|error| error.to_string()));
-        let all = read(100);
-        assert_eq!(one, three);
-        assert_eq!(one, all.as_ref().map(Vec::clone).map_err(SourceError::to_string));
-        all
+        let mut transform = TransformedSource::open(&spec, 1, &SPACE, &Stop::default(), || Ok(Box::new(Ten(0))))?;
+        let mut out = Vec::new();
+        transform.next_requests(&mut out, 100)?;
+        Ok(out)
     }
 
     fn wrapped() -> RequestTransformSpec {
@@ -511,6 +497,26 @@ mod tests {
         let message = transform.next_requests(&mut out, 100).unwrap_err().to_string();
         assert!(message.starts_with("t: line 3: 4096 bytes at byte 4096000 reach beyond"), "{message}");
         assert_eq!(out.len(), 1);
+        let too_late: &[u8] = b"0.5 0 0 8 0\n1.5 0 8000 8 0\n5000000000000 0 0 8 0\n";
+        let open = || open_trace_bytes(too_late, &spec);
+        let mut transform = TransformedSource::open(&RequestTransformSpec::default(), 1, &SPACE, &Stop::default(), open).unwrap();
+        let message = transform.next_requests(&mut Vec::new(), 100).unwrap_err().to_string();
+        assert!(message.starts_with("t: line 2: 4096 bytes"), "{message}");
+    }
+
+    /// A limit of time ends a stream, however many requests of an endless source are asked for.
+    #[test]
+    fn a_limit_of_time_needs_no_end_of_the_source() {
+        struct Endless(u64);
+        impl RequestSource for Endless {
+            fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
+                self.0 += 1;
+                Ok(Some(Request::new(OpKind::Write, self.0, 0, 4096)))
+            }
+        }
+        let spec = RequestTransformSpec { limit_ns: Some(10), ..RequestTransformSpec::default() };
+        let mut transform = TransformedSource::open(&spec, 1, &SPACE, &Stop::default(), || Ok(Endless(0))).unwrap();
+        assert_eq!(transform.next_requests(&mut Vec::new(), usize::MAX).unwrap(), 9);
     }
 
     #[test]

@@ -7,10 +7,7 @@ use super::reader::{Lines, Records, SkippedRecords, TraceProperties};
 use super::record::{NumberedRecord, TraceRecord};
 use super::spec::{DevicePlacement, TraceSpec};
 use crate::units::count_with_noun;
-use crate::{OpKind, SourceError};
-
-/// Number of requests that are read at a time in a pass over a whole trace.
-const REQUESTS_AT_A_TIME: usize = 256;
+use crate::{BLOCK_REQUESTS, OpKind, SourceError};
 
 /// The requests of a trace that pass the filter, in the order of the file.
 pub(crate) struct Filter {
@@ -53,7 +50,7 @@ impl Filter {
             let missing = count - (from - begin);
             let read = self.records.append_next(records, missing);
             if !self.devices.is_empty() || self.repeats.is_some() {
-                self.remove_filtered_out(records, from);
+                records.extract_if(from.., |numbered| !self.lets_through(&numbered.record)).for_each(drop);
             }
             self.passed += (records.len() - from) as u64;
             if read? < missing {
@@ -71,25 +68,12 @@ impl Filter {
         let mut records = Vec::new();
         loop {
             records.clear();
-            let read = self.append_next(&mut records, REQUESTS_AT_A_TIME)?;
+            let read = self.append_next(&mut records, BLOCK_REQUESTS)?;
             records.iter().for_each(|numbered: &NumberedRecord| visit(&numbered.record));
-            if read < REQUESTS_AT_A_TIME {
+            if read < BLOCK_REQUESTS {
                 return Ok(());
             }
         }
-    }
-
-    /// Removes those requests from position `from` on that the filter does not let through.
-    fn remove_filtered_out(&mut self, records: &mut Vec<NumberedRecord>, from: usize) {
-        let mut kept = from;
-        for position in from..records.len() {
-            let numbered = records[position];
-            if self.lets_through(&numbered.record) {
-                records[kept] = numbered;
-                kept += 1;
-            }
-        }
-        records.truncate(kept);
     }
 
     /// Returns true if the filter lets the request through, and counts the request as skipped otherwise.

@@ -3,8 +3,9 @@
 use proptest::prelude::*;
 
 use super::info::trace_info_of_bytes;
-use super::{DevicePlacement, Format, MAX_OFFSET_BYTES, SkippedRecords, TraceSortMethod, TraceSpec, open_trace_bytes};
-use crate::{Request, RequestSource, SourceError};
+use super::{DevicePlacement, Format, MAX_OFFSET_BYTES, TraceSortMethod, TraceSpec, open_trace_bytes};
+use crate::{AddressFit, ArrayProperties, Request, RequestSource, RequestTransformSpec, SourceError, Stop, TransformedSource};
+use flashraid_model::placement::StripeShape;
 
 /// Reads to the end or to the first error. That must not be an error of I/O, because no file is used here.
 fn read(bytes: &[u8], spec: &TraceSpec) {
@@ -35,26 +36,23 @@ fn read(bytes: &[u8], spec: &TraceSpec) {
     }
 }
 
-/// Everything that a reader tells about a trace: its requests with their places, and the counts and notes or the error at the end.
-type Told = (Vec<(Request, Option<String>)>, Result<(SkippedRecords, Vec<String>), String>);
+/// Requests with their places, and the error after them.
+type RequestsAndError = (Vec<(Request, Option<String>)>, Option<String>);
 
 /// Reads to the end or to the first error, `count` requests at a time.
-fn read_in_blocks(bytes: &[u8], spec: &TraceSpec, count: usize) -> Told {
+fn read_in_blocks(source: &mut impl RequestSource, count: usize) -> RequestsAndError {
     let mut told = Vec::new();
-    let mut read_all = || -> Result<(SkippedRecords, Vec<String>), SourceError> {
-        let mut reader = open_trace_bytes(bytes, spec)?;
-        loop {
-            let mut requests = Vec::new();
-            let read = reader.next_requests(&mut requests, count);
-            let from_last = (0..requests.len()).rev();
-            told.extend(requests.iter().zip(from_last).map(|(request, before_last)| (*request, reader.position_in_input(before_last))));
-            if read? < count {
-                return Ok((reader.records_skipped(), reader.notes()));
-            }
+    loop {
+        let mut requests = Vec::new();
+        let read = source.next_requests(&mut requests, count);
+        let places = (0..requests.len()).rev().map(|requests_after| source.position_in_input(requests_after));
+        told.extend(requests.iter().copied().zip(places));
+        match read {
+            Ok(read) if read == count => {}
+            Ok(_) => return (told, None),
+            Err(error) => return (told, Some(error.to_string())),
         }
-    };
-    let end = read_all().map_err(|error| error.to_string());
-    (told, end)
+    }
 }
 
 fn specs() -> impl Strategy<Value = TraceSpec> {
@@ -108,12 +106,39 @@ fn marked_bytes() -> impl Strategy<Value = Vec<u8>> {
     (mark, prop::collection::vec(any::<u8>(), 0..300)).prop_map(|(mark, bytes)| [mark, &bytes].concat())
 }
 
-/// Draws a line of DiskSim, whose times often go backwards. Some lines have length 0, some are bad, and some are comments.
+/// An array of 16 KiB.
+const SPACE: ArrayProperties =
+    ArrayProperties { capacity_bytes: 1 << 14, page_bytes: 4096, stripe_unit_bytes: 4096, stripe_shape: StripeShape::without_parity(1) };
+
+/// Draws settings of a transformation of [`disksim_line`] to [`SPACE`].
+fn transforms() -> impl Strategy<Value = RequestTransformSpec> {
+    let fits = vec![AddressFit::Error, AddressFit::Wrap, AddressFit::Scale { source_extent_bytes: None }];
+    let limit_ns = prop::option::of(0_u64..30_000_000);
+    (0_u64..3, 0_u64..9_000_000, prop::option::of(0_u64..20), limit_ns, 1_u32..3, prop::sample::select(fits), any::<bool>()).prop_map(
+        |(start_requests, start_ns, limit_requests, limit_ns, rate, address_fit, changes)| match changes {
+            false => RequestTransformSpec { address_fit, ..RequestTransformSpec::default() },
+            true => RequestTransformSpec {
+                start_requests,
+                start_ns,
+                limit_requests,
+                limit_ns,
+                rate_scale: rate.into(),
+                high_priority_fraction: 0.5,
+                address_fit,
+                ..RequestTransformSpec::default()
+            },
+        },
+    )
+}
+
+/// Draws a line of DiskSim, whose times often go backwards. Some lines have length 0, some are bad or too late, and some are comments.
 fn disksim_line() -> impl Strategy<Value = String> {
     let op = prop_oneof![20 => Just("1"), 20 => Just("0"), 1 => Just("x")];
     let begin = prop_oneof![20 => Just(""), 1 => Just("#")];
-    (begin, 0_u32..40, 0_u32..3, 0_u32..4, op)
-        .prop_map(|(begin, ms, device, sectors, op)| format!("{begin}{ms}.5 {device} 8 {sectors} {op}\n"))
+    let ms = prop_oneof![40 => 0_u64..40, 1 => Just(5_000_000_000_000)];
+    let sector = prop_oneof![20 => 0_u32..8, 1 => Just(100)];
+    (begin, ms, 0_u32..3, sector, 0_u32..4, op)
+        .prop_map(|(begin, ms, device, sector, sectors, op)| format!("{begin}{ms}.5 {device} {sector} {sectors} {op}\n"))
 }
 
 proptest! {
@@ -129,12 +154,27 @@ proptest! {
         read(&bytes, &spec);
     }
 
-    /// Checks that several requests at a time are the same as one by one, with their places, the counts, the notes and the error.
+    /// Checks that requests, places and errors do not depend on how many requests are read at a time. Neither do counts and notes, if a
+    /// trace is read to its end.
     #[test]
-    fn any_number_at_a_time(lines in prop::collection::vec(disksim_line(), 0..40), spec in specs(), count in 2_usize..9) {
+    fn any_number_at_a_time(
+        lines in prop::collection::vec(disksim_line(), 0..40), spec in specs(), transform in transforms(), count in 2_usize..9
+    ) {
         let spec = TraceSpec { format: Some(Format::Disksim), ..spec };
         let text = lines.concat();
-        prop_assert_eq!(read_in_blocks(text.as_bytes(), &spec, count), read_in_blocks(text.as_bytes(), &spec, 1));
+        let open = || open_trace_bytes(text.as_bytes(), &spec);
+        if let (Ok(mut single), Ok(mut blocks)) = (open(), open()) {
+            prop_assert_eq!(blocks.next_requests(&mut Vec::new(), 0).unwrap(), 0);
+            let expected = read_in_blocks(&mut single, 1);
+            prop_assert_eq!(&read_in_blocks(&mut blocks, count), &expected);
+            if expected.1.is_none() {
+                prop_assert_eq!((blocks.records_skipped(), blocks.notes()), (single.records_skipped(), single.notes()));
+            }
+        }
+        let changed = || TransformedSource::open(&transform, 1, &SPACE, &Stop::default(), open);
+        if let (Ok(mut single), Ok(mut blocks)) = (changed(), changed()) {
+            prop_assert_eq!(read_in_blocks(&mut blocks, count), read_in_blocks(&mut single, 1));
+        }
     }
 
     #[test]

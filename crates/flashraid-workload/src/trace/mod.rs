@@ -5,6 +5,8 @@
 //!        ─▶ filter (devices, repeats) ─▶ reorder ─▶ devices (layout) ─▶ requests
 //! ```
 //!
+//! Requests pass from step to step in blocks. A step reads no further than it must to return the number of them that it is asked for.
+//!
 //! [`open_trace`] reads in constant memory, however long the trace is, except for [`TraceSortMethod::Sort`]. It finds out the format and,
 //! if the format leaves it open, the unit of time from the content. [`TraceProperties::notes`] reports every guess, and [`TraceSpec`] can
 //! override it.
@@ -153,6 +155,8 @@ impl TraceReader {
     }
 
     /// Returns the request of a record that arrives at this time.
+    ///
+    /// It is apart from `arrival_ns`, because a request in a result would be copied out of it in pieces that the processor waits for.
     #[inline]
     fn request(&self, record: &TraceRecord, arrival_ns: u64) -> Request {
         Request {
@@ -219,8 +223,13 @@ impl RequestSource for TraceReader {
         let read = self.records.append_next(&mut self.last_returned, n);
         for position in 0..self.last_returned.len() {
             let numbered = self.last_returned[position];
-            let arrival_ns = self.arrival_ns(&numbered)?;
-            out.push(self.request(&numbered.record, arrival_ns));
+            match self.arrival_ns(&numbered) {
+                Ok(arrival_ns) => out.push(self.request(&numbered.record, arrival_ns)),
+                Err(error) => {
+                    self.last_returned.truncate(position);
+                    return Err(error);
+                }
+            }
         }
         read
     }
@@ -243,8 +252,8 @@ impl RequestSource for TraceReader {
         if self.format_properties().has_times { HostLoop::Open } else { HostLoop::Closed { depth: 1, think_ns: 0 } }
     }
 
-    fn position_in_input(&self, requests_before_last: usize) -> Option<String> {
-        let numbered = self.last_returned.iter().rev().nth(requests_before_last)?;
+    fn position_in_input(&self, requests_after: usize) -> Option<String> {
+        let numbered = self.last_returned.iter().rev().nth(requests_after)?;
         Some(self.records.filter().place(numbered))
     }
 }

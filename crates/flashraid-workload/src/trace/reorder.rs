@@ -10,18 +10,14 @@ use crate::SourceError;
 use crate::units::count_with_noun;
 
 /// A request that is held back until no earlier one can come. Requests of the same time keep the order of the file.
-struct Held {
-    key: (u64, u64),
-    numbered: NumberedRecord,
-}
+#[derive(PartialEq, Eq)]
+struct Held(NumberedRecord);
 
-impl PartialEq for Held {
-    fn eq(&self, other: &Self) -> bool {
-        self.key == other.key
+impl Held {
+    fn key(&self) -> (u64, u64) {
+        (self.0.record.time_ns, self.0.number)
     }
 }
-
-impl Eq for Held {}
 
 impl PartialOrd for Held {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
@@ -31,7 +27,7 @@ impl PartialOrd for Held {
 
 impl Ord for Held {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.key.cmp(&other.key)
+        self.key().cmp(&other.key())
     }
 }
 
@@ -41,21 +37,21 @@ const RUN: usize = 1 << 20;
 /// Sorted parts of a trace that are merged into one sequence. Among requests of the same time, those of the earlier part come first.
 struct Sorted {
     runs: Vec<std::vec::IntoIter<NumberedRecord>>,
-    /// Next request of each part, ordered by time and then by the number of the part.
-    first: BinaryHeap<Reverse<Held>>,
+    /// Time of the next request of each part, and the number of the part.
+    first: BinaryHeap<Reverse<(u64, usize)>>,
 }
 
 impl Sorted {
     fn new(runs: Vec<std::vec::IntoIter<NumberedRecord>>) -> Self {
         let mut sorted = Self { first: BinaryHeap::with_capacity(runs.len()), runs };
-        (0..sorted.runs.len()).for_each(|run| sorted.advance(run));
+        (0..sorted.runs.len()).for_each(|run| sorted.enter(run));
         sorted
     }
 
-    fn advance(&mut self, run: usize) {
-        if let Some(numbered) = self.runs[run].next() {
-            self.first.push(Reverse(Held { key: (numbered.record.time_ns, run as u64), numbered }));
-        }
+    /// Enters the next request of a part, unless the part is at its end.
+    fn enter(&mut self, run: usize) {
+        let next = self.runs[run].as_slice().first();
+        self.first.extend(next.map(|numbered| Reverse((numbered.record.time_ns, run))));
     }
 }
 
@@ -63,9 +59,10 @@ impl Iterator for Sorted {
     type Item = NumberedRecord;
 
     fn next(&mut self) -> Option<NumberedRecord> {
-        let Reverse(Held { key: (_, run), numbered }) = self.first.pop()?;
-        self.advance(run as usize);
-        Some(numbered)
+        let Reverse((_, run)) = self.first.pop()?;
+        let numbered = self.runs[run].next();
+        self.enter(run);
+        numbered
     }
 }
 
@@ -79,8 +76,6 @@ pub(crate) struct Reordered {
     /// The sorted requests; `None` without [`TraceSortMethod::Sort`].
     sorted: Option<Sorted>,
     held: BinaryHeap<Reverse<Held>>,
-    /// Requests that have just been read and are not held back yet. The list is empty between two calls.
-    just_read: Vec<NumberedRecord>,
     at_end: bool,
     last_ns: u64,
 }
@@ -91,17 +86,17 @@ impl Reordered {
             TraceSortMethod::Window(window) => (window as usize, false),
             TraceSortMethod::Sort => (0, true),
         };
-        Self { filter, window, read_all, sorted: None, held: BinaryHeap::new(), just_read: Vec::new(), at_end: false, last_ns: 0 }
+        Self { filter, window, read_all, sorted: None, held: BinaryHeap::new(), at_end: false, last_ns: 0 }
     }
 
     pub(super) fn filter(&self) -> &Filter {
         &self.filter
     }
 
-    /// Appends the next `count` requests to `records`, or fewer at the end, and returns their number. It reads no more
-    /// requests of the file than it needs for them.
+    /// Appends the next `count` requests to `records`, or fewer at the end, and returns their number. Unless the whole trace is sorted, it
+    /// reads no further than these requests need.
     pub(super) fn append_next(&mut self, records: &mut Vec<NumberedRecord>, count: usize) -> Result<usize, SourceError> {
-        if self.read_all {
+        if self.read_all && count > 0 {
             self.read_all = false;
             self.read_all()?;
         }
@@ -133,34 +128,44 @@ impl Reordered {
         Ok(())
     }
 
-    /// Appends requests that were held back, until there are `end` records or no more requests.
+    /// Appends requests that were held back, until there are `end` records or no more requests. Requests are read to the end of `records`,
+    /// and those that may go take their places.
     fn append_from_window(&mut self, records: &mut Vec<NumberedRecord>, end: usize) -> Result<(), SourceError> {
         while !self.at_end && records.len() < end {
-            let missing = end - records.len();
-            let mut just_read = std::mem::take(&mut self.just_read);
-            let read = self.filter.append_next(&mut just_read, missing);
-            for numbered in just_read.drain(..) {
+            let from = records.len();
+            let missing = end - from;
+            let read = self.filter.append_next(records, missing);
+            let mut kept = from;
+            for position in from..records.len() {
+                let numbered = records[position];
                 if numbered.record.time_ns < self.last_ns {
+                    records.truncate(kept);
                     return Err(self.backwards(&numbered));
                 }
-                self.held.push(Reverse(Held { key: (numbered.record.time_ns, numbered.number), numbered }));
-                if self.held.len() > self.window {
-                    self.append_earliest(records);
+                self.held.push(Reverse(Held(numbered)));
+                if self.held.len() > self.window
+                    && let Some(earliest) = self.take_earliest()
+                {
+                    records[kept] = earliest;
+                    kept += 1;
                 }
             }
-            self.just_read = just_read;
+            records.truncate(kept);
             self.at_end = read? < missing;
         }
-        while records.len() < end && self.append_earliest(records) {}
+        while records.len() < end
+            && let Some(earliest) = self.take_earliest()
+        {
+            records.push(earliest);
+        }
         Ok(())
     }
 
-    /// Appends the earliest request that is held back. Returns false if there is none.
-    fn append_earliest(&mut self, records: &mut Vec<NumberedRecord>) -> bool {
-        let Some(Reverse(Held { numbered, .. })) = self.held.pop() else { return false };
+    /// Takes the earliest of the requests that are held back.
+    fn take_earliest(&mut self) -> Option<NumberedRecord> {
+        let Reverse(Held(numbered)) = self.held.pop()?;
         self.last_ns = numbered.record.time_ns;
-        records.push(numbered);
-        true
+        Some(numbered)
     }
 
     /// Reads and sorts the whole trace part by part, so that no step takes long.

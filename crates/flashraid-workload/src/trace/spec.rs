@@ -87,7 +87,7 @@ pub enum DevicePlacement {
 pub enum TraceSortMethod {
     /// Holds this number of requests back, and returns them in order of time. With 0, a time that goes backwards is refused.
     Window(u32),
-    /// Reads the whole trace into memory (about 48 bytes per request) and sorts it.
+    /// Reads the whole trace into memory (some 50 bytes per request) and sorts it.
     Sort,
 }
 

@@ -346,7 +346,7 @@ macro_rules! formats {
                 }
             }
 
-            /// Treats all requests as this kind; see [`TraceFormat::treat_all_as_kind`].
+            /// Treats all requests as this kind; see [`TraceFormat::assume_kind`].
             pub fn treat_all_as_kind(&mut self, kind: OpKind) {
                 match self {
                     $(Self::$Type(format) => TraceFormat::assume_kind(format, kind),)+
