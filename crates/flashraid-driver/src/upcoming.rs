@@ -4,15 +4,13 @@ use flashraid_model::TimeNs;
 use flashraid_model::array::{Array, RequestInPages, page_request_of};
 use flashraid_model::events::TIME_MAX_NS;
 use flashraid_model::ssd::SimulatorPrefetchTarget;
-use flashraid_workload::{Request, RequestSource, SourceError};
+use flashraid_workload::{BLOCK_REQUESTS, Request, RequestSource, SourceError};
 
 /// Distance at which each kind of hint is given: at least this number of pages, and of requests, ahead.
 const HINTS: Hints = [(SimulatorPrefetchTarget::MappingTableEntry, 96, 2), (SimulatorPrefetchTarget::BlockRecord, 48, 1)];
 /// Distances for an array with a write cache, where each page takes more computing time.
 const CACHED_HINTS: Hints = [(SimulatorPrefetchTarget::MappingTableEntry, 8, 2), (SimulatorPrefetchTarget::BlockRecord, 4, 1)];
 type Hints = [(SimulatorPrefetchTarget, u64, usize); 2];
-/// Number of requests taken from the source at a time.
-const BATCH: usize = 256;
 
 /// Requests read ahead of their time, so that the memory they need can be prefetched.
 pub(crate) struct Upcoming<S> {
@@ -47,8 +45,8 @@ impl<S: RequestSource> Upcoming<S> {
         };
         Self {
             source,
-            requests: Vec::with_capacity(2 * BATCH),
-            pages: Vec::with_capacity(2 * BATCH),
+            requests: Vec::with_capacity(2 * BLOCK_REQUESTS),
+            pages: Vec::with_capacity(2 * BLOCK_REQUESTS),
             taken: 0,
             hinted: [(0, 0); HINTS.len()],
             hints,
@@ -64,7 +62,7 @@ impl<S: RequestSource> Upcoming<S> {
     /// Returns the arrival time of the next request. An error of the source is returned only after all requests before it have been taken.
     #[inline]
     pub(crate) fn next_arrival(&mut self) -> Result<Option<TimeNs>, SourceError> {
-        if self.requests.len() - self.taken < BATCH / 2 && !self.ended {
+        if self.requests.len() - self.taken < BLOCK_REQUESTS / 2 && !self.ended {
             self.refill();
         }
         match self.requests.get(self.taken) {
@@ -115,8 +113,8 @@ impl<S: RequestSource> Upcoming<S> {
         self.requests.drain(..self.taken);
         self.pages.drain(..self.taken);
         self.taken = 0;
-        match self.source.next_requests(&mut self.requests, BATCH) {
-            Ok(filled) => self.ended = filled < BATCH,
+        match self.source.next_requests(&mut self.requests, BLOCK_REQUESTS) {
+            Ok(filled) => self.ended = filled < BLOCK_REQUESTS,
             Err(error) => (self.ended, self.error) = (true, Some(error)),
         }
         for request in &self.requests[self.pages.len()..] {

@@ -76,8 +76,9 @@ fn append_one_by_one<S: RequestSource + ?Sized>(source: &mut S, out: &mut Vec<Re
     Ok(n)
 }
 
-/// Number of requests that are read together. The driver takes the same number at a time.
-const BLOCK_REQUESTS: usize = 256;
+/// Number of requests in a block, which sources read and the driver takes at a time. With one number for all, notes of a source are the
+/// same with and without a separate thread that reads it ahead.
+pub const BLOCK_REQUESTS: usize = 256;
 
 impl<S: RequestSource + ?Sized> RequestSource for Box<S> {
     fn next_request(&mut self) -> Result<Option<Request>, SourceError> {

@@ -10,8 +10,7 @@ const BLOCKS_AT_A_TIME: usize = 16;
 /// Maximum number of handovers that wait to be taken.
 const READY: usize = 2;
 
-/// A block of requests, and the state of the source after them. The driver takes as many at a time, so that notes are the same as without a
-/// thread.
+/// A block of requests, and the state of the source after them.
 #[derive(Default)]
 struct Block {
     requests: std::vec::IntoIter<Request>,

@@ -305,8 +305,8 @@ impl<S: RequestSource> TransformedSource<S> {
         ))
     }
 
-    /// Changes the requests from position `from` on, which the last call to the source appended, and removes those that are left out. At
-    /// the limit of time, and at an error, it removes this request and those after it. The result is true at the limit.
+    /// Changes the requests from position `from` on, which the last call to the source appended, and removes those that are left out. It
+    /// stops at the limit of time or at an error, and removes that request and those after it. The result is true at the limit.
     fn change_from(&mut self, requests: &mut Vec<Request>, from: usize) -> Result<bool, SourceError> {
         let mut kept = from;
         for position in from..requests.len() {

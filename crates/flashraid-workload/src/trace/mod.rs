@@ -5,7 +5,7 @@
 //!        ─▶ filter (devices, repeats) ─▶ reorder ─▶ devices (layout) ─▶ requests
 //! ```
 //!
-//! Requests pass from step to step in blocks. A step reads no further than it must to return the number of them that it is asked for.
+//! Requests pass from step to step in blocks. A step reads no more of the file than the requests that it is asked for require.
 //!
 //! [`open_trace`] reads in constant memory, however long the trace is, except for [`TraceSortMethod::Sort`]. It finds out the format and,
 //! if the format leaves it open, the unit of time from the content. [`TraceProperties::notes`] reports every guess, and [`TraceSpec`] can
@@ -156,7 +156,8 @@ impl TraceReader {
 
     /// Returns the request of a record that arrives at this time.
     ///
-    /// It is apart from `arrival_ns`, because a request in a result would be copied out of it in pieces that the processor waits for.
+    /// The check of the time is not part of this function, which then needs no `Result`. A request would be copied out of a `Result` in
+    /// pieces that the processor waits for.
     #[inline]
     fn request(&self, record: &TraceRecord, arrival_ns: u64) -> Request {
         Request {

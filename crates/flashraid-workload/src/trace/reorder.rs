@@ -48,7 +48,7 @@ impl Sorted {
         sorted
     }
 
-    /// Enters the next request of a part, unless the part is at its end.
+    /// Enters the time of a part's next request into `first`, unless the part is at its end.
     fn enter(&mut self, run: usize) {
         let next = self.runs[run].as_slice().first();
         self.first.extend(next.map(|numbered| Reverse((numbered.record.time_ns, run))));
@@ -128,8 +128,8 @@ impl Reordered {
         Ok(())
     }
 
-    /// Appends requests that were held back, until there are `end` records or no more requests. Requests are read to the end of `records`,
-    /// and those that may go take their places.
+    /// Appends requests that were held back, until there are `end` records or no more requests. New requests are
+    /// read into `records` first. Those that are held back leave it again, and earlier ones take their places.
     fn append_from_window(&mut self, records: &mut Vec<NumberedRecord>, end: usize) -> Result<(), SourceError> {
         while !self.at_end && records.len() < end {
             let from = records.len();
