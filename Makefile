@@ -3,14 +3,21 @@
 CARGO ?= cargo
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 
-.PHONY: sanitize mutants quick package dist notebooks test-long all build test setup setup-tests format lint unit doc python wheel pages book bench reproduce validate soak fuzz
+.PHONY: sanitize mutants quick package dist notebooks test-long release-check all build test setup setup-tests begin format lint unit doc python wheel pages book bench reproduce validate soak fuzz
+
+# Steps and single tests are measured: `scripts/timed slowest` prints what took longest.
+STEP = scripts/timed step
+TESTS = $(CARGO) --config "target.'cfg(all())'.runner = ['$(CURDIR)/scripts/timed', 'tests']" test --locked
 
 all: build
 
 build: setup
 	$(CARGO) build --release --locked
 
-test: setup-tests format lint unit doc python
+test: setup-tests begin format lint unit doc python
+
+begin:
+	@scripts/timed begin
 
 # What to run after each small change, in a minute and a half: format, clippy of the crates that differ from the last commit, the model's unit tests, and
 # some cases of each kind against the slow reference.
@@ -33,21 +40,22 @@ setup-tests:
 POLICIES = $(wildcard crates/flashraid-model/src/space/victim/*.rs crates/flashraid-model/src/coordination/*.rs crates/flashraid-model/src/ssd/mechanism/*.rs crates/flashraid-model/src/cache/policy/*.rs crates/flashraid-workload/src/synthetic/arrivals/*.rs crates/flashraid-workload/src/synthetic/sizes/*.rs crates/flashraid-workload/src/synthetic/addresses/*.rs crates/flashraid-workload/src/trace/formats/*.rs)
 
 format:
-	$(CARGO) fmt --all --check
+	$(STEP) format $(CARGO) fmt --all --check
 	rustfmt --check --edition 2024 $(POLICIES)
 
 lint:
-	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(STEP) lint $(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
 unit:
-	$(CARGO) test --workspace --locked
+	$(STEP) "build of tests" $(CARGO) test --workspace --locked --no-run
+	$(STEP) "Rust tests" $(TESTS) --workspace
 
 # Every crate that would be published as an archive with all that it embeds; they are found beside each other rather than in a registry.
 package:
 	$(CARGO) package --workspace --exclude flashraid-python --no-verify --allow-dirty --locked
 
-doc: package
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+doc:
+	RUSTDOCFLAGS="-D warnings" $(STEP) documentation $(CARGO) doc --workspace --no-deps --locked
 	python3 scripts/figures_pages.py --check
 	python3 scripts/mqsim --page --check
 	python3 scripts/fit_presets.py --page --check
@@ -64,17 +72,27 @@ mutants: setup
 	$(CARGO) run --release --locked --manifest-path scripts/mutants/Cargo.toml -- make $(MUTANTS_TREE) $(MUTANTS_TREE) $(MUTANTS)
 	CARGO_TARGET_DIR=$(CURDIR)/target/mutants/target $(CARGO) run --release --locked --manifest-path scripts/mutants/Cargo.toml --target-dir scripts/mutants/target -- run $(MUTANTS_TREE) $(MUTANTS_TREE).tsv
 
-# The Python package: its wheel as the tests build it, installed in an environment of its own; types and tests. Notebooks and Ray, whose tests
-# start workers and kill them, take longer and need a quiet machine: `make test-long`.
+# The Python package: its wheel as the tests build it, installed in an environment of its own; types and tests.
 python: setup-tests
-	@CARGO="$(CARGO)" scripts/python test --ignore=python/tests/test_ray.py --ignore=python/tests/test_notebooks.py
+	@CARGO="$(CARGO)" $(STEP) "Python package" scripts/python test --ignore=python/tests/test_ray.py --ignore=python/tests/test_notebooks.py
 
+# What takes longer than a change should wait for. Whoever changes the model runs it before the change is called done: all random cases against
+# the slow reference, all combinations, more seeds. Notebooks and Ray, whose tests start workers and kill them, need a quiet machine.
 test-long: setup-tests
-	@CARGO="$(CARGO)" scripts/python test
-	@CARGO="$(CARGO)" scripts/python measure
-	@CARGO="$(CARGO)" scripts/dist check
+	FLASHRAID_AGREEMENT_CASES=2500 $(CARGO) test -p flashraid-model --locked --test it
+	FLASHRAID_LONG=1 $(CARGO) test -p flashraid --locked --lib -- --include-ignored
+	FLASHRAID_LONG=1 $(CARGO) test -p flashraid-cli --locked --test it axes::
 	$(CARGO) test --release -p flashraid-fit --locked --test it -- --ignored
 	$(CARGO) test --release -p flashraid --locked --test it matrix:: -- --ignored
+	@CARGO="$(CARGO)" scripts/python test
+	@CARGO="$(CARGO)" scripts/python measure
+
+# What has to hold before a release, beside `make test` and `make test-long`: packages of all crates, policies that are added in two places,
+# the wheel and the source distribution on a machine without and with Rust, and archives whose bytes do not depend on who builds them.
+release-check: setup-tests package
+	$(CARGO) test -p flashraid --locked --test it two_places:: -- --ignored
+	@CARGO="$(CARGO)" scripts/python release-check
+	@CARGO="$(CARGO)" scripts/dist check
 
 # The optimised wheel, in target/wheels.
 wheel: setup

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,17 @@ _FIGURES = Figures()
 @pytest.fixture(scope="session")
 def figures() -> Figures:
     return _FIGURES
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Adds the processor time of a test to the times of a step (``scripts/timed``), if there is one."""
+    before = sum(os.times()[:4])
+    result = yield
+    if "FLASHRAID_STEP" in os.environ:
+        with (ROOT / "target" / "times.tsv").open("a") as times:
+            times.write(f"test\t{sum(os.times()[:4]) - before:.2f}\tpython {item.nodeid}\n")
+    return result
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

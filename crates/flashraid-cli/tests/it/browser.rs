@@ -1,14 +1,10 @@
 //! Opens reports in headless Chromium: no errors, no requests, the report's numbers in the charts, working zoom and switches.
 
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
+use crate::chromium::{PageTime, read};
 use crate::program::Place;
 
 /// Watches for whatever goes wrong while the page loads.
@@ -21,9 +17,6 @@ pub const READ: &str = include_str!("browser_read.js");
 const AROUND: &str = "<!DOCTYPE html><meta name=\"color-scheme\" content=\"light dark\"><style>body { margin: 0 } iframe { border: 0; width: WIDTHpx; height: 900px }</style>\
     <script>addEventListener('message', ({ data }) => { const pre = document.createElement('pre'); pre.id = 'probe'; pre.textContent = data; document.body.append(pre); });</script>\
     <iframe src=\"probed.html\"></iframe>";
-
-/// A browser that takes longer than this hangs, even on a busy machine.
-const HANGS_AFTER: Duration = Duration::from_secs(120);
 
 /// Settings of the window in which a page is opened.
 #[derive(Debug, Clone, Copy)]
@@ -52,46 +45,17 @@ fn visit(place: &Place, page: &str, look: Look) -> Option<Value> {
 /// Returns the results of a given probe.
 ///
 /// The page is in a frame, because the windows of browsers cannot be as narrow as those of telephones.
-pub fn visit_with(place: &Place, page: &str, Look { width, dark }: Look, probe: &str) -> Option<Value> {
+pub fn visit_with(place: &Place, page: &str, look: Look, probe: &str) -> Option<Value> {
+    let Look { width, dark } = look;
     let html = fs::read_to_string(place.path(page)).unwrap();
     let html = html.replacen("<head>", &format!("<head><script>{WATCH}</script>"), 1);
     place.write("probed.html", html.replacen("</body>", &format!("<script>{probe}</script></body>"), 1));
     place.write("around.html", AROUND.replace("WIDTH", &width.to_string()));
-    let mut options = vec!["--virtual-time-budget=20000".to_owned(), format!("--window-size={},900", width.max(500))];
-    if dark {
-        options.push("--blink-settings=preferredColorScheme=0".to_owned());
-    }
-    let dom = dump(&place.path("around.html"), &options)?;
-    let probe = dom.split_once("<pre id=\"probe\">").and_then(|(_, rest)| rest.split_once("</pre>")).expect("the probe has run").0;
-    let probe = probe.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
-    let probe = serde_json::from_str(&probe).unwrap();
+    let told = read(&place.path("around.html"), look, PageTime::Virtual, "document.getElementById('probe')?.textContent")?;
+    let probe: Value = serde_json::from_str(told.as_str().expect("the probe has run")).unwrap();
     expect_sound(&probe, &format!("{page} at {width} pixels, dark: {dark}"));
     assert_eq!((&probe["width"], &probe["dark"]), (&json!(width), &json!(dark)), "the page is not looked at as it should be");
     Some(probe)
-}
-
-/// Returns a page as headless Chromium has it after loading, or as far as it came if it hangs. It is `None` if there is no browser.
-pub fn dump(page: &Path, options: &[String]) -> Option<String> {
-    let own = TempDir::new().unwrap();
-    let dumped = own.path().join("dumped.html");
-    let mut command = Command::new("chromium");
-    command.args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]).args(options);
-    command.arg(format!("--user-data-dir={}", own.path().display())).arg(format!("file://{}", page.display()));
-    let browser = command.stdin(Stdio::null()).stdout(fs::File::create(&dumped).unwrap()).stderr(Stdio::null()).spawn();
-    let Ok(mut browser) = browser else {
-        eprintln!("skipped: no chromium");
-        return None;
-    };
-    let begun = Instant::now();
-    while browser.try_wait().unwrap().is_none() {
-        if begun.elapsed() > HANGS_AFTER {
-            browser.kill().unwrap();
-            browser.wait().unwrap();
-            break;
-        }
-        thread::sleep(Duration::from_millis(20));
-    }
-    Some(fs::read_to_string(dumped).unwrap())
 }
 
 /// Asserts what must hold for every page: it is complete, uses no network, fits the window, and is readable.

@@ -4,6 +4,7 @@ mod axes;
 mod bad_input;
 mod browser;
 mod cache;
+mod chromium;
 #[cfg(unix)]
 mod cluster;
 mod compare;

@@ -7,7 +7,8 @@ use std::process::Command;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::browser::{WATCH, dump};
+use crate::browser::{Look, WATCH};
+use crate::chromium::{PageTime, read};
 
 /// A reader does not wait longer.
 const LOADED_WITHIN_MS: f64 = 5000.0;
@@ -72,13 +73,14 @@ fn open(pages: &[PathBuf]) -> Option<Vec<Value>> {
         around += &format!("<iframe src=\"{index}.html\" width=\"1440\" height=\"900\"></iframe>");
     }
     fs::write(folder.path().join("around.html"), around).unwrap();
-    let dumped = dump(&folder.path().join("around.html"), &["--window-size=1440,900".to_owned()])?;
-    let told: Vec<Value> = dumped
-        .split("<pre class=\"opened\">")
-        .skip(1)
-        .map(|part| part.split("</pre>").next().unwrap().replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
-        .map(|text| serde_json::from_str(&text).unwrap())
-        .collect();
+    let look = Look { width: 1440, dark: false };
+    let all = format!(
+        "(() => {{ const told = [...document.querySelectorAll('.opened')]; return told.length < {} ? null : told.map((pre) => pre.textContent); }})()",
+        pages.len()
+    );
+    let told = read(&folder.path().join("around.html"), look, PageTime::Real, &all)?;
+    let texts: Vec<String> = serde_json::from_value(told).unwrap_or_default();
+    let told: Vec<Value> = texts.iter().map(|text| serde_json::from_str(text).unwrap()).collect();
     let of = |page: usize| told.iter().find(|told| told["page"] == page).cloned().unwrap_or_default();
     Some((0..pages.len()).map(of).collect())
 }

@@ -17,7 +17,8 @@ use crate::outcome::Case;
 use crate::reference;
 use crate::shrink::shrink;
 
-pub(crate) const CASES: u64 = 2500;
+/// Number of cases of each kind in `make test`. `make test-long` runs 2,500.
+pub(crate) const CASES: u64 = 500;
 
 #[test]
 fn the_model_agrees_with_the_reference() {
@@ -103,11 +104,16 @@ fn difference(case: &Case) -> Option<String> {
 }
 
 pub(crate) fn seeds() -> Vec<u64> {
-    let variable = |name| std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is a number")));
-    match variable("FLASHRAID_AGREEMENT_SEED") {
-        Some(seed) => vec![seed],
-        None => (0..variable("FLASHRAID_AGREEMENT_CASES").unwrap_or(CASES)).collect(),
-    }
+    variable("FLASHRAID_AGREEMENT_SEED").map_or_else(|| (0..cases()).collect(), |seed| vec![seed])
+}
+
+/// Returns the number of cases of each kind.
+pub(crate) fn cases() -> u64 {
+    variable("FLASHRAID_AGREEMENT_CASES").unwrap_or(CASES)
+}
+
+fn variable(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is a number")))
 }
 
 fn description(case: &Case) -> String {

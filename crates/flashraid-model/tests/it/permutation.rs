@@ -7,12 +7,11 @@ use flashraid_model::rng;
 use flashraid_model::ssd::VictimPolicy;
 
 use crate::adapter;
+use crate::agreement::cases;
 use crate::cases::PAGE_BYTES;
 use crate::draw::draw_coordinated_case;
 use crate::outcome::{Case, Outcome};
 use crate::reference;
-
-const CASES: u64 = 2000;
 
 /// Draws a load whose requests stay on one member each, many of them at the same nanosecond. The state of the array does not depend on the
 /// numbers of its members. Times are round, so that members do much at the same nanosecond.
@@ -128,7 +127,7 @@ fn numbered_back(mut outcome: Outcome, numbers: &[u64]) -> Outcome {
 #[test]
 fn nothing_depends_on_the_numbers_of_the_members() {
     let mut forced = 0;
-    for seed in 0..CASES {
+    for seed in 0..cases() {
         let case = draw(seed);
         let numbers = draw_numbers(seed, case.params.members);
         let one = adapter::fast(&case);
@@ -137,5 +136,5 @@ fn nothing_depends_on_the_numbers_of_the_members() {
         assert!(difference.is_none(), "seed {seed}, members become {numbers:?}: {}\n{case:?}", difference.unwrap_or_default());
         forced += u64::from(one.gc_intervals.iter().any(|gc| gc.forced));
     }
-    assert!(forced > CASES / 3, "forced collection in {forced} cases");
+    assert!(forced > cases() / 3, "forced collection in {forced} cases");
 }

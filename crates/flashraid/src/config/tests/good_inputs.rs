@@ -495,6 +495,18 @@ fn any_configuration() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    // A check draws requests, which takes a tenth of a second. `make test-long` has more cases.
+    #![proptest_config(ProptestConfig::with_cases(if std::env::var_os("FLASHRAID_LONG").is_some() { 300 } else { 60 }))]
+
+    #[test]
+    fn whatever_loads_can_be_checked(text in any_configuration()) {
+        if let Ok(scenario) = read(&text) {
+            let _ = crate::check::check_scenario(&scenario).to_string();
+        }
+    }
+}
+
+proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
@@ -502,13 +514,6 @@ proptest! {
         if let Err(problems) = read(&text) {
             prop_assert!(!problems.list.is_empty());
             let _ = problems.to_string();
-        }
-    }
-
-    #[test]
-    fn whatever_loads_can_be_checked(text in any_configuration()) {
-        if let Ok(scenario) = read(&text) {
-            let _ = crate::check::check_scenario(&scenario).to_string();
         }
     }
 
