@@ -32,9 +32,9 @@ quick: format
 setup:
 	@scripts/setup
 
-# The same, a browser (for the tests of reports), fio (for those of `probe`), and what environments of Python need.
+# The same, a browser (for the tests of reports), fio (for those of `probe`), what environments of Python need, and cargo-deny.
 setup-tests:
-	@scripts/setup browser fio python cbindgen
+	@scripts/setup browser fio python cbindgen deny
 
 # Files that a list of policies declares, where `cargo fmt` does not see them.
 POLICIES = $(wildcard crates/flashraid-model/src/space/victim/*.rs crates/flashraid-model/src/coordination/*.rs crates/flashraid-model/src/ssd/mechanism/*.rs crates/flashraid-model/src/cache/policy/*.rs crates/flashraid-workload/src/synthetic/arrivals/*.rs crates/flashraid-workload/src/synthetic/sizes/*.rs crates/flashraid-workload/src/synthetic/addresses/*.rs crates/flashraid-workload/src/trace/formats/*.rs)
@@ -45,6 +45,7 @@ format:
 
 lint:
 	$(STEP) lint $(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	@$(STEP) licences scripts/deny
 
 unit:
 	$(STEP) "build of tests" $(CARGO) test --workspace --locked --no-run
