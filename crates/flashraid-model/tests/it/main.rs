@@ -10,6 +10,7 @@ mod draw_parts;
 mod ideal;
 mod layers;
 mod outcome;
+mod packages;
 mod permutation;
 mod prose;
 mod reference;
