@@ -470,6 +470,14 @@ mod tests {
     }
 
     #[test]
+    fn a_page_carries_the_licence_of_its_charting_library() {
+        let page = Page { title: "t", parts: &[part("x")] }.html();
+        assert!(page.contains(UPLOT_SCRIPT) && page.contains(&escape(UPLOT_LICENCE)));
+        // The script has no notice of its own.
+        assert!(UPLOT_LICENCE.contains("Leon Sorokin") && page.contains("uPlot 1.6.32, MIT licence"));
+    }
+
+    #[test]
     fn without_charts_there_is_no_charting_library() {
         let part = Part { charts: Vec::new(), ..part("x") };
         let page = Page { title: "t", parts: &[part] }.html();
