@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import io
+from functools import partial
 from typing import Any
 
 from ._errors import ConfigError
@@ -156,4 +158,12 @@ def _matplotlib(chart: dict[str, Any]) -> Any:
         axes.set_ylabel(f"response, {chart['unit']}")
     if chart["kind"] == "timeline" or len(chart["series"]) > 1:
         axes.legend()
+    # Outside of pyplot notebooks draw no figure: this one brings its picture.
+    setattr(figure, "_repr_png_", partial(_png, figure))
     return figure
+
+
+def _png(figure: Any) -> bytes:
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png")
+    return picture.getvalue()

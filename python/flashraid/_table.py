@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import importlib
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 from . import _native
 from ._errors import ConfigError
@@ -40,6 +40,12 @@ class Table:
     def __arrow_c_schema__(self) -> object:
         """The types of the columns, in a capsule."""
         return self._native.__arrow_c_schema__()
+
+    def __array__(self, dtype: object | None = None, copy: bool | None = None) -> NoReturn:
+        """Refuses: columns have different types. Without it ``pandas.DataFrame(table)`` would be one column of names."""
+        raise TypeError(
+            "a table is no array: pandas.DataFrame.from_arrow(table) or table.to_pandas() gives its rows, table[name] a column"
+        )
 
     @property
     def batches(self) -> list[_native.Rows]:

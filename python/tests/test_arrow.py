@@ -59,6 +59,24 @@ def test_tables_are_taken_by_polars_pandas_and_pyarrow() -> None:
     assert polars.DataFrame(report.free_blocks)["member"].unique().to_list() == [0, 1]
 
 
+def test_duckdb_takes_tables_by_their_name() -> None:
+    duckdb = pytest.importorskip("duckdb")
+    requests = flashraid.run(SMALL, requests=True).requests
+    rows = duckdb.sql("select * from requests").fetchall()
+    assert rows == list(zip(*requests.to_pydict().values()))
+
+
+def test_pandas_gets_rows_or_an_error() -> None:
+    """The constructor knows no Arrow, and would take the names of the columns for rows."""
+    numpy, pandas = pytest.importorskip("numpy"), pytest.importorskip("pandas")
+    requests = flashraid.run(SMALL, requests=True).requests
+    with pytest.raises(TypeError, match="to_pandas"):
+        pandas.DataFrame(requests)
+    with pytest.raises(TypeError, match="no array"):
+        numpy.asarray(requests)
+    assert pandas.DataFrame(requests.to_pydict()).shape == requests.to_pandas().shape == (500, len(requests.column_names))
+
+
 def addresses(array: Any) -> list[int]:
     """Where the values of a column of pyarrow lie."""
     return [buffer.address for buffer in array.buffers() if buffer is not None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import pickle
 from pathlib import Path
 
 import flashraid
@@ -42,6 +43,24 @@ def test_every_chart_is_drawn(result: flashraid.Report | flashraid.StudyResult, 
         else:
             drawn.savefig(tmp_path / f"{name}.png")
             assert (tmp_path / f"{name}.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(("backend", "mime"), [("altair", "text/html"), ("matplotlib", "image/png")])
+def test_a_notebook_shows_the_picture_of_a_chart(backend: str, mime: str) -> None:
+    pytest.importorskip(backend)
+    formatters = pytest.importorskip("IPython.core.formatters")
+    # As in a cell that ends with the chart, in a notebook that never asked for pyplot.
+    shown, _ = formatters.DisplayFormatter().format(REPORT.plot(backend=backend))
+    if backend == "matplotlib":
+        assert shown[mime].startswith(b"\x89PNG") and len(shown[mime]) > 5000
+    else:
+        assert "vega" in shown[mime]
+
+
+def test_a_figure_of_matplotlib_is_pickled() -> None:
+    pytest.importorskip("matplotlib")
+    again = pickle.loads(pickle.dumps(REPORT.plot(backend="matplotlib")))
+    assert again._repr_png_().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("backend", ["altair", "matplotlib"])
