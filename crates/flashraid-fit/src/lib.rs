@@ -18,6 +18,7 @@ pub mod datasheet;
 #[cfg(unix)]
 pub mod drive_log;
 mod error;
+mod filename;
 pub mod fit;
 mod job;
 mod least_squares;
@@ -37,5 +38,6 @@ pub mod variability;
 
 pub use base::Base;
 pub use error::FitError;
+pub use filename::Filename;
 pub use job::Job;
 pub use parameter::Parameter;

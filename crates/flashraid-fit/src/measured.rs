@@ -116,12 +116,28 @@ fn read_file(path: &Path, results: &mut Results) -> Outcome {
     }
 }
 
-/// Returns the jobs of one document. fio may print warnings before it.
-pub(crate) fn parse(text: &str) -> Result<Results, String> {
-    const EXPECTED: &str = "results of fio are expected, as `fio --output-format=json+` prints them";
+const EXPECTED: &str = "results of fio are expected, as `fio --output-format=json+` prints them";
+
+/// Returns the document of fio's results. fio may print warnings before it.
+fn document(text: &str) -> Result<Value, String> {
     let start = text.find('{').ok_or_else(|| format!("there is no JSON in it; {EXPECTED}"))?;
     let mut documents = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
-    let document = documents.next().transpose().map_err(|error| format!("is not JSON ({error}); {EXPECTED}"))?.unwrap_or(Value::Null);
+    let document = documents.next().transpose().map_err(|error| format!("is not JSON ({error}); {EXPECTED}"))?;
+    Ok(document.unwrap_or(Value::Null))
+}
+
+/// Returns all values of `filename` as fio understood them, for all jobs and for single ones.
+#[cfg(unix)]
+pub(crate) fn names_of_files(text: &str) -> Vec<String> {
+    let Ok(document) = document(text) else { return Vec::new() };
+    let of_jobs = document["jobs"].as_array().into_iter().flatten().map(|job| &job["job options"]);
+    let options = std::iter::once(&document["global options"]).chain(of_jobs);
+    options.filter_map(|options| options[crate::filename::KEY].as_str().map(str::to_owned)).collect()
+}
+
+/// Returns the jobs of one document.
+pub(crate) fn parse(text: &str) -> Result<Results, String> {
+    let document = document(text)?;
     let Some(jobs) = document["jobs"].as_array() else { return Err(format!("has no list `jobs`; {EXPECTED}")) };
     let none = Map::new();
     let global = document["global options"].as_object().unwrap_or(&none);

@@ -11,6 +11,7 @@ use flashraid::files;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{FitError, Outcome, refused};
+use crate::filename;
 use crate::measured;
 use crate::sets::{ProbeJob, Setup};
 use crate::simulator::Stopped;
@@ -96,6 +97,8 @@ pub struct Runner<'a> {
     pub folder: &'a Path,
     /// Settings for which the jobs are made.
     pub setup: &'a Setup,
+    /// File or device that was examined, and that the jobs name.
+    pub target: &'a Target,
     /// Called from time to time, to ask whether to stop.
     pub stopped: Stopped<'a>,
     /// Called several times a second, with the time since the job began.
@@ -123,7 +126,7 @@ impl Runner<'_> {
             return Ok(false);
         }
         let file = self.path(job, "fio");
-        if fs::read_to_string(&file).is_ok_and(|text| text == job.file(self.setup)) {
+        if fs::read_to_string(&file).is_ok_and(|text| text == job.file(self.setup, &self.target.name)) {
             return Ok(true);
         }
         refused(format!(
@@ -135,11 +138,13 @@ impl Runner<'_> {
     /// Runs a job to its end, after which its results are in the folder.
     ///
     /// # Errors
-    /// fio failed, or the user stopped it, in which case it left nothing.
+    /// fio failed or opened something else than the target, or the user stopped it. Then it left nothing.
     pub fn run(&self, job: &ProbeJob) -> Outcome {
         let (jobs, partial, errors) = (self.path(job, "fio"), self.path(job, "json.part"), self.path(job, "log"));
         let failed = |path: &Path, error: io::Error| FitError::Failed(format!("{}: {error}", path.display()));
-        files::write_atomically(&jobs, job.file(self.setup).as_bytes()).map_err(|error| failed(&jobs, error))?;
+        files::write_atomically(&jobs, job.file(self.setup, &self.target.name).as_bytes()).map_err(|error| failed(&jobs, error))?;
+        self.target.expect_same()?;
+        self.expect_same_name(job)?;
         // fio appends nothing: what an earlier attempt left would stay in logs of bandwidth.
         let log = File::create(&errors).map_err(|error| failed(&errors, error))?;
         let mut fio = Command::new("fio");
@@ -158,6 +163,25 @@ impl Runner<'_> {
             let _ = fs::remove_file(&partial);
         }
         finished
+    }
+
+    /// Lets fio read the job file without running it, and returns an error if it would open another file.
+    fn expect_same_name(&self, job: &ProbeJob) -> Outcome {
+        let mut fio = Command::new("fio");
+        fio.current_dir(self.folder).arg("--showcmd").arg(format!("{}.fio", job.name)).stdin(Stdio::null());
+        let output = fio.output().map_err(|error| FitError::Failed(format!("fio can't be started: {error}")))?;
+        let option = format!("--{}=", filename::KEY);
+        let wanted = format!("{option}{} ", self.target.name.in_job_file());
+        // If this version of fio prints no name, the results tell it.
+        let others = String::from_utf8_lossy(&output.stdout).replace(&wanted, "");
+        match others.split_once(&option) {
+            None => Ok(()),
+            Some((_, other)) => refused(format!(
+                "{}: fio would open another file: {option}{}; rename the file",
+                self.target.path.display(),
+                other.lines().next().unwrap_or_default()
+            )),
+        }
     }
 
     fn wait(&self, child: &mut Child) -> Outcome<bool> {
@@ -185,9 +209,13 @@ impl Runner<'_> {
     fn finish(&self, job: &ProbeJob, partial: &Path, errors: &Path, succeeded: bool) -> Outcome {
         let said = fs::read_to_string(errors).unwrap_or_default();
         let text = fs::read_to_string(partial).unwrap_or_default();
+        let wanted = self.target.name.in_job_file();
         let reason = match measured::parse(&text) {
-            Ok(_) if succeeded => None,
-            Ok(_) => Some("it ended without success".to_owned()),
+            Ok(_) if !succeeded => Some("it ended without success".to_owned()),
+            Ok(_) => match measured::names_of_files(&text).as_slice() {
+                [] => Some("its results do not say which file it opened".to_owned()),
+                names => names.iter().find(|name| **name != wanted).map(|other| format!("it opened {other} instead of {wanted}")),
+            },
             Err(reason) => Some(format!("its results {reason}")),
         };
         if let Some(reason) = reason {
@@ -201,6 +229,7 @@ impl Runner<'_> {
             }
             return Err(FitError::Failed(message));
         }
+        self.target.expect_same()?;
         let _ = fs::remove_file(errors);
         let path = self.path(job, "json");
         fs::rename(partial, &path).map_err(|error| FitError::Failed(format!("{}: {error}", path.display())))

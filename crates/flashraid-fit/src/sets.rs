@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::filename::{self, Filename};
 use crate::job::Job;
 
 /// Part of the names of jobs that only bring the drive into a state.
@@ -64,8 +65,6 @@ impl FromStr for Set {
 /// Settings for which jobs are made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setup {
-    /// File or device, as fio gets it.
-    pub target: String,
     /// Size of the file or device, in bytes.
     pub target_bytes: u64,
     /// Time of each measured job, in seconds; at least 1.
@@ -221,11 +220,10 @@ fn ggc_jobs(setup: &Setup) -> Vec<ProbeJob> {
 }
 
 impl ProbeJob {
-    /// Returns the text of the job file.
-    pub fn file(&self, setup: &Setup) -> String {
+    /// Returns the text of the job file for a file or device.
+    pub fn file(&self, setup: &Setup, target: &Filename) -> String {
         let mut global = vec![
-            // A colon separates files.
-            ("filename", setup.target.replace(':', "\\:")),
+            (filename::KEY, target.in_job_file()),
             ("ioengine", setup.engine.clone()),
             ("direct", u8::from(setup.is_direct).to_string()),
             // So that one process is all of fio.
@@ -254,9 +252,12 @@ impl ProbeJob {
 mod tests {
     use super::*;
 
+    fn target() -> Filename {
+        Filename::of(std::path::Path::new("/mnt/a:b")).unwrap()
+    }
+
     fn setup() -> Setup {
         Setup {
-            target: "/mnt/a:b".to_owned(),
             target_bytes: 1 << 30,
             seconds: 60,
             overwrites: 2.0,
@@ -274,7 +275,8 @@ mod tests {
         assert!(jobs.iter().all(|job| job.simulated().is_some_and(|job| !job.writes())), "{jobs:?}");
         let seconds: u64 = jobs.iter().map(|job| if let Length::Seconds(seconds) = job.length { seconds } else { u64::MAX }).sum();
         assert!(seconds <= 300, "{seconds}");
-        assert!(jobs.iter().all(|job| !job.file(&setup).contains("allow_mounted_write")));
+        let target = target();
+        assert!(jobs.iter().all(|job| !job.file(&setup, &target).contains("allow_mounted_write")));
         assert!(!Set::WRITING.contains(&Set::Gentle));
     }
 
@@ -300,13 +302,19 @@ mod tests {
     fn a_job_file_is_what_fio_reads() {
         let setup = setup();
         let jobs = jobs(Set::Fit, &setup);
-        let text = jobs[0].file(&setup);
+        let target = target();
+        let text = jobs[0].file(&setup, &target);
         assert!(text.starts_with("[global]\nfilename=/mnt/a\\:b\nioengine=libaio\ndirect=1\n"), "{text}");
         assert!(text.contains("\n[00-prepare-fill]\nrw=write\nbs=128k\niodepth=32\nnumjobs=1\nio_size=1073741824\n"), "{text}");
         let overwrite = jobs.iter().find(|job| job.name.ends_with("prepare-overwrite")).unwrap();
-        assert!(overwrite.file(&setup).contains("numjobs=8\nio_size=268435456\n"), "eight processes share the bytes");
-        assert!(jobs.iter().all(|job| job.file(&setup).contains("\nrandrepeat=0\n")), "jobs that repeat addresses measure a cache");
-        assert!(jobs[1].file(&setup).contains("time_based=1\nruntime=60\nramp_time=10\n"));
-        assert!(!text.contains("mounted") && jobs[0].file(&Setup { is_mounted: true, ..setup }).contains("allow_mounted_write=1\n"));
+        assert!(overwrite.file(&setup, &target).contains("numjobs=8\nio_size=268435456\n"), "eight processes share the bytes");
+        assert!(
+            jobs.iter().all(|job| job.file(&setup, &target).contains("\nrandrepeat=0\n")),
+            "jobs that repeat addresses measure a cache"
+        );
+        assert!(jobs[1].file(&setup, &target).contains("time_based=1\nruntime=60\nramp_time=10\n"));
+        assert!(
+            !text.contains("mounted") && jobs[0].file(&Setup { is_mounted: true, ..setup }, &target).contains("allow_mounted_write=1\n")
+        );
     }
 }

@@ -33,7 +33,6 @@ pub struct SimulatedOptions<'a> {
 /// The drive can't be simulated at that scale, or the user stopped it.
 pub fn results(base: &Base, options: SimulatedOptions<'_>) -> Outcome<Vec<(String, Value)>> {
     let setup = Setup {
-        target: base.name.clone(),
         target_bytes: base.capacity_bytes(),
         seconds: options.set.seconds(),
         overwrites: 2.0,

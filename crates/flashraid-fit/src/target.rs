@@ -1,11 +1,12 @@
 //! Decides whether a file or device may be overwritten.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use crate::error::{FitError, Outcome, refused};
+use crate::filename::Filename;
 
 /// Least size of a file or device, over which random requests at a depth of 256 are spread.
 pub const TARGET_BYTES_MIN: u64 = 64 << 20;
@@ -18,6 +19,8 @@ const END_BYTES: u64 = 1 << 20;
 pub struct Target {
     /// Path of the target, after all links.
     pub path: PathBuf,
+    /// The same path, as fio opens it.
+    pub name: Filename,
     /// Size of the target, in bytes.
     pub bytes: u64,
     /// Identity of the target: the serial number or number of a device, or the inode of a file.
@@ -60,9 +63,7 @@ pub fn look(path: &Path) -> Outcome<Target> {
     if !is_device && !metadata.is_file() {
         return refused(format!("{shown} is neither a file nor a block device"));
     }
-    if canonical.to_str().is_none_or(|text| text.contains(['\n', '\r'])) {
-        return refused(format!("{shown}: fio needs a name in UTF-8, without line breaks"));
-    }
+    let name = Filename::of(&canonical)?;
     let mut file = File::open(&canonical).map_err(|error| failed(&error))?;
     let bytes = file.seek(SeekFrom::End(0)).map_err(|error| failed(&error))?;
     if bytes < TARGET_BYTES_MIN {
@@ -71,17 +72,28 @@ pub fn look(path: &Path) -> Outcome<Target> {
         ));
     }
     let holds = content(&mut file, bytes).map_err(|error| failed(&error))?;
-    let (identity, in_use) = if is_device {
-        let device = Device::of(metadata.rdev());
-        (device.identity(), device.uses(&canonical))
-    } else {
-        (format!("file {}:{}", metadata.dev(), metadata.ino()), Vec::new())
-    };
+    let in_use = if is_device { Device::of(metadata.rdev()).uses(&canonical) } else { Vec::new() };
     let has_holes = !is_device && metadata.blocks().saturating_mul(512) < bytes;
-    Ok(Target { path: canonical, bytes, identity, in_use, has_holes, holds })
+    Ok(Target { path: canonical, name, bytes, identity: identity(&metadata), in_use, has_holes, holds })
+}
+
+/// Returns the serial number or number of a device, or the inode of a file.
+fn identity(metadata: &Metadata) -> String {
+    match metadata.file_type().is_block_device() {
+        true => Device::of(metadata.rdev()).identity(),
+        false => format!("file {}:{}", metadata.dev(), metadata.ino()),
+    }
 }
 
 impl Target {
+    /// Returns an error if the path leads to something else than when it was examined.
+    pub(crate) fn expect_same(&self) -> Outcome {
+        match fs::metadata(&self.path) {
+            Ok(metadata) if identity(&metadata) == self.identity => Ok(()),
+            _ => Err(FitError::Failed(format!("{} is no longer what it was when it was examined", self.path.display()))),
+        }
+    }
+
     /// Returns the reason not to write to the target, if there is one. `is_own` is true if an earlier part of the same measurement has
     /// written to it.
     #[must_use]

@@ -85,7 +85,6 @@ fn probe(arguments: &ProbeArgs, path: &Path) -> Outcome {
     let set = set(arguments);
     let is_gentle = set == Set::Gentle;
     let setup = Setup {
-        target: target.path.display().to_string(),
         target_bytes: target.bytes,
         seconds: arguments.seconds.unwrap_or_else(|| set.seconds()),
         overwrites: arguments.overwrites,
@@ -98,7 +97,9 @@ fn probe(arguments: &ProbeArgs, path: &Path) -> Outcome {
     if arguments.dry_run {
         let text: Vec<String> = jobs
             .iter()
-            .map(|job| format!("; {}.fio: fio --output-format=json+ --output={0}.json {0}.fio\n{}", job.name, job.file(&setup)))
+            .map(|job| {
+                format!("; {}.fio: fio --output-format=json+ --output={0}.json {0}.fio\n{}", job.name, job.file(&setup, &target.name))
+            })
             .collect();
         crate::complain(&duration(&jobs));
         return files::print(&text.join("\n"));
@@ -113,7 +114,7 @@ fn probe(arguments: &ProbeArgs, path: &Path) -> Outcome {
         )));
     }
     let version = version()?;
-    let runner = Runner { folder: &out, setup: &setup, stopped: &interrupt::requested, goes_on: &|_| {} };
+    let runner = Runner { folder: &out, setup: &setup, target: &target, stopped: &interrupt::requested, goes_on: &|_| {} };
     let mut left: Vec<&ProbeJob> = Vec::new();
     for job in &jobs {
         if !runner.is_done(job)? {

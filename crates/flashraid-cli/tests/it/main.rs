@@ -17,6 +17,9 @@ mod hostile;
 mod import;
 mod logs;
 mod marks;
+#[cfg(unix)]
+#[path = "../../../flashraid-fit/tests/it/names.rs"]
+mod names;
 mod opened;
 mod pages;
 mod pages_of_results;

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::fit::DRIVE;
+use crate::names::NAMES;
 use crate::program::{Ended, Place, ended};
 
 const TARGET_BYTES: u64 = 64 << 20;
@@ -15,19 +16,30 @@ fn target(place: &Place, name: &str) {
     File::create(place.path(name)).unwrap().set_len(TARGET_BYTES).unwrap();
 }
 
-/// Writes results of the job whose file it is given, after as many seconds as the file `slow` says; counts its runs.
+/// Writes results of the job whose file it is given, after as many seconds as the file `slow` says; counts its runs. It reads names of
+/// files as fio does: up to a comment, without blanks at the end, with variables replaced. In results it names what the file `opens` says.
 const FIO: &str = r#"#!/bin/sh
+export LC_ALL=C
 [ "$1" = --version ] && { echo fio-3.33; exit; }
 for argument; do
   case $argument in --output=*) out=${argument#--output=};; *.fio) file=$argument;; esac
 done
+target=$(sed -n 's/^filename=//p' "$file" | head -n 1)
+target=${target%%;*}
+target=${target%%#*}
+target=$(printf %s "$target" | sed "s|[[:space:][:cntrl:]]*\$||; s|\${HOME}|$HOME|g; s|\$ncpus|2|g")
+[ -e ../strange ] && target=/strange
+[ "$1" = --showcmd ] && { [ -e ../silent ] || printf 'fio --filename=%s --name=j \n' "$target"; exit; }
+[ -e ../silent ] && target=/silent
+printf '%s\n' "$target" | sed 's/\\:/:/g' >> ../opened
+target=$(printf %s "$target" | sed 's/\\/\\\\/g; s/"/\\"/g')
 echo "$file" >> ../ran
 echo "$*" >> ../arguments
 [ -e ../broken ] && { echo "fio: direct I/O is not known here" >&2; exit 1; }
 [ -e ../slow ] && exec sleep 30
 name=${file%.fio}
 cat > "$out" <<END
-{"jobs": [{"jobname": "$name", "error": 0, "job options": {"rw": "randread"}, "read": {"iops": 9000.0, "lat_ns": {"mean": 111000.0}}}]}
+{"global options": {"filename": "$target"}, "jobs": [{"jobname": "$name", "error": 0, "job options": {"rw": "randread"}, "read": {"iops": 9000.0, "lat_ns": {"mean": 111000.0}}}]}
 END
 printf '1000, 5000, 0, 0\n2000, 7000, 0, 0\n' > "${name}_bw.1.log"
 "#;
@@ -117,6 +129,66 @@ fn what_holds_anything_is_refused_unless_told_twice() {
     assert!(runs(&place) == 0 && !place.path("out").exists());
     assert_eq!(probe(&["--destroy-data", "--really"]).status, 0);
     assert_eq!(runs(&place), 19);
+}
+
+#[test]
+fn what_was_examined_is_what_fio_opens() {
+    let place = Place::new();
+    fs::create_dir(place.path("names")).unwrap();
+    fs::create_dir(place.path("outs")).unwrap();
+    // Where a name is cut, there is a file to open in its place.
+    let decoys = ["a", "2", "x", "b"];
+    decoys.into_iter().for_each(|name| target(&place, &format!("names/{name}")));
+    for (name, is_refused) in NAMES {
+        let file = place.path("names").canonicalize().unwrap().join(name);
+        target(&place, &format!("names/{name}"));
+        for seen in ["outs/ran", "outs/opened"] {
+            let _ = fs::remove_file(place.path(seen));
+        }
+        let _ = fs::remove_dir_all(place.path("outs/out"));
+        let probe = ["probe", file.to_str().unwrap(), "--out", "outs/out", "--gentle"];
+        // Whoever is refused would be overwritten.
+        let ended = run(&place, if is_refused { &probe[..4] } else { &probe });
+        let opened = fs::read_to_string(place.path("outs/opened")).unwrap_or_default();
+        if is_refused {
+            assert!(ended.status == 2 && ended.stderr.contains("fio") && ended.stderr.contains("rename"), "{name:?}: {}", ended.stderr);
+            assert!(opened.is_empty() && !place.path("outs/out").exists(), "{name:?}: {opened}");
+        } else {
+            assert_eq!(ended.status, 0, "{name:?}: {}", ended.stderr);
+            assert_eq!(opened.lines().collect::<Vec<_>>(), [file.to_str().unwrap(); 4], "{name:?}");
+        }
+    }
+}
+
+#[test]
+fn links_and_other_versions_of_fio_open_nothing_else() {
+    let place = Place::new();
+    target(&place, "target");
+    target(&place, "a#b");
+    let link = |of: &str, name: &str| std::os::unix::fs::symlink(of, place.path(name)).unwrap();
+    link("a#b", "to-hostile");
+    link("target", "a;link");
+    fs::hard_link(place.path("a#b"), place.path("hard")).unwrap();
+    let probe = |name: &str, out: &str| run(&place, &["probe", name, "--gentle", "--out", out]);
+    let refused = probe("to-hostile", "none");
+    assert!(refused.status == 2 && refused.stderr.contains("a#b"), "{}", refused.stderr);
+    let whole = |name: &str| place.path(".").canonicalize().unwrap().join(name).display().to_string();
+    for (name, opened) in [("a;link", "target"), ("./bin/../target", "target"), ("hard", "hard")] {
+        let _ = fs::remove_file(place.path("opened"));
+        assert_eq!(probe(name, &format!("out-{}", name.len())).status, 0, "{name}");
+        assert_eq!(place.read("opened").lines().collect::<Vec<_>>(), vec![whole(opened); 4], "{name}");
+    }
+
+    let ran = runs(&place);
+    place.write("strange", "");
+    let ended = run(&place, &["probe", "target", "--out", "strange-out"]);
+    assert!(ended.status == 2 && ended.stderr.contains("would open another file: --filename=/strange"), "{}", ended.stderr);
+    assert_eq!(runs(&place), ran, "nothing was overwritten");
+    fs::remove_file(place.path("strange")).unwrap();
+    place.write("silent", "");
+    let ended = run(&place, &["probe", "target", "--out", "silent-out"]);
+    assert!(ended.status == 1 && ended.stderr.contains("it opened /silent instead of"), "{}", ended.stderr);
+    assert_eq!(runs(&place), ran + 1, "no job after it");
 }
 
 #[test]
