@@ -69,23 +69,29 @@ struct NewFolder {
     folder: PathBuf,
     had_folder: bool,
     had_description: bool,
+    mark: Option<PathBuf>,
 }
 
 impl NewFolder {
-    fn at(folder: &Path) -> Self {
-        Self { folder: folder.to_owned(), had_folder: folder.exists(), had_description: folder.join(shard::FILE).exists() }
+    fn at(folder: &Path, shard: Option<(usize, usize)>) -> Self {
+        let mark = shard.map(|shard| folder.join(shard::mark(shard))).filter(|mark| !mark.exists());
+        Self { folder: folder.to_owned(), had_folder: folder.exists(), had_description: folder.join(shard::FILE).exists(), mark }
     }
 
     fn keep(mut self) {
         self.had_description = true;
         self.had_folder = true;
+        self.mark = None;
     }
 }
 
 impl Drop for NewFolder {
     fn drop(&mut self) {
-        // Folders are removed only while they are empty.
-        if !self.had_description && fs::remove_dir(self.folder.join(POINTS)).is_ok() {
+        if let Some(mark) = &self.mark {
+            let _ = fs::remove_file(mark);
+        }
+        // Folders are removed only while they are empty, and no other shard has begun there.
+        if !self.had_description && !shard::has_marks(&self.folder) && fs::remove_dir(self.folder.join(POINTS)).is_ok() {
             let _ = fs::remove_file(self.folder.join(shard::FILE));
         }
         if !self.had_folder {
@@ -347,7 +353,7 @@ impl StudyPlan {
     #[doc(hidden)]
     pub fn run_with(&self, resources: &MachineResources, observer: &dyn StudyObserver) -> Result<StudyResult, Error> {
         // The state of the folder is noted before anything is made in it.
-        let new_folder = self.folder.as_deref().map(NewFolder::at);
+        let new_folder = self.folder.as_deref().map(|folder| NewFolder::at(folder, self.shard));
         let store = self.store()?;
         let own = self.own();
         let tasks: Vec<&StudySimulation> = own.iter().map(|index| &self.tasks[*index]).collect();

@@ -1,5 +1,7 @@
 //! Folders of studies and of their parts (shards): which study a folder belongs to, which simulations a part has, and how parts are
 //! combined.
+//!
+//! Several shards may run in one folder at the same time. Each writes a file of its own (its mark), so that no file is changed by two.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::plan::StudyPlan;
 use super::run::StudySimulation;
-use super::store::{ReportStore, refuse_other_than_files, write};
+use super::store::{ReportStore, refuse_other_than_files, short_hash, write};
 use super::{Axis, Setting, StudyProblem, StudyResult, StudySimulationRow};
 use crate::Error;
 use crate::report::Report;
@@ -20,6 +22,8 @@ use flashraid_workload::files::is_wrong_path;
 /// Name of the file that describes the study, in the folder of the study or of one of its shards.
 pub(super) const FILE: &str = "study.json";
 const SCHEMA: &str = "flashraid.study/1";
+/// Beginning of the names of marks: `shard-1-of-4`.
+const MARK: &str = "shard-";
 
 /// Names of files that show that a folder holds results, even without a description.
 const RESULTS: [&str; 3] = ["report.json", "report.html", "reproduction.json"];
@@ -33,7 +37,6 @@ struct Description {
     baselines: Vec<usize>,
     seeds: u64,
     simulations: Vec<Entry>,
-    shards: Vec<(usize, usize)>,
 }
 
 /// A simulation of the whole study.
@@ -83,22 +86,56 @@ fn description(plan: &StudyPlan, build: &str) -> Description {
         baselines: plan.baselines.clone(),
         seeds: plan.seeds,
         simulations: plan.tasks.iter().map(entry).collect(),
-        shards: Vec::new(),
     }
 }
 
-/// Writes a file into a folder that says to which study its points belong.
+/// Writes a file into a folder that says to which study its points belong, and the mark of the shard that the plan runs.
 pub(super) fn describe(plan: &StudyPlan, folder: &Path, store: &ReportStore) -> Result<(), Error> {
-    let mut description = description(plan, store.build());
-    // Several shards may use one folder. If two begin at the same moment, one of them can be missing in this list, which is only told.
-    if let Ok(earlier) = read(folder)
-        && same_study(&earlier, &description)
-    {
-        description.shards = earlier.shards;
+    let text = description(plan, store.build()).text();
+    write(&folder.join(FILE), text.as_bytes())?;
+    match plan.shard {
+        Some(shard) => write(&folder.join(mark(shard)), format!("{}\n", short_hash(&text)).as_bytes()),
+        None => Ok(()),
     }
-    description.shards.extend(plan.shard.filter(|shard| !description.shards.contains(shard)));
-    let text = serde_json::to_string(&description).expect("a description is plain data");
-    write(&folder.join(FILE), format!("{text}\n").as_bytes())
+}
+
+/// Returns the name of a shard's mark. The file holds a hash of the study's description, without which it belongs to another study.
+pub(super) fn mark((index, count): (usize, usize)) -> String {
+    format!("{MARK}{index}-of-{count}")
+}
+
+/// Returns the shard with this mark.
+fn marked(name: &str) -> Option<(usize, usize)> {
+    let (index, count) = name.strip_prefix(MARK)?.split_once("-of-")?;
+    Some((index.parse().ok()?, count.parse().ok()?))
+}
+
+/// Returns the shards whose marks are in a folder, with the contents of the marks.
+fn marks(folder: &Path) -> Vec<((usize, usize), String)> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mark = |entry: fs::DirEntry| {
+        let shard = marked(entry.file_name().to_str()?)?;
+        refuse_other_than_files(&entry.path()).ok()?;
+        Some((shard, fs::read_to_string(entry.path()).ok()?))
+    };
+    entries.filter_map(mark).collect()
+}
+
+/// Returns true if any shard has begun in a folder.
+pub(super) fn has_marks(folder: &Path) -> bool {
+    !marks(folder).is_empty()
+}
+
+impl Description {
+    fn text(&self) -> String {
+        serde_json::to_string(self).expect("a description is plain data") + "\n"
+    }
+
+    /// Returns the shards of this study that have begun in a folder.
+    fn shards(&self, folder: &Path) -> Vec<(usize, usize)> {
+        let own = short_hash(&self.text());
+        marks(folder).into_iter().filter(|(_, of)| of.trim_end() == own).map(|(shard, _)| shard).collect()
+    }
 }
 
 /// Returns an error if a folder holds another study, or results of another command.
@@ -181,7 +218,7 @@ pub(super) fn merge(folders: &[impl AsRef<Path>]) -> Result<StudyResult, Error> 
     let reports: Vec<Option<Report>> = (0..all).map(load).collect();
     let missing = reports.iter().filter(|report| report.is_none()).count();
     if missing > 0 {
-        let mut shards: Vec<(usize, usize)> = descriptions.iter().flat_map(|description| description.shards.clone()).collect();
+        let mut shards: Vec<(usize, usize)> = folders.iter().zip(&descriptions).flat_map(|(folder, of)| of.shards(folder)).collect();
         shards.sort_unstable();
         shards.dedup();
         let shards = shards.iter().map(|(index, count)| format!("{index}/{count}")).collect::<Vec<_>>().join(", ");

@@ -79,6 +79,39 @@ fn merged_shards_are_the_whole_study() {
 }
 
 #[test]
+fn shards_that_begin_at_once_are_all_told() {
+    for _ in 0..20 {
+        let folder = tempfile::tempdir().unwrap();
+        let begun = std::sync::Barrier::new(3);
+        std::thread::scope(|scope| {
+            for index in 1..=3 {
+                let plan = study().shard(index, 4).unwrap().folder(folder.path()).plan().unwrap();
+                let begun = &begun;
+                scope.spawn(move || {
+                    begun.wait();
+                    plan.unfinished_simulations_by_warm_up().unwrap();
+                });
+            }
+        });
+        let said = Study::merge(&[folder.path()]).unwrap_err().to_string();
+        assert!(said.contains("12 of 12 simulations") && said.ends_with("shards that are there: 1/4, 2/4, 3/4"), "{said}");
+    }
+}
+
+#[test]
+fn marks_of_another_study_do_not_count_and_go_where_nothing_was_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let begin = |study: Study, index: usize| study.shard(index, 3).unwrap().folder(folder.path()).run(&Counter::new(0)).unwrap_err();
+    assert!(matches!(begin(study(), 1), Error::StudyInterrupted { .. }));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left of a shard that did nothing");
+    std::fs::write(folder.path().join("shard-2-of-3"), "another study").unwrap();
+    std::fs::write(folder.path().join("shard-x-of-3"), "").unwrap();
+    study().shard(3, 3).unwrap().folder(folder.path()).run(&()).unwrap();
+    let said = Study::merge(&[folder.path()]).unwrap_err().to_string();
+    assert!(said.ends_with("shards that are there: 3/3"), "{said}");
+}
+
+#[test]
 fn a_study_that_was_stopped_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let study = study().workers(1).folder(folder.path());
