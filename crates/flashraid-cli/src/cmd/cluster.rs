@@ -1,15 +1,18 @@
 //! `flashraid compare --slurm` and `--parallel`: the same comparison in parts, for a cluster's scheduler or for GNU parallel.
 
+use std::env;
 use std::ffi::OsString;
 use std::fmt::Write as _;
+#[cfg(unix)]
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::{env, fs};
 
 use flashraid::Stop;
 use flashraid::config::Scenario;
 use flashraid::duration::{self, WallClockEstimator};
 use flashraid::memory;
 use flashraid::study::{MachineResources, StudyPlan};
+use flashraid_report::files::ReplacementFile;
 use flashraid_report::number::count_with_noun;
 
 use crate::args::CompareArgs;
@@ -66,7 +69,7 @@ pub fn run(arguments: &CompareArgs, plan: StudyPlan, out: &Path) -> Outcome {
     let command = Command::of_this_process(out, parts.jobs)?;
     match &arguments.slurm {
         Some(path) => write_slurm(arguments, path, &parts, &command, &hash),
-        None => files::print(&parallel(&parts, &command)),
+        None => files::print(&parallel(&parts, &command)?),
     }
 }
 
@@ -157,20 +160,16 @@ impl Command {
     }
 }
 
-fn parallel(parts: &Parts, command: &Command) -> String {
+fn parallel(parts: &Parts, command: &Command) -> Outcome<String> {
     let Command { folder, program, compare, out } = command;
     let at_once = parts.at_once.map_or(String::new(), |jobs| format!(" --jobs {jobs}"));
-    format!(
-        "cd {folder} && parallel{at_once} --halt now,fail=1 {} --shard {{}}/{count} ::: $(seq {count}) && {program} merge {out} --out {out} --force\n",
-        // GNU parallel hands its arguments to a shell once more.
-        twice_quoted(&format!("{program} {compare}")),
+    Ok(format!(
+        // GNU parallel hands what it reads to a shell once more, but replaces no braces in it, as it does in arguments.
+        "cd {folder} && seq {count} | while read -r part; do printf '%s --shard %s\\0' {compare} \"$part/{count}\"; done | \
+         parallel{at_once} --halt now,fail=1 --null && {program} merge {out} --out {out} --force\n",
+        compare = quoted(format!("{program} {compare}").as_ref())?,
         count = parts.count,
-    )
-}
-
-/// Quotes a command for the shell that GNU parallel starts.
-fn twice_quoted(command: &str) -> String {
-    if command.contains('\'') { command.replace('\\', r"\\").replace('\'', r"\'") } else { command.to_owned() }
+    ))
 }
 
 fn write_slurm(arguments: &CompareArgs, path: &Path, parts: &Parts, command: &Command, hash: &str) -> Outcome {
@@ -180,12 +179,22 @@ fn write_slurm(arguments: &CompareArgs, path: &Path, parts: &Parts, command: &Co
             return Err(Failure::Input(format!("{} exists; --force writes over it", path.display())));
         }
     }
-    let name = path.file_stem().map_or("flashraid".into(), |stem| stem.to_string_lossy());
-    files::write(path, array_script(parts, command, hash, path, &name)?.as_bytes())?;
-    files::write(&merging, merge_script(parts, command, hash, &name)?.as_bytes())?;
-    for path in [path, &merging] {
-        make_executable(path);
-    }
+    // The name stands in comments and in options of Slurm, which have no quotes.
+    let name = path.file_name().and_then(|name| name.to_str()).filter(|name| name.bytes().all(is_plain) && !name.contains('%'));
+    let Some(name) = name else {
+        return Err(Failure::Input(format!("--slurm {}: the name of a script takes letters, digits and -_.=,:+@", path.display())));
+    };
+    let stem = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
+    // Both scripts are written or none, even on a full disk.
+    let scripts = [(path, array_script(parts, command, hash, name, &stem)), (merging.as_path(), merge_script(parts, command, hash, &stem))];
+    let begin = |(path, text): (&Path, String)| -> Outcome<ReplacementFile> {
+        let file = ReplacementFile::begin(path)?;
+        file.write(text.as_bytes())?;
+        make_executable(&file);
+        Ok(file)
+    };
+    let files = scripts.into_iter().map(begin).collect::<Outcome<Vec<_>>>()?;
+    files.into_iter().try_for_each(ReplacementFile::finish)?;
     let (array, merge) = (quoted(path.as_os_str())?, quoted(merging.as_os_str())?);
     files::print(&format!(
         "written: {} ({}, {} MiB and at most {} each; the time is {}) and {}\n\
@@ -199,12 +208,11 @@ fn write_slurm(arguments: &CompareArgs, path: &Path, parts: &Parts, command: &Co
     ))
 }
 
-fn array_script(parts: &Parts, command: &Command, hash: &str, path: &Path, name: &str) -> Outcome<String> {
+fn array_script(parts: &Parts, command: &Command, hash: &str, own: &str, name: &str) -> String {
     let Command { folder, program, compare, .. } = command;
-    let (own, log) = (quoted(path.as_os_str())?, quoted(format!("{name}-%a.log").as_ref())?);
     let at_once = parts.at_once.map_or(String::new(), |at_once| format!("%{at_once}"));
     let (count, jobs, memory_mib, time) = (parts.count, parts.jobs, parts.memory_mib(), parts.time());
-    Ok(format!(
+    format!(
         "#!/bin/sh\n\
          # {simulations} in {count} parts; the time is {measured}.\n\
          # A part that failed or was killed goes on where it stopped: sbatch --array=NUMBER {own}.\n\
@@ -213,7 +221,7 @@ fn array_script(parts: &Parts, command: &Command, hash: &str, path: &Path, name:
          #SBATCH --cpus-per-task={jobs}\n\
          #SBATCH --mem={memory_mib}M\n\
          #SBATCH --time={time}\n\
-         #SBATCH --output={log}\n\
+         #SBATCH --output={name}-%a.log\n\
          set -eu\n\
          cd {folder}\n\
          # Parts share the states after warm-ups in this folder, which all nodes have to see.\n\
@@ -221,25 +229,24 @@ fn array_script(parts: &Parts, command: &Command, hash: &str, path: &Path, name:
          exec {program} {compare} --shard \"$SLURM_ARRAY_TASK_ID/{count}\"\n",
         simulations = count_with_noun(parts.simulations as u64, "simulation"),
         measured = parts.measured,
-    ))
+    )
 }
 
-fn merge_script(parts: &Parts, command: &Command, hash: &str, name: &str) -> Outcome<String> {
+fn merge_script(parts: &Parts, command: &Command, hash: &str, name: &str) -> String {
     let Command { folder, program, out, .. } = command;
-    let log = quoted(format!("{name}-merge.log").as_ref())?;
-    Ok(format!(
+    format!(
         "#!/bin/sh\n\
          # Puts the {} of {name} together, when all have ended.\n\
          #SBATCH --job-name=flashraid-{hash}-merge\n\
          #SBATCH --cpus-per-task=1\n\
          #SBATCH --mem=2G\n\
          #SBATCH --time=00:30:00\n\
-         #SBATCH --output={log}\n\
+         #SBATCH --output={name}-merge.log\n\
          set -eu\n\
          cd {folder}\n\
          exec {program} merge {out} --out {out} --force\n",
         count_with_noun(parts.count as u64, "part"),
-    ))
+    )
 }
 
 /// The script that merges, beside the one for the parts.
@@ -255,14 +262,19 @@ fn merging_path(path: &Path) -> PathBuf {
 }
 
 /// Lets a script be run without naming a shell; where that can't be, `sh` and `sbatch` run it all the same.
-fn make_executable(path: &Path) {
+fn make_executable(script: &ReplacementFile) {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        let _ = fs::set_permissions(path, fs::Permissions::from_mode(0o755));
+        let _ = script.handle().and_then(|file| file.set_permissions(fs::Permissions::from_mode(0o755)));
     }
     #[cfg(not(unix))]
-    let _ = fs::metadata(path);
+    let _ = script;
+}
+
+/// Returns true for a character that means nothing to a shell.
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-_./=,:+@%".contains(&byte)
 }
 
 /// A word of a shell.
@@ -270,7 +282,6 @@ fn quoted(word: &std::ffi::OsStr) -> Outcome<String> {
     let Some(text) = word.to_str() else {
         return Err(Failure::Input(format!("{} is not UTF-8, which a script can't hold", word.to_string_lossy())));
     };
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./=,:+@%".contains(&byte);
     if !text.is_empty() && text.bytes().all(is_plain) {
         return Ok(text.to_owned());
     }

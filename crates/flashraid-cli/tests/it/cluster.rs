@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -77,21 +78,57 @@ fn a_script_for_slurm_runs_the_parts_and_merges_the_whole() {
     assert!(ended.stdout.contains("measured on 8 simulations"), "{}", ended.stdout);
 }
 
+/// Names that a shell, or GNU parallel, would take apart.
+const HOSTILE: [&str; 7] =
+    ["it's small", "a; touch made", "$(touch made)", "`touch made` {}", "a {.} {#} {= $_ =} b", "\"a\" \\ & | < > *", "a\nb ${HOME} ~ #"];
+
+/// Stands in for GNU parallel: runs what it reads, up to each null, in a shell.
+const PARALLEL: &str = "#!/bin/sh\n[ \"$*\" = '--jobs 1 --halt now,fail=1 --null' ] && exec xargs -0 -n 1 sh -c\n";
+
 #[test]
-fn the_line_for_parallel_runs_the_parts() {
+fn the_line_for_parallel_runs_the_parts_whatever_is_in_names() {
     let place = Place::new();
-    place.write("it's small.toml", place.read("small.toml"));
-    let vary = ["compare", "it's small.toml", "--vary", "coordination.scheme=local,ideal"];
-    expect(&place, 0, &[&vary[..], &["--out", "whole"]].concat());
-    let line = expect(&place, 0, &[&vary[..], &["--parallel", "--parts", "2%1", "--out", "study"]].concat()).stdout;
-    assert!(line.contains("parallel --jobs 1 --halt now,fail=1") && line.contains("::: $(seq 2)"), "{line}");
-    if Command::new("parallel").arg("--version").output().is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("GNU")) {
-        let (succeeded, output) = shell(&place, &line, &[("HOME", ".")]);
-        assert!(succeeded, "{line}{output}");
-        assert_eq!(comparable(&place, "study"), comparable(&place, "whole"));
-    } else {
-        eprintln!("GNU parallel is missing: its line is not run");
+    let is_there = Command::new("parallel").arg("--version").output().is_ok_and(|out| String::from_utf8_lossy(&out.stdout).contains("GNU"));
+    let mut path = std::env::var("PATH").unwrap();
+    if !is_there {
+        fs::create_dir(place.path("bin")).unwrap();
+        place.write("bin/parallel", PARALLEL);
+        fs::set_permissions(place.path("bin/parallel"), fs::Permissions::from_mode(0o755)).unwrap();
+        path = format!("{}:{path}", place.path("bin").display());
     }
+    expect(&place, 0, &["compare", "small.toml", "--vary", "coordination.scheme=local,ideal", "--out", "whole"]);
+    for name in HOSTILE {
+        let (file, out) = (format!("{name}.toml"), format!("{name} study"));
+        place.write(&file, place.read("small.toml"));
+        let vary = ["compare", &file, "--vary", "coordination.scheme=local,ideal", "--parallel", "--parts", "2%1", "--out", &out];
+        let line = expect(&place, 0, &vary).stdout;
+        let (succeeded, output) = shell(&place, &line, &[("HOME", "."), ("PATH", &path)]);
+        assert!(succeeded, "{line}{output}");
+        assert_eq!(comparable(&place, &out), comparable(&place, "whole"), "{name:?}");
+        assert!(!place.path("made").exists(), "{line}");
+        // A script for Slurm has the same words.
+        expect(&place, 0, &[&vary[..4], &["--slurm", "job.sh", "--force", "--parts", "1", "--out", "scripted"]].concat());
+        let (succeeded, output) = shell(&place, "./job.sh && ./job-merge.sh", &[("SLURM_ARRAY_TASK_ID", "1")]);
+        assert!(succeeded && !place.path("made").exists(), "{name:?}: {output}");
+        assert_eq!(comparable(&place, "scripted"), comparable(&place, "whole"), "{name:?}");
+        fs::remove_dir_all(place.path("scripted")).unwrap();
+    }
+}
+
+#[test]
+fn both_scripts_are_written_or_none() {
+    let place = Place::new();
+    fs::create_dir(place.path("disk")).unwrap();
+    // One page, which one script takes.
+    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=4k", "tmpfs"]).arg(place.path("disk")).status();
+    if !mounted.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: only root may mount");
+        return;
+    }
+    let ended = place.run(&[&VARY[..], &["--slurm", "disk/job.sh"]].concat());
+    let left = names(&place, "disk");
+    assert!(Command::new("umount").arg(place.path("disk")).status().unwrap().success());
+    assert!(ended.status == 1 && left.is_empty(), "{left:?}: {}", ended.stderr);
 }
 
 #[test]
@@ -107,6 +144,9 @@ fn scripts_that_can_not_be_are_refused() {
     refuse(&["--parallel", "--parts", "5"], "5 parts are more than the 4 simulations");
     refuse(&["--parallel", "--parts", "0"], "from 1 to 100000");
     refuse(&["--slurm", "small.toml"], "small.toml exists");
+    for name in ["a b.sh", "a\n#SBATCH --wrap=x.sh", "a%j.sh", "$x.sh"] {
+        refuse(&["--slurm", name], "the name of a script takes letters");
+    }
     let ended = expect(&place, 2, &["compare", "-", "--vary", "array.members=2,4", "--parallel"]);
     assert!(ended.stderr.contains("standard input"), "{}", ended.stderr);
     assert!(!place.path("job.sh").exists() && !place.path("flashraid-out").exists());

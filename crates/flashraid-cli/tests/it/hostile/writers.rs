@@ -29,7 +29,7 @@ fn prepared() -> Place {
 }
 
 /// Commands that write files; `@` is where. The first word, or the first two, are the command.
-const FILES: [&str; 20] = [
+const FILES: [&str; 21] = [
     "run small.toml --out @/run",
     "run small.toml --timeline 0s..1s --out @/timeline",
     "run small.toml --seeds 2 --out @/seeds",
@@ -38,6 +38,7 @@ const FILES: [&str; 20] = [
     "run small.toml --set ssd.geometry.blocks=4096 --set ssd.warm_up.overwrites=0 --set ssd.warm_up.save=\"@/state\"",
     "compare small.toml --vary seed=1,2,3,4 --out @/grid",
     "compare small.toml --vary seed=1,2 --shard 1/2 --out @/shard",
+    "compare small.toml --vary seed=1,2 --slurm @/job.sh",
     "merge one two --out @/merged",
     "report done --out @/page",
     "report done done --out @/pages",
@@ -168,7 +169,7 @@ const KEPT: [&str; 2] = ["/points/", "/study.json"];
 fn a_full_disk_a_folder_that_may_only_be_read_and_one_below_a_file() {
     let place = prepared();
     // What writes little fits the disk that is only too small.
-    let little = ["init ", "import ", "--hdr ", "--shard ", ".zst "];
+    let little = ["init ", "import ", "--hdr ", "--shard ", "--slurm ", ".zst "];
     let (small, large): (Vec<&str>, Vec<&str>) = FILES.iter().partition(|line| little.iter().any(|part| line.contains(part)));
     let mut wrong = on_a_disk(&place, "size=40k", &large, &KEPT);
     wrong.extend(on_a_disk(&place, "size=4k,nr_inodes=1", &[&small[..], &large[..]].concat(), &[]));
