@@ -4,6 +4,8 @@
 //! fails if it exists, even on network file systems. The process that owns the claim writes into it every second. A waiting process takes a
 //! claim over if it has not changed for a while, or if its owner on this machine has ended.
 //!
+//! A claim without its text was left where the disk was full or the owner killed. It counts as gone.
+//!
 //! Claims only save work. If two processes compute the same state after all, both write the same bytes, and each file appears complete or
 //! not at all.
 
@@ -21,6 +23,8 @@ pub(crate) const CLAIM_SUFFIX: &str = ".making";
 const STALE: Duration = Duration::from_secs(60);
 /// Minimum time between two writes into a claim by its owner.
 const SIGN_OF_LIFE_INTERVAL: Duration = Duration::from_secs(1);
+/// Time that an owner has to write its name into a new claim.
+const NAMED_WITHIN: Duration = Duration::from_secs(2);
 /// Time between two checks by a waiting process.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -46,7 +50,7 @@ pub(crate) struct Claim {
 /// meantime, `go_on` is called; if it returns false, the wait ends.
 pub(crate) fn wait(state: &Path, is_made: &dyn Fn() -> bool, go_on: &mut dyn FnMut(f64) -> bool) -> ClaimOutcome {
     let path = state.with_extension(CLAIM_SUFFIX.trim_start_matches('.'));
-    let mut seen: Option<(String, Instant)> = None;
+    let mut seen: Option<(Option<String>, Instant)> = None;
     loop {
         match Claim::begin(&path) {
             Ok(claim) if is_made() => {
@@ -66,10 +70,10 @@ pub(crate) fn wait(state: &Path, is_made: &dyn Fn() -> bool, go_on: &mut dyn FnM
             return ClaimOutcome::StateAlreadyExists;
         }
         let text = match read(&path) {
-            Ok(text) => text,
+            Ok(text) => Some(text),
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             // Another user's claim changes, too, but its changes cannot be seen.
-            Err(error) if error.kind() == ErrorKind::PermissionDenied => String::new(),
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => None,
             // Something else has this name, so that there are no claims here.
             Err(_) => return ClaimOutcome::MakeState(None),
         };
@@ -77,7 +81,8 @@ pub(crate) fn wait(state: &Path, is_made: &dyn Fn() -> bool, go_on: &mut dyn FnM
             Some((before, since)) if before == text => since,
             _ => Instant::now(),
         };
-        if is_gone(&text) || since.elapsed() > STALE {
+        let patience = if text.as_deref().is_some_and(has_no_owner) { NAMED_WITHIN } else { STALE };
+        if text.as_deref().is_some_and(is_gone) || since.elapsed() > patience {
             // Another who waits may be faster: then its claim goes, and both make the state.
             match fs::remove_file(&path) {
                 Err(error) if error.kind() != ErrorKind::NotFound => return ClaimOutcome::MakeState(None),
@@ -91,7 +96,7 @@ pub(crate) fn wait(state: &Path, is_made: &dyn Fn() -> bool, go_on: &mut dyn FnM
 /// Removes the claim that a killed process has left, although the state exists now.
 pub(crate) fn clear(state: &Path) {
     let path = state.with_extension(CLAIM_SUFFIX.trim_start_matches('.'));
-    if read(&path).is_ok_and(|text| is_gone(&text)) {
+    if read(&path).is_ok_and(|text| is_gone(&text) || has_no_owner(&text)) {
         let _ = fs::remove_file(path);
     }
 }
@@ -107,11 +112,18 @@ fn read(path: &Path) -> std::io::Result<String> {
 
 impl Claim {
     fn begin(path: &Path) -> std::io::Result<Claim> {
-        let mut file = File::options().write(true).create_new(true).open(path)?;
-        let claim = Claim { path: path.to_owned(), text: own_name(), give_sign_of_life: Instant::now() };
-        // Who can't write it has it all the same.
-        let _ = file.write_all(claim.text.as_bytes());
-        Ok(claim)
+        let file = File::options().write(true).create_new(true).open(path)?;
+        Claim::named(path, file)
+    }
+
+    /// Writes the owner's name into a new claim. On a full disk the claim is removed, because others would wait for it.
+    fn named(path: &Path, mut file: impl Write) -> std::io::Result<Claim> {
+        let text = own_name();
+        if let Err(error) = file.write_all(text.as_bytes()) {
+            let _ = fs::remove_file(path);
+            return Err(error);
+        }
+        Ok(Claim { path: path.to_owned(), text, give_sign_of_life: Instant::now() })
     }
 
     /// Writes into the claim that its owner is alive, if the last time is long enough ago.
@@ -139,6 +151,11 @@ impl Drop for Claim {
 /// Returns the text with which each claim of this process begins; it ends with a space. The owner appends a point at each sign of life.
 fn own_name() -> String {
     format!("{} ", unique_process_name())
+}
+
+/// Returns true if the name in the claim was not written to its end.
+fn has_no_owner(text: &str) -> bool {
+    !text.contains(' ')
 }
 
 /// Returns true if the owner of the claim was a process of this machine and has ended.
@@ -200,6 +217,40 @@ mod tests {
         fs::write(folder.path().join("warm-x.making"), gone).unwrap();
         clear(&state);
         assert!(!folder.path().join("warm-x.making").exists());
+    }
+
+    #[test]
+    fn a_claim_without_a_name_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let (state, claim) = (folder.path().join("warm-x.state"), folder.path().join("warm-x.making"));
+        for text in ["", "0123456789abcdef-4"] {
+            fs::write(&claim, text).unwrap();
+            let begin = Instant::now();
+            assert!(matches!(wait(&state, &|| state.is_file(), &mut |_| true), ClaimOutcome::MakeState(Some(_))), "{text:?}");
+            assert!(begin.elapsed() < Duration::from_secs(30), "{text:?}");
+            assert!(!claim.exists(), "{text:?}");
+            fs::write(&claim, text).unwrap();
+            clear(&state);
+            assert!(!claim.exists(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_claim_that_a_full_disk_does_not_take_goes() {
+        struct Full;
+        impl Write for Full {
+            fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+                Err(ErrorKind::StorageFull.into())
+            }
+            fn flush(&mut self) -> std::io::Result<()> {
+                Ok(())
+            }
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let claim = folder.path().join("warm-x.making");
+        File::create(&claim).unwrap();
+        assert!(Claim::named(&claim, Full).is_err_and(|error| error.kind() == ErrorKind::StorageFull));
+        assert!(!claim.exists());
     }
 
     #[test]

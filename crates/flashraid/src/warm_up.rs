@@ -18,6 +18,10 @@ use flashraid_workload::{self as workload, ArrayProperties, OpKind, Request, Req
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Time for which another process is waited for in silence.
+const SILENT_WAIT: Duration = Duration::from_secs(1);
 
 /// Callback that receives the share of a warm-up that is done, and may stop it by an error.
 type GoOn<'a> = &'a mut dyn FnMut(f64) -> Result<(), RunError>;
@@ -214,7 +218,12 @@ fn content_of(workload: &WorkloadSpec, go_on: GoOn<'_>) -> Result<String, RunErr
 /// Returns the array of a scenario as it is when the first request arrives: warmed up, or with a saved state loaded.
 pub fn warmed_up_array(scenario: &Scenario, shared: &SharedWarmUps, observer: &mut dyn Observer) -> Result<Array, RunError> {
     let stop = observer.stop_signal();
+    let notes = Mutex::new(Vec::<String>::new());
+    let mut told = 0;
     let mut go_on = |fraction| {
+        let new = lock(&notes)[told..].to_vec();
+        told += new.len();
+        new.iter().for_each(|note| observer.note(note));
         let progress = Progress { phase: RunPhase::WarmUp, phase_fraction_done: Some(fraction), requests_sent: 0, simulated_time_ns: 0 };
         if observer.progress(&progress) { Ok(()) } else { Err(RunError::StoppedBeforeFirstRequest) }
     };
@@ -229,15 +238,12 @@ pub fn warmed_up_array(scenario: &Scenario, shared: &SharedWarmUps, observer: &m
     if let Some(path) = &scenario.warm_state.load_from {
         warm_state::load_warm_state(path, &scenario.array, &mut array)?;
     } else {
-        let notes = Mutex::new(Vec::new());
         shared.warm_up_or_copy(scenario, &mut array, &mut go_on, |array, go_on| match kept(scenario, shared, array, go_on)? {
             Some(kept) => kept.load_or_make(scenario, array, shared.threads(), &notes, &stop, go_on),
             None => warm_up(array, scenario, shared.threads(), &stop, go_on),
         })?;
-        for note in notes.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            observer.note(&note);
-        }
     }
+    lock(&notes)[told..].iter().for_each(|note| observer.note(note));
     if let Some(path) = &scenario.warm_state.save_to {
         warm_state::save_warm_state(path, &scenario.array, &array)?;
     }
@@ -308,7 +314,7 @@ impl Kept<'_> {
                     stopped = go_on(share);
                     stopped.is_ok()
                 };
-                let turn = self.cache.turn(&self.keys, &mut asked);
+                let turn = self.turn(&self.keys, notes, &mut asked);
                 stopped?;
                 match turn {
                     ClaimOutcome::StateAlreadyExists => return self.load_or_make(scenario, array, threads, notes, stop, go_on),
@@ -339,6 +345,17 @@ impl Kept<'_> {
         Ok(())
     }
 
+    /// Waits for the states of these keys, or until the caller must compute them. The user is told of a wait that is felt.
+    fn turn(&self, keys: &[String], notes: &Mutex<Vec<String>>, go_on: &mut dyn FnMut(f64) -> bool) -> ClaimOutcome {
+        let begin = Instant::now();
+        self.cache.turn(keys, &mut |share| {
+            if begin.elapsed() > SILENT_WAIT {
+                say(notes, format!("waiting for another process that warms up the same SSDs ({})", self.cache.folder().display()));
+            }
+            go_on(share)
+        })
+    }
+
     /// Loads a member's state. If there is none, computes and keeps it, unless another process is doing so. Returns true if the state
     /// was loaded.
     fn load_or_make_member(
@@ -353,7 +370,7 @@ impl Kept<'_> {
             return true;
         }
         // A state that cannot be read is made again at once. So is one that others claim to have made, if it is not there.
-        let mut claim = match self.cache.turn(&[key.to_owned()], go_on) {
+        let mut claim = match self.turn(&[key.to_owned()], notes, go_on) {
             ClaimOutcome::StateAlreadyExists if self.load(scenario, key, member, notes) => return true,
             ClaimOutcome::MakeState(claim) => claim,
             ClaimOutcome::StateAlreadyExists => None,

@@ -170,6 +170,40 @@ fn kept_states_are_those_of_the_members_and_not_of_what_takes_time() {
     assert_ne!(by_workload(("array.level", "raid0")), by_workload(("array.level", "raid5")));
 }
 
+/// Stops a run at its first note.
+#[derive(Default)]
+struct UntilNoted(Vec<String>);
+
+impl Observer for UntilNoted {
+    fn note(&mut self, text: &str) {
+        self.0.push(text.to_owned());
+    }
+
+    fn progress(&mut self, _: &Progress) -> bool {
+        self.0.is_empty()
+    }
+}
+
+#[test]
+fn the_user_is_told_while_another_process_is_waited_for() {
+    for (pattern, threads) in [("random", 1), ("random", 2), ("workload", 1)] {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = WarmStateCache::new(folder.path(), 1 << 30);
+        let scenario = drives(&[("ssd.warm_up.pattern", pattern)]);
+        let shared = || SharedWarmUps::default().with_cache(Some(cache.clone())).with_threads_per_run(threads);
+        report(&scenario, Some(&shared()));
+        for state in cache.list_states().unwrap() {
+            // A process of another machine, which may be alive.
+            std::fs::write(state.path.with_extension("making"), "elsewhere-1 ").unwrap();
+            std::fs::remove_file(state.path).unwrap();
+        }
+        let mut observer = UntilNoted::default();
+        let stopped = run_with_shared_warm_ups(&scenario, &shared(), &mut observer);
+        assert!(matches!(stopped, Err(RunError::StoppedBeforeFirstRequest)), "{pattern}");
+        assert!(observer.0.len() == 1 && observer.0[0].starts_with("waiting for another process"), "{:?}", observer.0);
+    }
+}
+
 #[test]
 fn runs_that_begin_otherwise_share_nothing() {
     let own = warm_up_key(&scenario(&[]));
