@@ -16,6 +16,7 @@ mod watch;
 use std::io::Write;
 use std::panic;
 use std::process::ExitCode;
+use std::thread;
 
 use clap::{CommandFactory, Parser};
 
@@ -25,9 +26,35 @@ use failure::{Failure, Outcome};
 #[global_allocator]
 static ALLOCATOR: out_of_memory::OrEnd = out_of_memory::OrEnd;
 
+/// Bytes of stack with which all commands work, as systems usually give it.
+const STACK_BYTES: usize = 8 << 20;
+/// Least limit of the main thread's stack with which it is used.
+const STACK_LIMIT_MIN: u64 = 4 << 20;
+
 fn main() -> ExitCode {
     files::fail_beyond_the_limit();
     panic::set_hook(Box::new(|information| complain(&bug_report(information))));
+    if stack_limit_bytes().is_none_or(|limit| limit >= STACK_LIMIT_MIN) {
+        return guarded();
+    }
+    // The standard library would abort.
+    match thread::Builder::new().stack_size(STACK_BYTES).spawn(guarded) {
+        Ok(thread) => thread.join().unwrap_or(ExitCode::FAILURE),
+        Err(error) => {
+            complain(&format!("error: the limit of the stack (ulimit -s) is too small, and no thread can be started: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Returns the limit of the main thread's stack, if there is one and the system tells it.
+fn stack_limit_bytes() -> Option<u64> {
+    let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
+    limits.lines().find_map(|line| line.strip_prefix("Max stack size"))?.split_whitespace().next()?.parse().ok()
+}
+
+/// Runs the command, and reports its error or a panic.
+fn guarded() -> ExitCode {
     match panic::catch_unwind(|| run(arguments()?)) {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(failure)) => {

@@ -1,6 +1,6 @@
 //! `flashraid merge`: combines the parts that `flashraid compare --shard` ran into one comparison.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use flashraid::Study;
 use flashraid_report::grid::Grid;
@@ -18,10 +18,18 @@ pub fn run(arguments: &MergeArgs) -> Outcome {
     let grid = Grid::of(Study::merge(&arguments.folders)?)?;
     let wanted = arguments.out.clone().unwrap_or_else(|| Path::new(DEFAULT_OUT).join("merge"));
     let out = OutFolder::claim(&wanted, Some(arguments.force))?;
-    let folders: Vec<String> = arguments.folders.iter().map(|folder: &PathBuf| folder.display().to_string()).collect();
-    write_reports(&grid, &format!("flashraid merge {}", folders.join(" ")), out.path())?;
+    write_reports(&grid, &title(&grid), out.path())?;
     match arguments.json {
         true => json::print(&grid.document()),
         false => files::print(&shown(&grid, Some(out.path()), arguments.tables)),
+    }
+}
+
+/// The title of the page, which says what was varied. Folders of parts say nothing, and there may be many.
+fn title(grid: &Grid) -> String {
+    let varied: Vec<&str> = grid.axes.iter().map(|axis| axis.key.as_str()).collect();
+    match varied.is_empty() {
+        true => "flashraid merge".to_owned(),
+        false => format!("flashraid merge: {}", varied.join(", ")),
     }
 }

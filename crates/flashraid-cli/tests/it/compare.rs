@@ -205,6 +205,7 @@ fn shards_merged_are_the_whole_comparison() {
     let merged = place.run_json(&["merge", "one", "two", "--json", "--out", "all"]);
     assert_eq!(without_wall_clock(merged.clone()).to_string(), whole.to_string());
     assert_eq!(place.json("all/report.json"), merged);
+    assert!(place.read("all/report.html").contains("<title>flashraid merge: "));
 
     let ended = place.run(&["merge", "two"]);
     assert_eq!(ended.status, 2);

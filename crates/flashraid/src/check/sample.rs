@@ -6,7 +6,7 @@ use crate::config::{Scenario, workload_address_space};
 use flashraid_model::array::{ArrayParams, MemberLoadCalculator, SlowMemberPeriodParams, page_request_of};
 use flashraid_workload::{self as workload, HostLoop, OpKind, Request, SourceError, SourceSpec, Stop, WorkloadSpec};
 
-/// Number of requests that are examined, if the run has as many.
+/// Number of requests that are examined, if the run sends as many.
 pub(super) const REQUESTS: u64 = 20_000;
 
 /// Statistics of the first requests of a workload.
@@ -46,7 +46,7 @@ pub struct FirstRequestsStatistics {
     pub extent_bytes: u64,
 }
 
-/// Draws at most `most` first requests of a scenario. Errors in requests that a run with `limit` does not reach are ignored.
+/// Draws at most `most` first requests of a scenario. None is drawn that the run does not reach.
 pub(super) fn draw(scenario: &Scenario, most: u64, stop: &Stop) -> Result<FirstRequestsStatistics, SourceError> {
     let (array, limit) = (&scenario.array, &scenario.run_limit);
     let space = workload_address_space(array);
@@ -63,9 +63,12 @@ pub(super) fn draw(scenario: &Scenario, most: u64, stop: &Stop) -> Result<FirstR
         let request = match source.next_request() {
             Ok(Some(request)) => request,
             Ok(None) => break,
-            Err(_) if limit.max_duration_ns.is_some_and(|end| last_ns >= end) => break,
             Err(error) => return Err(error),
         };
+        // The run ends before an arrival at this time. A closed loop sends whenever there is room.
+        if source.host_loop() == HostLoop::Open && limit.max_duration_ns.is_some_and(|end| request.arrival_ns >= end) {
+            break;
+        }
         let end = request.offset_bytes.saturating_add(request.length_bytes);
         let (first, past) = (request.offset_bytes / space.page_bytes, end.div_ceil(space.page_bytes));
         requests += 1;

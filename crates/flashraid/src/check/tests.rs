@@ -55,6 +55,24 @@ fn idle_reads_need_exactly_their_time() {
 }
 
 #[test]
+fn no_more_requests_are_examined_than_the_run_sends() {
+    let closed = "kind = \"synthetic\"\nsize = \"4KiB\"\narrivals = { process = \"closed\", depth = 4 }\n";
+    let poisson = "kind = \"synthetic\"\nsize = \"4KiB\"\narrivals = { process = \"poisson\", mean_gap = \"1ms\" }\n";
+    for (load, limit, most) in [
+        (poisson, "duration = \"20ms\"", None),
+        (poisson, "duration = \"20ms\"\nrequests = 7", Some(7)),
+        (poisson, "duration = \"20ms\"\nlimit = 5", Some(5)),
+        (closed, "duration = \"20ms\"", Some(sample::REQUESTS)),
+    ] {
+        let text = format!("[ssd.geometry]\ndies = 1\nblocks = 64\n[workload]\n{load}{limit}\n");
+        let sampled = checked(&text).workload.unwrap().requests;
+        let sent = most.unwrap_or_else(|| crate::Simulation::from_toml(&text).unwrap().run().unwrap().requests.all);
+        assert_eq!(sampled, sent, "{limit}");
+        assert!(sent > 0);
+    }
+}
+
+#[test]
 fn mirrors_and_skew_count() {
     let workload = "[workload]\nkind = \"synthetic\"\nsize = \"4KiB\"\narrivals = { process = \"fixed\", gap = \"1ms\" }\n";
     let mirrored = checked(&format!("array.level = \"raid10\"\narray.members = 4\n{workload}")).workload.unwrap();

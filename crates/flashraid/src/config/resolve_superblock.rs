@@ -47,8 +47,8 @@ pub(super) fn warning_of_scale(config: &Config) -> Option<String> {
     let (scale, most) = (u64::from(config.ssd.scale), (rows / u64::from(ROWS_MIN)).max(1));
     (config.ssd.scale_by == ScaledDriveDimension::Space && scale > most).then(|| {
         format!(
-            "ssd.scale is {scale}, but a superblock keeps {} of its {rows} rows at least: the drive is simulated at 1 : {most}, and its capacity and \
-             life are still told as those of a drive {scale} times as large",
+            "ssd.scale is {scale}, but a superblock keeps {} of its {rows} rows at least: the drive is simulated at 1 : {most}, for \
+             which its capacity and life are told",
             u64::from(ROWS_MIN).min(rows)
         )
     })

@@ -54,6 +54,21 @@ fn no_limit_of_memory_ends_in_an_abort() {
     }
 }
 
+/// Once: "thread 'main' has overflowed its stack", status 134.
+#[test]
+fn a_small_stack_is_enough() {
+    let place = Place::new();
+    for kilobytes in [64, 128, 1024] {
+        let limit = format!("ulimit -s {kilobytes}");
+        for arguments in [&["--version"][..], &["run", "--help"], &["check", "small.toml"], &["run", "small.toml", "--json"]] {
+            let ended = limited(&place, &limit, arguments);
+            assert_eq!(ended.status, 0, "{limit}, {arguments:?}: {}", ended.stderr);
+        }
+        let refused = limited(&place, &limit, &["run", "none.toml"]);
+        assert_eq!(refused.status, 2, "{limit}: {}", refused.stderr);
+    }
+}
+
 /// Once: "flashraid has a bug: failed to spawn thread", status 134.
 #[test]
 fn few_threads_do_the_work_of_many() {

@@ -215,6 +215,11 @@ fn few_rows_are_warned_of() {
         check.warnings.iter().any(|warning| warning.contains("superpages of each die in a superblock"))
     };
     assert_eq!([1, 64, 65, 128].map(warns), [false, false, true, true]);
+    // Four rows are left of 512 at any scale beyond 128.
+    let check = crate::check::check_scenario(&good(&format!("{GEN5}ssd.scale = 1024\n")));
+    assert_eq!(check.drive.as_ref().unwrap().scale, 128);
+    let of_scale: Vec<&String> = check.warnings.iter().filter(|warning| warning.starts_with("ssd.scale is 1024")).collect();
+    assert!(of_scale.len() == 1 && of_scale[0].ends_with("simulated at 1 : 128, for which its capacity and life are told"), "{of_scale:?}");
 }
 
 #[test]
