@@ -141,7 +141,8 @@ class Verdict:
     deepest_percentile: str | None
     """The deepest percentile with ten requests beyond it."""
     marks: list[str]
-    """Conditions that make figures doubtful: ``nothing measured``, ``data lost``, ``not steady``, ``few samples``, ``little wear``."""
+    """Conditions that make figures doubtful: ``nothing measured``, ``data lost``, ``not steady``, ``few samples``, ``short loop``,
+    ``little wear``."""
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,8 @@ const REQUESTS_PER_TICK: u64 = 4096;
 const PAGES_PER_TICK: u64 = 1 << 17;
 /// Number of steps between two calls that ask whether to continue, while no request comes.
 const STEPS_PER_QUESTION: u32 = 1 << 10;
+/// Number of requests that a closed loop may send within one nanosecond, beyond its queue depth. A loop that sends more would never end.
+const REQUESTS_PER_NANOSECOND_MAX: u64 = 10_000_000;
 /// Longest step of simulated time between two arrivals. It takes at most a second of real time, however large the array is.
 const STEP_NS: u64 = 10_000_000;
 
@@ -44,6 +46,13 @@ pub enum DriverError {
          shorter times (ssd.timing, workload.arrivals), fewer requests (workload.requests) or an end (workload.duration) are needed"
     )]
     SimulatedTimeOverflow,
+    /// A closed loop gets its answers in no time, so that simulated time would never pass.
+    #[error(
+        "the run was stopped: the closed loop sent {REQUESTS_PER_NANOSECOND_MAX} requests within one nanosecond, because answers take no \
+         time, so that no duration is ever over; bound the number of requests (workload.requests), or let answers or the host take time \
+         (ssd.timing, workload.arrivals.think)"
+    )]
+    SimulatedTimeStandsStill,
 }
 
 /// Limits of a run. It ends at the first limit that is reached, and in any case at the end of the workload.
@@ -130,6 +139,8 @@ pub struct QueueDepthUse {
     /// Queue depth of the closed loop: its constant number of slots. One request occupies a slot from its sending until the think time
     /// after its answer has passed.
     pub depth: u32,
+    /// Number of slots that have had a request. It is less than `depth` if the workload has fewer requests than slots.
+    pub used_slots: u32,
     /// Time between an answer and the next request, in nanoseconds.
     pub think_ns_per_request: u64,
     /// Idle time of slots of the queue depth that send no more requests, because the workload is exhausted. It is in nanoseconds,
@@ -162,6 +173,7 @@ struct End {
 ///
 /// - The source cannot be read, or it addresses pages that the array does not have.
 /// - Simulated time would exceed [`TIME_MAX_NS`].
+/// - Simulated time stands still, because a closed loop gets its answers in no time.
 pub fn simulate(
     array: Array,
     source: Box<dyn RequestSource>,
@@ -263,6 +275,7 @@ impl<S: RequestSource> Loop<S> {
                 HostLoop::Open => None,
                 HostLoop::Closed { depth, think_ns } => Some(QueueDepthUse {
                     depth,
+                    used_slots: 0,
                     think_ns_per_request: think_ns,
                     slot_idle_ns_after_last_request: 0,
                     slot_ns_of_trims_flushes_and_lost_requests: 0,
@@ -345,9 +358,16 @@ impl<S: RequestSource> Loop<S> {
 
     /// Keeps `depth` requests outstanding. Returns true if the watcher stopped the run.
     fn run_closed(&mut self, depth: u32, think_ns: u64, watch: &mut dyn RunWatcher) -> Result<bool, DriverError> {
-        for _ in 0..depth {
-            self.send_next(0)?;
+        let mut used_slots = 0;
+        while used_slots < depth && self.can_send(0)? {
+            self.send(0)?;
+            used_slots += 1;
         }
+        if let Some(slots) = &mut self.slots {
+            slots.used_slots = used_slots;
+        }
+        // Nanosecond of the last event, and the number of requests that had been sent before it.
+        let (mut nanosecond, mut sent_before) = (0, self.sent);
         loop {
             if self.end.is_none() && self.all_measured_are_done() {
                 let goes_on = match self.thinking.front() {
@@ -367,6 +387,11 @@ impl<S: RequestSource> Loop<S> {
                     self.send_next(at)?;
                 }
                 (_, Some(event)) => {
+                    if event > nanosecond {
+                        (nanosecond, sent_before) = (event, self.sent);
+                    } else if self.sent - sent_before > u64::from(depth) + REQUESTS_PER_NANOSECOND_MAX {
+                        return Err(DriverError::SimulatedTimeStandsStill);
+                    }
                     self.advance(event)?;
                     let mut events = std::mem::take(&mut self.events);
                     for event in &events {

@@ -48,9 +48,11 @@ pub fn facts(report: &Report) -> String {
         Some(from_ns) => format!("steady from {} on", number::duration_us(from_ns as f64 / 1e3)),
         None => "not steady".to_owned(),
     };
+    let mark = WarningMark::ShortLoop;
+    let short = if report.verdict.has_mark(mark) { format!(" {}", mark.symbol()) } else { String::new() };
     let facts = [
-        figure("", report.iops.all, " requests/s"),
-        figure("", report.bandwidth_mb_s.overall, " MB/s"),
+        figure("", report.iops.all, &format!(" requests/s{short}")),
+        figure("", report.bandwidth_mb_s.overall, &format!(" MB/s{short}")),
         figure("write amplification ", report.flash.write_amplification, ""),
         Some(match report.flash.erases {
             1 => "1 erase".to_owned(),

@@ -106,7 +106,6 @@ impl Device {
             warnings,
             workload_note: Some(OWN_SOURCE.to_owned()),
             partial_reason: (under_way > 0).then(|| format!("{} without an answer yet", count_with_noun(under_way, "request"))),
-            is_closed: false,
             verify: false,
         };
         Ok(report_of(&self.scenario, outcome, facts)?)

@@ -38,6 +38,9 @@ pub enum Error {
     /// Simulated time would exceed the last moment that the clock can hold. The text says what to do.
     #[error("{0}")]
     SimulatedTimeOverflow(String),
+    /// A closed loop gets its answers in no time, so that the run would never end. The text says what to do.
+    #[error("{0}")]
+    SimulatedTimeStandsStill(String),
     /// A [`Device`](crate::Device) refused a call, which has changed nothing.
     #[error("{0}")]
     DeviceRefusedCall(#[from] DeviceError),
@@ -69,6 +72,7 @@ impl Error {
             Self::RequestSource(error) => matches!(error, SourceError::InvalidInput(_)),
             Self::Io { .. }
             | Self::SimulatedTimeOverflow(_)
+            | Self::SimulatedTimeStandsStill(_)
             | Self::StoppedBeforeFirstRequest
             | Self::StudyInterrupted { .. }
             | Self::InconsistentMemberState(_) => false,
@@ -95,6 +99,7 @@ impl From<RunError> for Error {
             RunError::InvalidInput(text) => Self::UnusableInput(text),
             RunError::Io(message) => Self::Io { path: None, message },
             RunError::SimulatedTimeOverflow(text) => Self::SimulatedTimeOverflow(text),
+            RunError::SimulatedTimeStandsStill(text) => Self::SimulatedTimeStandsStill(text),
             RunError::StoppedBeforeFirstRequest => Self::StoppedBeforeFirstRequest,
             RunError::FailedVerification(text) => Self::InconsistentMemberState(text),
         }

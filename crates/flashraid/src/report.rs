@@ -18,6 +18,7 @@ mod marks;
 mod members;
 mod schema;
 mod table;
+mod upper_bounds;
 mod verdict;
 
 use schemars::JsonSchema;
@@ -45,6 +46,8 @@ pub use marks::WarningMark;
 pub use members::Member;
 pub use schema::report_schema;
 pub use table::{FEW_SAMPLES_MARK, TableRow, TableSection, format_figure};
+pub(crate) use upper_bounds::{DoneInRun, check_upper_bounds};
+pub(crate) use verdict::is_short_loop;
 pub use verdict::{LoadVerdict, Verdict};
 
 /// Percentiles of response times that a report has. Each has its name in documents and a share: the share of requests whose response
@@ -160,7 +163,8 @@ pub struct Report {
     pub measured_to_ns: u64,
     /// Time by which numbers of requests and bytes are divided to get requests per second and bandwidth, in nanoseconds. In an open
     /// loop, it is the measured time. In a closed loop, the queue depth is a number of places, each for one outstanding request. The
-    /// time is then the mean time for which a place had a request, or waited for the think time before its next request.
+    /// time is then the mean time for which a place had a request, or waited for the think time before its next request. Places that
+    /// never had a request do not count.
     pub load_ns: u64,
     /// Work that the host's writes left to the members at the end of the measured time: data in buffers, and collection.
     pub owed: Owed,
@@ -270,8 +274,8 @@ fn is_zero(count: &u64) -> bool {
 }
 
 /// Requests done per second of simulated time: their number in the measured time, divided by `load_ns` of the report. In an open loop,
-/// `load_ns` is the measured time. In a closed loop, it is the mean time for which a slot of the queue depth was in use. `None` if
-/// `load_ns` is 0.
+/// `load_ns` is the measured time. In a closed loop, it is the mean time for which a slot of the queue depth was in use; slots
+/// that never had a request do not count. `None` if `load_ns` is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Iops {

@@ -3,15 +3,15 @@
 use crate::check::{CheckReport, check_before_run, check_without_workload};
 use crate::config::{ScaledDriveDimension, Scenario, changed_workload_keys, workload_address_space};
 use crate::observer::{Observer, Progress, RunPhase};
-use crate::report::{self, Report, ReportInputs, SimulatorSpeed, SuperblockDriveInputs};
+use crate::report::{self, DoneInRun, Report, ReportInputs, SimulatorSpeed, SuperblockDriveInputs};
 use crate::warm_up::{self, SharedWarmUps};
-use flashraid_driver::{DriverError, RunOutcome, RunWatcher};
+use flashraid_driver::{DriverError, QueueDepthUse, RunOutcome, RunWatcher};
 use flashraid_model::array::{ArrayLayout, MemberFailureAndRebuildState};
 use flashraid_model::events::VictimBlockCollection;
 use flashraid_model::metrics::{CompletedRequest, ResultsOverTime, UnmeasuredStart};
 use flashraid_model::ssd::{MemberCounters, RefreshAndWearLevellingParams, Ssd};
 use flashraid_workload::units::count_with_noun;
-use flashraid_workload::{self as workload, HostLoop, RequestSource, SourceError, catalogue};
+use flashraid_workload::{self as workload, RequestSource, SourceError, catalogue};
 use std::time::Instant;
 
 /// Error that ends a run without a report.
@@ -29,6 +29,9 @@ pub enum RunError {
     /// Simulated time would exceed the last moment that the clock can hold. The program exits with status 1.
     #[error("{0}")]
     SimulatedTimeOverflow(String),
+    /// A closed loop gets its answers in no time, and would never end. The program exits with status 1.
+    #[error("{0}")]
+    SimulatedTimeStandsStill(String),
     /// The run was stopped before its first request, so that there is nothing to report.
     #[error("stopped before the first request")]
     StoppedBeforeFirstRequest,
@@ -41,6 +44,7 @@ impl From<DriverError> for RunError {
     fn from(error: DriverError) -> Self {
         match error {
             DriverError::SimulatedTimeOverflow => Self::SimulatedTimeOverflow(error.to_string()),
+            DriverError::SimulatedTimeStandsStill => Self::SimulatedTimeStandsStill(error.to_string()),
             DriverError::RequestSource(error) => Self::RequestSource(error),
         }
     }
@@ -98,7 +102,6 @@ pub(crate) fn run_with(scenario: &Scenario, settings: RunSettings<'_>, observer:
             open(&scenario.workload, scenario.seed, &workload_address_space(&scenario.array), &stop)?
         }
     };
-    let is_closed = source.host_loop() != HostLoop::Open;
     let run_begin = Instant::now();
     let mut watch = RunWatch { observer };
     let outcome = flashraid_driver::simulate(array, source, scenario.run_limit, &scenario.metrics, &mut watch)?;
@@ -106,7 +109,7 @@ pub(crate) fn run_with(scenario: &Scenario, settings: RunSettings<'_>, observer:
 
     warnings.extend(nothing_measured(scenario, outcome.requests_sent, outcome.ended_before_measuring));
     let partial_reason = outcome.was_stopped.then(|| format!("interrupted after {}", count_with_noun(outcome.requests_sent, "request")));
-    report_of(scenario, outcome, RunFacts { begin, warm_up_s, run_s, warnings, workload_note, partial_reason, is_closed, verify })
+    report_of(scenario, outcome, RunFacts { begin, warm_up_s, run_s, warnings, workload_note, partial_reason, verify })
 }
 
 /// Facts about a run that its [`RunOutcome`] does not contain.
@@ -123,15 +126,13 @@ pub(crate) struct RunFacts {
     pub(crate) workload_note: Option<String>,
     /// Reason why the run ended early, if it did.
     pub(crate) partial_reason: Option<String>,
-    /// True if the requests came from a closed loop.
-    pub(crate) is_closed: bool,
     /// True to verify the whole state of every member.
     pub(crate) verify: bool,
 }
 
 /// Returns the report of a run.
 pub(crate) fn report_of(scenario: &Scenario, outcome: RunOutcome, facts: RunFacts) -> Result<Report, RunError> {
-    let RunFacts { begin, warm_up_s, run_s, warnings, workload_note, partial_reason, is_closed, verify } = facts;
+    let RunFacts { begin, warm_up_s, run_s, warnings, workload_note, partial_reason, verify } = facts;
     let RunOutcome {
         array,
         mut metrics,
@@ -148,10 +149,13 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: RunOutcome, facts: RunFact
         ended_before_measuring: skipped_all,
         workload_notes: notes,
     } = outcome;
-    // Places of the depth of a closed loop end one after the other. A rate refers to the time that each was in use.
+    // Places of the depth of a closed loop end one after the other. A rate refers to the time that each was in use. In a short loop, this end
+    // is most of the run, in which the array may still do all that it can: its rate is that of the whole measured time.
     let measured_ns = measured_to_ns - metrics.measured_from_ns();
-    let load_ns = match slots.filter(|_| !stopped && !skipped_all) {
-        Some(slots) => (i128::from(measured_ns) - slots.slot_idle_ns_after_last_request / i128::from(slots.depth.max(1))) as u64,
+    let measured_requests = metrics.measured_requests();
+    let is_long = |slots: &QueueDepthUse| !report::is_short_loop(slots.used_slots, measured_requests);
+    let load_ns = match slots.filter(|slots| !stopped && !skipped_all && is_long(slots)) {
+        Some(slots) => (i128::from(measured_ns) - slots.slot_idle_ns_after_last_request / i128::from(slots.used_slots.max(1))) as u64,
         None => measured_ns,
     };
     let totals: MemberCounters = counts.members.iter().copied().sum();
@@ -199,7 +203,7 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: RunOutcome, facts: RunFact
             report::cache(scenario.config.cache.policy.name(), &counters, room_pages, page_bytes, measured.end_ns - measured.from_ns)
         }),
         cache_capacity_pages: array.shape().cache_capacity_pages.unwrap_or(0),
-        is_closed_loop: is_closed,
+        closed_loop_places: slots.map(|slots| slots.used_slots),
         partial_reason,
         workload_note,
         trace_notes: notes,
@@ -207,12 +211,22 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: RunOutcome, facts: RunFact
         wall_s: begin.elapsed().as_secs_f64(),
         simulator_speed: SimulatorSpeed::new(totals.host_page_ops(), totals.flash_page_ops(), requests, run_s, warm_up_s, peak_rss_bytes()),
     });
+    let is_whole = scenario.metrics.skip == UnmeasuredStart::Nothing;
     if verify {
         array.verify().map_err(RunError::FailedVerification)?;
     }
+    let slots = slots.filter(is_long);
     if let Some(slots) = slots.filter(|_| (verify || cfg!(debug_assertions)) && !stopped && !skipped_all) {
-        report::check_closed_loop(&report, &slots, scenario.metrics.skip == UnmeasuredStart::Nothing)
-            .map_err(RunError::FailedVerification)?;
+        report::check_closed_loop(&report, &slots, requests, is_whole).map_err(RunError::FailedVerification)?;
+    }
+    if verify || cfg!(debug_assertions) {
+        let done = DoneInRun {
+            counts: &counts,
+            longest_request_bytes: measured.bandwidth.longest_request_bytes,
+            is_whole,
+            places: slots.map(|slots| u64::from(slots.depth).min(requests)),
+        };
+        report::check_upper_bounds(&report, &scenario.array, &done).map_err(RunError::FailedVerification)?;
     }
     Ok(report)
 }

@@ -25,6 +25,7 @@ pub(super) struct BandwidthRecorder {
     initial_interval_ns: u64,
     interval_ns: u64,
     bytes: Vec<u64>,
+    longest_request_bytes: u64,
     /// Index and limits of the interval of the latest completion. Most completions fall into the same interval as the one before, and then
     /// need no division.
     current: usize,
@@ -41,6 +42,7 @@ impl BandwidthRecorder {
             initial_interval_ns: interval_ns,
             interval_ns,
             bytes: vec![0],
+            longest_request_bytes: 0,
             current: 0,
             current_start_ns: from_ns,
             current_end_ns,
@@ -60,6 +62,7 @@ impl BandwidthRecorder {
             self.enter(done_ns);
         }
         self.bytes[self.current] += length_bytes;
+        self.longest_request_bytes = self.longest_request_bytes.max(length_bytes);
     }
 
     #[cold]
@@ -89,6 +92,7 @@ impl BandwidthRecorder {
             interval_ns: self.interval_ns,
             whole_intervals: whole as u64,
             total_bytes,
+            longest_request_bytes: self.longest_request_bytes,
             overall_mb_s: (load_ns > 0).then(|| mb_per_s(total_bytes as f64, load_ns)),
             mean_mb_s: None,
             stddev_mb_s: None,
@@ -148,7 +152,9 @@ pub struct BandwidthSummary {
     /// and the probability density of the bandwidth.
     pub whole_intervals: u64,
     /// Total number of bytes done, including those of the last interval.
-    pub(crate) total_bytes: u128,
+    pub total_bytes: u128,
+    /// Length of the longest request done, in bytes.
+    pub longest_request_bytes: u64,
     /// Bytes of all requests done, divided by the measured time. In a closed loop, places of the queue depth that have no more requests
     /// to send shorten the divisor (see [`MeasuredResults::rate_divisor_ns`](super::MeasuredResults::rate_divisor_ns)). The result is
     /// `None` if the divisor is 0.

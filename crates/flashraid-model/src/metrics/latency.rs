@@ -115,6 +115,10 @@ pub(super) struct LatencyRecorder {
 }
 
 impl LatencyRecorder {
+    pub(super) fn count(&self) -> u64 {
+        self.read.moments().count() + self.write.moments().count()
+    }
+
     #[inline]
     pub(super) fn record(&mut self, kind: OpKind, response_ns: u64) {
         match kind {

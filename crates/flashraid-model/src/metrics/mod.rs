@@ -278,6 +278,12 @@ impl MetricsRecorder {
         self.from_ns
     }
 
+    /// Returns the number of reads and writes with a response time so far.
+    #[must_use]
+    pub fn measured_requests(&self) -> u64 {
+        self.response.count()
+    }
+
     /// Ends the measured time. Later events count only in the timeline.
     pub fn end_measuring(&mut self, now: TimeNs) {
         self.until_ns = now;
@@ -433,7 +439,7 @@ pub struct MeasuredResults {
     /// loop, it is the length of the measured time.
     ///
     /// In a closed loop, the mean idle time of the places of the queue depth is subtracted. A place holds one outstanding request at a
-    /// time. It is idle when the workload has no more requests to send.
+    /// time. It is idle when the workload has no more requests to send. Places that never had a request do not count.
     pub rate_divisor_ns: u64,
     /// Number of reads and writes that were done in the measured time.
     pub requests_done: RequestCounts,

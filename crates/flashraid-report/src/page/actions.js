@@ -37,7 +37,7 @@ const flashraid = (() => {
 
   // Numbers without the commas between thousands.
   function csv(section) {
-    const plain = (text) => (/^-?\d{1,3}(,\d{3})+(\.\d+)?( [∅✗!?≈])*$/.test(text) ? text.replaceAll(",", "") : text);
+    const plain = (text) => (/^-?\d{1,3}(,\d{3})+(\.\d+)?( [∅✗!?§≈])*$/.test(text) ? text.replaceAll(",", "") : text);
     const field = (text) => (/[",\n]/.test(plain(text)) ? `"${plain(text).replaceAll('"', '""')}"` : plain(text));
     return rows(section).map((row) => row.map(field).join(",") + "\n").join("");
   }

@@ -93,9 +93,9 @@ pub struct ReportInputs<'a> {
     /// True if the members have no superblocks and have submission queues. The queues of drives with superblocks are described in
     /// `drive`.
     pub drives_without_superblocks_have_submission_queues: bool,
-    /// True if the workload is a closed loop: the host sends a new request only after an earlier one is answered. Several requests may
-    /// be outstanding, up to the queue depth.
-    pub is_closed_loop: bool,
+    /// Number of places of the queue depth that have had a request; `None` for an open loop. In a closed loop, the host sends a new
+    /// request only after an earlier one is answered.
+    pub closed_loop_places: Option<u32>,
     /// Reason why the run was stopped before its end, if it was.
     pub partial_reason: Option<String>,
     /// Note about the origin of the requests: a workload of the catalogue, or a source of the caller's own. `None` for a workload that
@@ -121,7 +121,7 @@ impl Report {
         let facts = Facts {
             trend: &measured.response_and_gc_trend_of_measured_time,
             whole_trend: &measured.response_and_gc_trend_of_whole_run,
-            is_closed: inputs.is_closed_loop,
+            closed_loop_places: inputs.closed_loop_places,
             all: &measured.response_times.all,
             measured_from_ns: measured.from_ns,
             fills_cache: inputs.counts.pages_now_in_cache as f64 > CACHED_SHARE_MAX * inputs.host_pages_written_to_cache as f64,

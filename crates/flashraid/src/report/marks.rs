@@ -19,6 +19,9 @@ pub enum WarningMark {
     /// A percentile has fewer than ten requests beyond it.
     #[serde(rename = "few samples")]
     FewSamples,
+    /// A closed loop had fewer than ten requests for each place of its queue depth, so that its rates are those of its begin and end.
+    #[serde(rename = "short loop")]
+    ShortLoop,
     /// Too few blocks were erased in the measured time to project a lifetime.
     #[serde(rename = "little wear")]
     LittleWear,
@@ -26,7 +29,8 @@ pub enum WarningMark {
 
 impl WarningMark {
     /// All marks (warning signs beside doubtful results of a report), the most serious first.
-    pub const ALL: [Self; 5] = [Self::NothingMeasured, Self::DataLost, Self::NotSteady, Self::FewSamples, Self::LittleWear];
+    pub const ALL: [Self; 6] =
+        [Self::NothingMeasured, Self::DataLost, Self::NotSteady, Self::FewSamples, Self::ShortLoop, Self::LittleWear];
 
     /// Returns the character of this mark, such as `!`. It stands beside a doubtful result of a report as a warning sign.
     #[must_use]
@@ -36,6 +40,7 @@ impl WarningMark {
             Self::DataLost => "✗",
             Self::NotSteady => "!",
             Self::FewSamples => "?",
+            Self::ShortLoop => "§",
             Self::LittleWear => "≈",
         }
     }
@@ -48,6 +53,7 @@ impl WarningMark {
             Self::DataLost => "data lost",
             Self::NotSteady => "not steady",
             Self::FewSamples => "few samples",
+            Self::ShortLoop => "short loop",
             Self::LittleWear => "little wear",
         }
     }
@@ -62,6 +68,10 @@ impl WarningMark {
                 "The run was not steady for all of the measured time: a longer run, or a longer warm-up, may give another figure."
             }
             Self::FewSamples => "Fewer than ten requests took longer than this percentile: it is a guess.",
+            Self::ShortLoop => {
+                "The closed loop had fewer than ten requests for each place of its depth: its rates are those of its begin and end, and may \
+                 be too high."
+            }
             Self::LittleWear => {
                 "Even wear at this write amplification would give this life: the run erased too little (below 20 times a block) to tell."
             }

@@ -128,6 +128,13 @@ impl Report {
         }
     }
 
+    /// Formats requests per second like [`Report::marked`], followed by the mark of a short closed loop, if it is one.
+    fn marked_rate(&self, figure: Option<f64>) -> String {
+        let mark = WarningMark::ShortLoop;
+        let symbol = if figure.is_some() && self.verdict.has_mark(mark) { format!(" {}", mark.symbol()) } else { String::new() };
+        self.marked(figure) + &symbol
+    }
+
     fn cache_section(&self) -> TableSection {
         let shown = |value: &Value| value.as_str().map_or_else(|| format_figure(value.as_f64()), str::to_owned);
         let rows = self.cache.iter().flat_map(|(name, value)| match value {
@@ -167,7 +174,7 @@ impl Report {
             TableRow::figure("seed", "seed", [self.seed.to_string()], ""),
             TableRow::figure("verdict.load", "load", [self.verdict.load.name().to_owned()], ""),
             TableRow::figure("verdict.steady_from_ns", "steady state", [steady], ""),
-            TableRow::figure("iops.all", "requests per second", [self.marked(self.iops.all)], ""),
+            TableRow::figure("iops.all", "requests per second", [self.marked_rate(self.iops.all)], ""),
         ];
         TableSection { title: "Run", columns: Vec::new(), rows }
     }

@@ -28,6 +28,14 @@ use flashraid_model::metrics::{LatencyHistogram, ResponseAndGcTrend, TenthOfRun}
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Minimum number of requests for each place of a closed loop. With fewer, requests per second are mostly those of its begin and end.
+const REQUESTS_PER_PLACE_MIN: u64 = 10;
+
+/// Returns true if a closed loop has too few measured requests for the places of its depth that it used.
+pub(crate) fn is_short_loop(used_places: u32, measured_requests: u64) -> bool {
+    measured_requests < REQUESTS_PER_PLACE_MIN * u64::from(used_places)
+}
+
 /// Least ratio of the response times of the second half to those of the first half at which requests count as piling up.
 const GROWTH_MIN: f64 = 1.5;
 /// Number of tenths (ten equal parts of the time in which requests arrive), at the end, in which requests must be piling up.
@@ -82,8 +90,9 @@ pub(super) struct Facts<'a> {
     pub(crate) trend: &'a ResponseAndGcTrend,
     /// Trends over the whole run, including the requests that the statistics leave out.
     pub(crate) whole_trend: &'a ResponseAndGcTrend,
-    /// True if the workload is a closed loop: the host sends a new request only after an earlier one is answered.
-    pub(crate) is_closed: bool,
+    /// Number of places of the queue depth that a closed loop has used, or `None` for an open loop. In a closed loop, the host sends a new
+    /// request only after an earlier one is answered.
+    pub(crate) closed_loop_places: Option<u32>,
     /// Response times of all requests.
     pub(crate) all: &'a LatencyHistogram,
     pub(crate) measured_from_ns: u64,
@@ -118,18 +127,20 @@ impl Verdict {
     #[must_use]
     pub(super) fn of(facts: &Facts) -> Verdict {
         let Facts { trend, all, .. } = *facts;
-        let by_requests = if facts.is_closed { LoadVerdict::Closed } else { load(facts.whole_trend) };
+        let by_requests = if facts.closed_loop_places.is_some() { LoadVerdict::Closed } else { load(facts.whole_trend) };
         let may_be_steady = matches!(by_requests, LoadVerdict::Closed | LoadVerdict::Stable) && !facts.fills_cache;
         let steady_from_ns = if may_be_steady { steady_from(&trend.tenths) } else { None };
         let deepest = super::REPORTED_PERCENTILES.iter().rev().find(|(_, quantile)| has_enough_samples_beyond(all.moments(), *quantile));
         let is_empty = all.moments().count() == 0;
         let begins_early = steady_from_ns.is_none_or(|steady_from_ns| steady_from_ns > facts.measured_from_ns);
+        let is_short = facts.closed_loop_places.is_some_and(|places| is_short_loop(places, all.moments().count()));
         let is_guess = super::REPORTED_PERCENTILES.iter().any(|(_, quantile)| !has_enough_samples_beyond(all.moments(), *quantile));
         let holds = |mark: &WarningMark| match mark {
             WarningMark::NothingMeasured => is_empty && !facts.has_lost_data,
             WarningMark::DataLost => facts.has_lost_data,
             WarningMark::NotSteady => !is_empty && begins_early,
             WarningMark::FewSamples => !is_empty && is_guess,
+            WarningMark::ShortLoop => !is_empty && is_short,
             WarningMark::LittleWear => facts.has_little_wear,
         };
         Verdict {

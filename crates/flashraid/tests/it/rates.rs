@@ -2,7 +2,8 @@
 
 use flashraid::config::{PresetKind, all_presets};
 use flashraid::report::{LoadVerdict, WarningMark};
-use flashraid::{CompletedRequest, Observer, Report, Simulation};
+use flashraid::workload::HostLoop;
+use flashraid::{CompletedRequest, Error, Observer, OpKind, Report, Request, RequestSource, Simulation, SourceError};
 
 /// Two SSDs with pools of blocks; a short load makes them collect all the time.
 const POOLS: &str = r#"
@@ -138,6 +139,42 @@ fn closed_loops_use_their_depth() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Earlier, places of the depth that never had a request counted as well, so that rates were too high by depth / requests.
+#[test]
+fn places_without_a_request_do_not_count() {
+    for requests in [1, 2, 20] {
+        let depth_of = |depth: u32| {
+            let arrivals = format!("{{ process = \"closed\", depth = {depth} }}");
+            run(DRIVES, &[("workload.requests", requests.to_string().as_str()), ("workload.arrivals", arrivals.as_str())])
+        };
+        let (enough, more) = (depth_of(requests), depth_of(100_000));
+        assert_eq!(enough.load_ns, more.load_ns, "{requests} requests");
+        assert_eq!(measured(&enough), measured(&more), "{requests} requests");
+        // The rate is that of the whole measured time, in which some places have nothing to do.
+        assert_eq!(more.load_ns, more.measured_to_ns - more.measured_from_ns, "{requests} requests");
+        assert!(outstanding(&more, 0.0) < f64::from(requests) * (1.0 + 1e-6), "{requests} requests");
+        assert!(more.verdict.has_mark(WarningMark::ShortLoop));
+    }
+    let one = run(DRIVES, &[("workload.requests", "1"), ("workload.arrivals", "{ process = \"closed\", depth = 100000 }")]);
+    assert!((one.iops.all.unwrap() * one.response_us.all.mean.unwrap() / 1e6 - 1.0).abs() < 1e-6, "{:?}", one.iops);
+}
+
+#[test]
+fn a_loop_with_few_requests_for_each_place_is_marked() {
+    let is_marked = |requests: &str, arrivals: &str| {
+        let report = run(POOLS, &[("workload.requests", requests), ("workload.arrivals", arrivals)]);
+        report.verdict.has_mark(WarningMark::ShortLoop)
+    };
+    let closed = "{ process = \"closed\", depth = 8 }";
+    assert!(is_marked("79", closed) && !is_marked("80", closed));
+    // Seven places are used, and each has one request.
+    assert!(is_marked("7", closed));
+    assert!(!is_marked("7", "{ process = \"fixed\", gap = \"1ms\" }"));
+    // A loop that skips its beginning counts the requests that are measured.
+    let skipped = run(POOLS, &[("report.skip_requests", "1530")]);
+    assert!(skipped.verdict.has_mark(WarningMark::ShortLoop));
 }
 
 /// Arrival and end of each request, in nanoseconds.
@@ -309,4 +346,25 @@ fn an_array_that_has_lost_data_is_not_stable() {
     assert_eq!(load("raid10", &[2, 3]), lost);
     assert_eq!(load("raid1", &[0, 1, 3]), kept);
     assert_eq!(load("raid5", &[0, 1, 2, 3]), lost);
+}
+
+/// A closed loop that never ends. Its requests are done in the nanosecond in which they arrive.
+struct Flushes;
+
+impl RequestSource for Flushes {
+    fn host_loop(&self) -> HostLoop {
+        HostLoop::Closed { depth: 3, think_ns: 0 }
+    }
+
+    fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
+        Ok(Some(Request::new(OpKind::Flush, 0, 0, 0)))
+    }
+}
+
+/// Earlier, it went on for ever.
+#[test]
+fn a_closed_loop_in_which_no_time_passes_is_stopped() {
+    let endless = with(POOLS, &[("workload.duration", "1s")]).source(Flushes);
+    let error = endless.set("workload.requests", "12000000").unwrap().run().unwrap_err();
+    assert!(matches!(&error, Error::SimulatedTimeStandsStill(text) if text.contains("workload.requests")), "{error}");
 }

@@ -46,6 +46,24 @@ fn a_run_that_reaches_the_end_of_time_stops_and_says_so() {
     ends(&run_with(&place, "run", &closed), 1, &["simulated time"]);
 }
 
+/// Once: such a run went on for ever. A write cache that holds everything answers at once if its memory takes no time.
+#[test]
+fn a_closed_loop_whose_answers_take_no_time_ends() {
+    let place = Place::new();
+    let run = |more: &str| {
+        let workload = format!("{{ kind = \"synthetic\", read_fraction = 0.0, address = {{ footprint = \"16KiB\" }}, {more} }}");
+        let geometry = "dies = 2, planes = 1, blocks = 64, pages = 16";
+        let cache = "policy = \"wow\", size = \"4MiB\", nvm_read = \"0ns\", nvm_write = \"0ns\"";
+        place.write("t.toml", format!("ssd.geometry = {{ {geometry} }}\ncache = {{ {cache} }}\nworkload = {workload}\n"));
+        place.run(&["run", "t.toml"])
+    };
+    let closed = "arrivals = { process = \"closed\", depth = 4 }";
+    ends(&run(&format!("duration = \"1s\", {closed}")), 1, &["within one nanosecond", "workload.requests"]);
+    // A bounded number of requests is allowed, and so is a host that takes time.
+    ends(&run(&format!("requests = 1000, {closed}")), 0, &[]);
+    ends(&run("duration = \"1s\", arrivals = { process = \"closed\", depth = 4, think = \"1ms\" }"), 0, &[]);
+}
+
 /// Once: one line with such a time gave status 0, a minimum of 0.0 µs and 0.3 ms of simulated time.
 #[test]
 fn times_of_traces_are_bounded_and_refused_with_their_line() {

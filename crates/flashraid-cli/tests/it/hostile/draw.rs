@@ -36,6 +36,20 @@ impl Draw {
 
     /// A configuration: every fourth one with a value or two that nobody would write.
     pub fn configuration(&mut self) -> String {
+        let mut keys = self.sensible_keys();
+        if self.chance(25) {
+            for _ in 0..self.between(1, 2) {
+                let key = self.one_of(&WILD_KEYS);
+                let value = self.one_of(&WILD_VALUES);
+                keys.retain(|line| !line.starts_with(&format!("{key} =")));
+                keys.push(format!("{key} = {value}\n"));
+            }
+        }
+        keys.concat()
+    }
+
+    /// The lines of a configuration with usual values.
+    pub fn sensible_keys(&mut self) -> Vec<String> {
         let mut keys = Vec::new();
         let mut put = |key: &str, value: &dyn Display| keys.push(format!("{key} = {value}\n"));
         let level = self.one_of(&["single", "raid0", "raid0", "raid1", "raid10", "raid4", "raid5", "raid5", "raid6"]);
@@ -117,15 +131,7 @@ impl Draw {
             let what = ["factor = 10.0, share = 0.1", "add = \"1ms\"", "stall = \"5ms\", every = \"50ms\""][self.between(0, 2) as usize];
             put("array.slow", &format!("{{ member = {}, {what} }}", self.between(0, members - 1)));
         }
-        if self.chance(25) {
-            for _ in 0..self.between(1, 2) {
-                let key = self.one_of(&WILD_KEYS);
-                let value = self.one_of(&WILD_VALUES);
-                keys.retain(|line| !line.starts_with(&format!("{key} =")));
-                keys.push(format!("{key} = {value}\n"));
-            }
-        }
-        keys.concat()
+        keys
     }
 
     /// A fio job file: some options have values that nobody would write.

@@ -1,6 +1,7 @@
 //! Attacks of users, disks and machines on the program. They are the findings of a search with nineteen thousand hostile cases, and
 //! generators that continue the search.
 
+mod bounds;
 mod clock;
 mod draw;
 mod files;

@@ -59,7 +59,7 @@ fn inputs<'a>(measured: &'a MeasuredResults, counts: &'a ArrayCounters, wear: &'
         superblock_drive: None,
         die_delay_mechanisms: DieDelayMechanisms::default(),
         drives_without_superblocks_have_submission_queues: false,
-        is_closed_loop: false,
+        closed_loop_places: None,
         partial_reason: None,
         workload_note: Some("a stand-in".to_owned()),
         trace_notes: Vec::new(),
