@@ -141,8 +141,8 @@ class Verdict:
     deepest_percentile: str | None
     """The deepest percentile with ten requests beyond it."""
     marks: list[str]
-    """Conditions that make figures doubtful: ``nothing measured``, ``data lost``, ``not steady``, ``few samples``, ``short loop``,
-    ``little wear``."""
+    """Conditions that make figures doubtful: ``nothing measured``, ``data lost``, ``not steady``, ``not judged``, ``few samples``,
+    ``short loop``, ``little wear``."""
 
 
 @dataclass(frozen=True)
@@ -151,6 +151,10 @@ class Owed:
 
     buffered_bytes: int
     moves_pages: int
+    credit_pages: int
+    """Pages that collection would have to program to win back the free space that the run used up."""
+    credit_share: float | None
+    """The same as a share of the programmed pages."""
     collection_us: float
 
 

@@ -16,7 +16,7 @@ use flashraid_model::array::{Array, ArrayEvent, ArrayHealth, MappingUnitsProgram
 use flashraid_model::events::{Slab, TIME_MAX_NS, VictimBlockCollection};
 use flashraid_model::metrics::{ArrayStateSample, CompletedRequest, MetricsParams, MetricsRecorder, UnmeasuredStart};
 use flashraid_model::space::EraseCountSummary;
-use flashraid_model::ssd::PendingFlashWork;
+use flashraid_model::ssd::{CollectionOutlook, PendingFlashWork, Ssd};
 use flashraid_workload::{HostLoop, OpKind, Request, RequestSource, SourceError};
 use std::collections::VecDeque;
 use upcoming::Upcoming;
@@ -110,6 +110,9 @@ pub struct RunOutcome {
     /// Work that the host's writes left to each member at the end of the measured time: data in buffers, and collection. In order of
     /// members.
     pub pending_flash_work_by_member: Vec<PendingFlashWork>,
+    /// Estimates of how much the host would have to write until each member collects, made at the end of the measured time. In order of
+    /// members.
+    pub collection_outlook_by_member: Vec<CollectionOutlook>,
     /// Number of pages in the write cache at the end of the measured time.
     pub pages_in_cache_at_end: u64,
     /// The end of the measured time, in nanoseconds.
@@ -153,6 +156,14 @@ pub struct QueueDepthUse {
     pub slot_ns_of_trims_flushes_and_lost_requests: u128,
 }
 
+/// Free units of each pool of blocks, by member.
+type FreeSpace = Vec<Vec<u64>>;
+
+/// Returns the free space of each member.
+fn free_space(array: &Array) -> FreeSpace {
+    array.members().iter().map(|ssd| ssd.mapping().free_units_by_pool()).collect()
+}
+
 /// State at the end of the measured time.
 #[derive(Debug)]
 struct End {
@@ -160,6 +171,7 @@ struct End {
     counts: ArrayCounters,
     wear: Vec<EraseCountSummary>,
     owed: Vec<PendingFlashWork>,
+    outlook: Vec<CollectionOutlook>,
     cached_pages: u64,
 }
 
@@ -218,6 +230,8 @@ struct Loop<S> {
     measuring: bool,
     /// Counters at the start of the measured time.
     at_restart: ArrayCounters,
+    /// Free space of each member at the start of the measured time.
+    free_at_restart: FreeSpace,
     /// State at the time when all measured requests had been answered.
     end: Option<End>,
     /// Use of the queue depth of a closed loop.
@@ -270,6 +284,7 @@ impl<S: RequestSource> Loop<S> {
             upcoming: Upcoming::new(source, &array, serves_ahead_of_time),
             serves_ahead_of_time,
             at_restart: array.counters(0),
+            free_at_restart: free_space(&array),
             end: None,
             slots: match host {
                 HostLoop::Open => None,
@@ -451,7 +466,8 @@ impl<S: RequestSource> Loop<S> {
             at: now,
             counts: counts.since(&self.at_restart),
             wear: self.array.members().iter().map(|ssd| ssd.mapping().wear()).collect(),
-            owed: self.array.members().iter().map(|ssd| ssd.unfinished_work(now)).collect(),
+            owed: self.array.members().iter().zip(&self.free_at_restart).map(|(ssd, free)| ssd.unfinished_work(now, free)).collect(),
+            outlook: self.array.members().iter().map(Ssd::collection_outlook).collect(),
             cached_pages,
         });
     }
@@ -554,6 +570,7 @@ impl<S: RequestSource> Loop<S> {
         self.metrics.compact_collection_records_before(reached.all_collection_starts_reported_until);
         self.metrics.restart_measuring(now, self.sent);
         self.at_restart = self.array.counters(now);
+        self.free_at_restart = free_space(&self.array);
     }
 
     #[inline]
@@ -668,11 +685,14 @@ impl<S: RequestSource> Loop<S> {
             // The run was stopped, or nothing was measured.
             self.end_at(self.now.max(self.last_done_ns));
         }
-        let Some(End { at, counts, wear, owed, cached_pages }) = self.end else { unreachable!("the measured time has just ended") };
+        let Some(End { at, counts, wear, owed, outlook, cached_pages }) = self.end else {
+            unreachable!("the measured time has just ended")
+        };
         RunOutcome {
             measured_counters: counts,
             wear,
             pending_flash_work_by_member: owed,
+            collection_outlook_by_member: outlook,
             pages_in_cache_at_end: cached_pages,
             measured_until_ns: at,
             depth_use: self.slots,

@@ -85,8 +85,13 @@ pub fn notes(report: &Report, has_life: bool) -> Vec<String> {
         WarningMark::LittleWear => has_life && report.verdict.has_mark(*mark),
         _ => report.verdict.has_mark(*mark),
     };
-    let marks =
-        WarningMark::ALL.into_iter().filter(holds).map(|mark| format!("{} {}: {}", mark.symbol(), mark.json_name(), mark.explanation()));
+    let reason = |mark: WarningMark| match report.shortfall() {
+        Some(shortfall) if mark == WarningMark::NotJudged => {
+            format!("{}.", shortfall.sentence("the array", report.cycles.requests_until_judged))
+        }
+        _ => mark.explanation().to_owned(),
+    };
+    let marks = WarningMark::ALL.into_iter().filter(holds).map(|mark| format!("{} {}: {}", mark.symbol(), mark.json_name(), reason(mark)));
     let verdict = load.map(str::to_owned).into_iter().chain(marks);
     let idle = report.load_rise_until_gc_matters().map(|idle| idle.to_string());
     let warnings = report.warnings.iter().map(|warning| format!("warning: {warning}"));

@@ -11,6 +11,18 @@ const COLLECTION_MAX: f64 = 0.1;
 /// Share of the time for which dies work at which requests often wait for each other, so that remedies begin to matter.
 const HALF: f64 = 0.5;
 
+/// Shortest time over which the work of dies is averaged to find the busiest part of a run, in milliseconds. Queues of a second build up
+/// even where the mean over the whole run is low.
+const WINDOW_MS: f64 = 1000.0;
+
+/// Returns the share of the busiest second for which dies work; `None` without intervals. `shares` has the share of each interval, and
+/// `interval_ms` the length of an interval. A shorter run counts as a whole.
+pub fn busy_share_of_busiest_second(shares: &[f64], interval_ms: f64) -> Option<f64> {
+    let intervals = ((WINDOW_MS / interval_ms.max(f64::MIN_POSITIVE)).ceil() as usize).clamp(1, shares.len().max(1));
+    let mean = |window: &[f64]| window.iter().sum::<f64>() / window.len() as f64;
+    shares.windows(intervals).map(mean).reduce(f64::max)
+}
+
 /// State of a lightly loaded (idle) array, and the factors by which its load would have to rise until remedies matter. Remedies are
 /// settings that reduce the effects of garbage collection. The load is in requests per second.
 ///
@@ -64,8 +76,8 @@ impl fmt::Display for LoadRiseUntilGcMatters {
         let digits = if percent >= 1.0 { 0 } else { 2 };
         write!(
             f,
-            "the array is idle: its busiest dies work {percent:.digits$} % of the time, so that no remedy matters much. At {} times this load \
-             (workload.rate_scale), they work half of the time; at {} times, requests pile up",
+            "the array is idle: its busiest dies work {percent:.digits$} % of the time, so that no remedy matters much: choose by capacity. \
+             At {} times this load (workload.rate_scale), they work half of the time; at {} times, requests pile up",
             factor(*factor_to_half_busy),
             factor(*factor_to_saturation),
         )
@@ -84,12 +96,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_busiest_second_decides() {
+        let of = |shares: &[f64], interval_ms| busy_share_of_busiest_second(shares, interval_ms);
+        assert_eq!(of(&[0.0, 0.25, 0.75, 0.0], 500.0), Some(0.5));
+        assert_eq!(of(&[0.0, 0.25, 0.75, 0.0], 2000.0), Some(0.75), "intervals are longer than a second");
+        assert_eq!(of(&[0.25, 0.75], 10.0), Some(0.5), "the run is shorter than a second");
+        assert_eq!(of(&[], 10.0), None);
+    }
+
+    #[test]
     fn factors_follow_from_the_share() {
         let idle = LoadRiseUntilGcMatters::from_busy_fractions(0.003, 0.004, 0.0).unwrap();
         assert!((idle.load_factor_until_dies_half_busy - 500.0 / 3.0).abs() < 1e-9 && idle.load_factor_until_saturation == 250.0);
         let text = idle.to_string();
-        let expected = "the array is idle: its busiest dies work 0.30 % of the time, so that no remedy matters much. At 170 times this load \
-                        (workload.rate_scale), they work half of the time; at 250 times, requests pile up";
+        let expected = "the array is idle: its busiest dies work 0.30 % of the time, so that no remedy matters much: choose by \
+                        capacity. At 170 times this load (workload.rate_scale), they work half of the time; at 250 times, requests pile up";
         assert_eq!(text, expected);
         assert_eq!(LoadRiseUntilGcMatters::from_busy_fractions(0.2, 0.2, 0.0), None);
         assert_eq!(LoadRiseUntilGcMatters::from_busy_fractions(0.02, 0.7, 0.0), None, "a link that is full is not idle");

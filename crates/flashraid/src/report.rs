@@ -10,6 +10,7 @@ mod figures;
 mod array;
 mod build;
 mod cache;
+mod cycles;
 mod drives;
 mod flash;
 mod gc;
@@ -26,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::config::ScaledDriveDimension;
+use crate::load_rise::busy_share_of_busiest_second;
 use flashraid_model::metrics::trend::SAMPLES_BEYOND_QUANTILE_MIN;
 use flashraid_model::ssd::DieDelayCounterTable;
 
@@ -35,6 +37,7 @@ pub use array::{
 };
 pub(crate) use build::{ReportInputs, SuperblockDriveInputs};
 pub(crate) use cache::cache;
+pub use cycles::{CREDIT_SHARE_MAX, CYCLES_MIN, CycleCounts, CycleKind, Cycles, Shortfall};
 pub use drives::{
     DieTimeShares, DriveQueuesAndBuffersReport, HandleReport, PlacementHandleBytesReport, RefreshAndWearLevellingReport, SlcReport,
     SuperblockDriveReport,
@@ -42,7 +45,7 @@ pub use drives::{
 pub use flash::{FlashCountersReport, ImpliedLife, Lifetime, WearReport};
 pub use gc::{Gc, UncoordinatedCleans};
 pub(crate) use little::check_closed_loop;
-pub use marks::WarningMark;
+pub use marks::{MarkEffect, MayWin, WarningMark};
 pub use members::Member;
 pub use schema::report_schema;
 pub use table::{FEW_SAMPLES_MARK, TableRow, TableSection, format_figure};
@@ -166,6 +169,9 @@ pub struct Report {
     /// time is then the mean time for which a place had a request, or waited for the think time before its next request. Places that
     /// never had a request do not count.
     pub load_ns: u64,
+    /// Number of cycles of collection in the measured time, by kind. They say if collection happened often enough to judge the run.
+    #[serde(default)]
+    pub cycles: Cycles,
     /// Work that the host's writes left to the members at the end of the measured time: data in buffers, and collection.
     pub owed: Owed,
     /// True if the run was stopped before its end.
@@ -211,14 +217,23 @@ impl Report {
             (intervals > 0).then(|| member.utilisation.iter().sum::<f64>() / intervals as f64)
         };
         let busy = self.over_time.members.iter().filter_map(mean).reduce(f64::max)?;
+        let of_busiest_second =
+            |member: &MemberUtilisationOverTime| busy_share_of_busiest_second(&member.utilisation, self.over_time.interval_ms);
+        let busiest_second = self.over_time.members.iter().filter_map(of_busiest_second).reduce(f64::max)?;
         if self.config["coordination"]["scheme"] == "ideal" {
             return None;
         }
         let share = |time: MeanResponseTimeByCause| time.collection / time.total().max(f64::MIN_POSITIVE);
         let collection = [self.time_us.all, self.time_us.slowest_1_percent].into_iter().flatten().map(share).fold(0.0, f64::max);
         (self.verdict.load == LoadVerdict::Stable)
-            .then(|| crate::load_rise::LoadRiseUntilGcMatters::from_busy_fractions(busy, busy, collection))
+            .then(|| crate::load_rise::LoadRiseUntilGcMatters::from_busy_fractions(busy, busiest_second, collection))
             .flatten()
+    }
+
+    /// Returns the reason why the run is not judged, if it is not. A comparison then says nothing about its figures.
+    #[must_use]
+    pub fn shortfall(&self) -> Option<Shortfall> {
+        self.cycles.shortfall(self.owed.credit_share)
     }
 
     /// Returns the report without the values that differ between two runs of the same inputs. These are times of the wall clock, speeds
@@ -245,6 +260,13 @@ pub struct Owed {
     /// it is 0, because all moves of a victim block count as done when its collection begins. In drives with superblocks, each host
     /// write makes some moves due, which are made later. The pages of such moves, due or in progress, count there.
     pub moves_pages: u64,
+    /// Number of pages that collection would have to program, beyond `moves_pages`, to win back the free space that the run used up. Each
+    /// pool of blocks must have as much as at the start of the measured time. The victims are those with the fewest valid pages.
+    #[serde(default)]
+    pub credit_pages: u64,
+    /// The same as a share of the pages that were programmed; `None` if none were.
+    #[serde(default)]
+    pub credit_share: Option<f64>,
     /// Time that dies still needed, at the end of the measured time, for collections that had begun or were waiting for their die. It is
     /// in microseconds, summed over all dies.
     pub collection_us: f64,

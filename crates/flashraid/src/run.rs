@@ -139,6 +139,7 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: RunOutcome, facts: RunFact
         measured_counters: counts,
         wear,
         pending_flash_work_by_member: owed,
+        collection_outlook_by_member: outlook,
         pages_in_cache_at_end: cached_pages,
         measured_until_ns: measured_to_ns,
         depth_use: slots,
@@ -165,7 +166,7 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: RunOutcome, facts: RunFact
     let usage: Vec<_> = array.members().iter().map(|ssd| ssd.utilisation_by_interval(*interval_ns, points.len(), measured_to_ns)).collect();
     let failures = array.counters(end_ns).failures;
     let cache = counts.cache;
-    let g = &scenario.array.ssd.geometry;
+    let (g, superblock) = (&scenario.array.ssd.geometry, &scenario.array.ssd.superblock);
     let report = Report::build(ReportInputs {
         config: serde_json::to_value(&scenario.config).expect("a configuration is plain data"),
         config_hash: scenario.config_hash.clone(),
@@ -174,6 +175,10 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: RunOutcome, facts: RunFact
         simulated_ns: end_ns,
         counts: &counts,
         unfinished_work_by_member: &owed,
+        collection_outlook_by_member: &outlook,
+        members_without_spares: scenario.array.members,
+        dies_per_member: g.dies,
+        units_per_superpage: superblock.as_ref().map_or(0, |superblock| superblock.shape(g).mapping_units_per_superpage()),
         pages_in_cache_at_end: cached_pages,
         wear: &wear,
         usage: &usage,

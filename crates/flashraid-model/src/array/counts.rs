@@ -24,6 +24,9 @@ pub struct ArrayCounters {
     /// Counters of the optional mechanisms inside a drive (read retries and background work), one set for each member in order of its
     /// number.
     pub die_delay_counters: Vec<DieDelayMechanismCounters>,
+    /// Number of forced cycles, permissions to collect, or turns in which a member collected something. The list has one entry for each
+    /// member, in order of its number. The entry is `None` if the member takes no part in the protocol.
+    pub collecting_cycles_by_member: Vec<Option<u64>>,
     /// Number of messages between members and controller, by kind; `None` without a controller.
     pub messages_sent_by_kind: Option<[u64; coordination::MESSAGE_KINDS]>,
     /// Number of cleans (a clean is the collection of one victim block) that members had to begin before the controller answered their
@@ -71,6 +74,7 @@ impl ArrayCounters {
             superblock_counters_by_member: vec![SuperblockCounters::default(); drives],
             drive_front_end_counters: vec![FrontEndCounters::default(); drives],
             die_delay_counters: Vec::new(),
+            collecting_cycles_by_member: Vec::new(),
             messages_sent_by_kind: None,
             uncoordinated_cleans: None,
             collections_outside_turns: None,
@@ -99,6 +103,9 @@ impl ArrayCounters {
             ),
             drive_front_end_counters: each(&self.drive_front_end_counters, &earlier.drive_front_end_counters, FrontEndCounters::since),
             die_delay_counters: each(&self.die_delay_counters, &earlier.die_delay_counters, DieDelayMechanismCounters::since),
+            collecting_cycles_by_member: each(&self.collecting_cycles_by_member, &earlier.collecting_cycles_by_member, |now, then| {
+                both(now, *then, |now, then| now - then)
+            }),
             messages_sent_by_kind: both(self.messages_sent_by_kind, earlier.messages_sent_by_kind, |now, then| {
                 std::array::from_fn(|kind| now[kind] - then[kind])
             }),
@@ -149,6 +156,7 @@ impl Array {
             superblock_counters_by_member: drives.into_iter().flatten().collect(),
             drive_front_end_counters: ssds.iter().filter_map(Ssd::front_end_counters).copied().collect(),
             die_delay_counters: ssds.iter().map(Ssd::die_delay_counters).collect(),
+            collecting_cycles_by_member: ssds.iter().map(Ssd::collecting_cycles).collect(),
             messages_sent_by_kind: coordination.as_ref().map(|coordination| coordination.mailbox.sent()),
             uncoordinated_cleans: asks_softly.map(|coordination| coordination.controller.uncoordinated_cleans()),
             collections_outside_turns: coordination

@@ -82,6 +82,8 @@ struct Outcome {
     counters: Vec<MemberCounters>,
     uncoordinated: Option<UncoordinatedCleans>,
     turns: Option<OutOfTurnCollectionCounters>,
+    /// Number of forced cycles, permissions or turns in which each member collected something.
+    cycles: Vec<Option<u64>>,
 }
 
 fn run(params: &ArrayParams, operations: &[Op]) -> Outcome {
@@ -148,6 +150,7 @@ fn run_told(params: &ArrayParams, operations: &[Op], told: &[(TimeNs, u32, ToMem
         cleans,
         counters: array.members().iter().map(|member| *member.counters()).collect(),
         uncoordinated: array.counters(TimeNs::MAX).uncoordinated_cleans,
+        cycles: array.counters(TimeNs::MAX).collecting_cycles_by_member,
         turns: array.counters(TimeNs::MAX).collections_outside_turns,
     }
 }
@@ -925,6 +928,7 @@ fn a_pool_at_its_limit_breaks_the_contract() {
     let outcome = run(&params(2, 1, turns(100 * MS, 50 * MS)), &[worn(1), vec![(T, 1, 11, false)]].concat());
     assert_eq!(outcome.cleans.iter().map(|clean| clean.start_ns).collect::<Vec<_>>(), [T]);
     assert_eq!(outcome.turns, Some(OutOfTurnCollectionCounters { broken_contracts: 1, overruns: 0 }));
+    assert_eq!(outcome.cycles, [Some(0), Some(0)], "it was not its turn");
 }
 
 #[test]
@@ -933,6 +937,7 @@ fn a_clean_that_lasts_longer_than_its_turn_is_counted() {
     let outcome = run(&params(2, 1, turns(1000, 1)), &[(0, 0, 0, true), (5000, 0, 11, false)]);
     assert_eq!(outcome.cleans[0].start_ns, 208);
     assert_eq!(outcome.turns, Some(OutOfTurnCollectionCounters { broken_contracts: 0, overruns: 1 }));
+    assert_eq!(outcome.cycles, [Some(1), Some(0)], "a turn without a collection does not count");
 }
 
 #[test]

@@ -11,6 +11,7 @@
 //! can verify their whole state.
 
 mod codec;
+mod free_space;
 pub mod pools;
 pub mod superblocks;
 mod tables;
@@ -147,6 +148,20 @@ impl<P: Borrow<PageMapping>, S: Borrow<SuperblockMapping>> Mapping<P, S> {
     /// Returns the wear over all blocks or superblocks, including that of the warm-up.
     pub fn wear(&self) -> EraseCountSummary {
         either!(self, held => EraseCountSummary::from_erase_counts(held.borrow().erase_counts()))
+    }
+
+    /// Returns the number of units that can be written before a block must be erased, for each pool of blocks. Superblocks are one pool.
+    /// A unit is what the mapping places: one page in pools of blocks, and one page or several in superblocks.
+    pub fn free_units_by_pool(&self) -> Vec<u64> {
+        either!(self, held => held.borrow().free_units_by_pool())
+    }
+
+    /// Returns the number of units that collection would have to program so that each pool has as many free units as in `earlier`. These
+    /// are an earlier result of [`Mapping::free_units_by_pool`]. It is 0 for pools that have as many or more.
+    ///
+    /// Victims are those with the fewest valid units. Superblocks with parity count the parity of the moved units, too.
+    pub fn units_to_program_to_regain(&self, earlier: &[u64]) -> u64 {
+        either!(self, held => held.borrow().units_to_program_to_regain(earlier))
     }
 
     /// Verifies the whole state.

@@ -50,6 +50,10 @@ pub(crate) struct Agent {
     limit_reached_at: TimeNs,
     /// The nanosecond at whose end the member may ask to collect.
     ask_scheduled_at: TimeNs,
+    /// Number of forced cycles, permissions or turns in which the member has collected something.
+    collecting_cycles: u64,
+    /// True if the present or latest of them counts in `collecting_cycles`.
+    cycle_counts: bool,
     /// State of a member that asks for leave before it collects.
     leave: Option<Leave>,
     /// State of a member that collects when it is its turn.
@@ -123,6 +127,8 @@ impl Agent {
             low_pool_write_at: NEVER,
             limit_reached_at: NEVER,
             ask_scheduled_at: NEVER,
+            collecting_cycles: 0,
+            cycle_counts: false,
             leave: role.permission_request_settings.map(|role| Leave {
                 role,
                 asks: false,
@@ -143,6 +149,24 @@ impl Agent {
         if let Some(turn) = &mut self.turn {
             (turn.begins_cleans_until, turn.ends_at) = (until, end);
         }
+        self.cycle_counts = false;
+    }
+
+    /// Counts the forced cycle, permission or turn in progress if this is the first collection in it.
+    #[inline]
+    pub(crate) fn count_cycle_of_collection(&mut self, now: TimeNs) {
+        let is_in_cycle = match &self.turn {
+            Some(turn) => now < turn.ends_at,
+            None => self.forced.is_some(),
+        };
+        if is_in_cycle && !self.cycle_counts {
+            (self.collecting_cycles, self.cycle_counts) = (self.collecting_cycles + 1, true);
+        }
+    }
+
+    /// Returns the number of forced cycles, permissions or turns in which the member has collected something.
+    pub(crate) fn collecting_cycles(&self) -> u64 {
+        self.collecting_cycles
     }
 
     /// Begins no more cleans in the member's turn.
@@ -376,6 +400,8 @@ impl Agent {
         (self.participates, self.denied, self.stopped) = (false, false, self.run_is_over);
         (self.has_asked, self.has_said_limit, self.collection_orders_received) = (false, false, self.collection_orders_received + 1);
         (self.low_pool_write_at, self.limit_reached_at) = (NEVER, NEVER);
+        // A turn may begin its work several times.
+        self.cycle_counts &= self.turn.is_some();
     }
 
     /// Sends a message to the controller.

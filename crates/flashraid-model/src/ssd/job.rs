@@ -82,8 +82,21 @@ pub struct PendingFlashWork {
     pub buffered_pages: u64,
     /// Number of pages that collection must still move.
     pub pages_to_move: u64,
+    /// Number of pages, beyond `pages_to_move`, that collection would have to program to win back the free space that the measured time
+    /// used up. It is an upper bound, at the price of the blocks with the fewest valid pages.
+    pub credit_pages: u64,
     /// Time for which dies still have to work to finish the collections in progress, in nanoseconds, summed over the dies.
     pub remaining_collection_die_ns: u64,
+}
+
+/// Estimate of how much the host must still write until a member collects, and between two collections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CollectionOutlook {
+    /// Number of host pages that the member can take before each of its dies has begun to collect.
+    pub pages_until_collection: u64,
+    /// Number of host pages between two collections of the rarest kind, at least 1. These are a forced cycle or a turn if the member
+    /// takes part in the protocol. Otherwise, they are a clean of each die, or a moved superpage.
+    pub pages_between_collections: u64,
 }
 
 impl std::iter::Sum for PendingFlashWork {
@@ -91,6 +104,7 @@ impl std::iter::Sum for PendingFlashWork {
         parts.fold(Self::default(), |sum, part| Self {
             buffered_pages: sum.buffered_pages + part.buffered_pages,
             pages_to_move: sum.pages_to_move + part.pages_to_move,
+            credit_pages: sum.credit_pages + part.credit_pages,
             remaining_collection_die_ns: sum.remaining_collection_die_ns + part.remaining_collection_die_ns,
         })
     }

@@ -51,7 +51,7 @@ pub use counters::{FrontEndCounters, MemberCounters, PlacementHandleCounters, Su
 pub(crate) use die::Served;
 use die::{DieContext, Dies, ImmediateContext};
 use front::Front;
-pub use job::{DieExecutionUnitId, LogicalPageOp, PageOpEnd, PendingFlashWork};
+pub use job::{CollectionOutlook, DieExecutionUnitId, LogicalPageOp, PageOpEnd, PendingFlashWork};
 pub(crate) use job::{ReadForecast, SsdWake};
 pub use mechanism::{DieDelayCounterTable, DieDelayMechanismCounters, DieDelayMechanisms, ReportedDieDelayCounter};
 pub use outbox::{MappingUnitsProgrammed, SsdOutbox};
@@ -130,10 +130,54 @@ impl Ssd {
     }
 
     /// Returns the work that the host's writes so far leave to the member at `now`: data in buffers to program, and collection.
-    pub fn unfinished_work(&self, now: TimeNs) -> PendingFlashWork {
-        let buffered_pages = u64::from(self.front.buffer.used()) * u64::from(self.parts.params.pages_per_mapping_unit());
+    /// `free_units_before` has the free space at the begin of the measured time, as [`Mapping::free_units_by_pool`] returned it.
+    pub fn unfinished_work(&self, now: TimeNs, free_units_before: &[u64]) -> PendingFlashWork {
+        let pages_per_unit = u64::from(self.parts.params.pages_per_mapping_unit());
+        let buffered_pages = u64::from(self.front.buffer.used()) * pages_per_unit;
         let preemptive = self.parts.params.gc.preemption.is_some();
-        PendingFlashWork { buffered_pages, ..self.dies.owed(&self.space, preemptive, now) }
+        let owed = self.dies.owed(&self.space, preemptive, now);
+        // Moves that are owed already are the first of those that win space back.
+        let credit_pages = (self.space.units_to_program_to_regain(free_units_before) * pages_per_unit).saturating_sub(owed.pages_to_move);
+        PendingFlashWork { buffered_pages, credit_pages, ..owed }
+    }
+
+    /// Returns an estimate of how much the host must still write until the member collects, and between two collections.
+    pub fn collection_outlook(&self) -> CollectionOutlook {
+        let (media, superblock) = match (self.space.as_ref(), &self.parts.params.superblock) {
+            (Mapping::Superblocks(media), Some(superblock)) => (media, superblock),
+            (Mapping::Superblocks(_), None) => unreachable!("superblocks have parameters"),
+            (Mapping::PageMapping(pools), _) => {
+                let until = (0..self.dies()).map(|die| pools.pages_above_start(DieId(die))).max().unwrap_or(0);
+                return CollectionOutlook {
+                    pages_until_collection: until.max(0) as u64 * u64::from(self.dies()),
+                    pages_between_collections: pools.pages_gained_by_clean_of_each_die().max(1),
+                };
+            }
+        };
+        let (limits, takes_no_time) = (&superblock.collection, self.parts.params.gc.collection_takes_no_time);
+        let is_controlled = self.parts.agent.is_some();
+        let threshold = match () {
+            () if takes_no_time => limits.target_free_superblocks,
+            () if is_controlled => limits.host_stall_threshold_free_superblocks,
+            () => limits.goal_free_superblocks(),
+        };
+        let units_per_superblock = u64::from(media.shape.data_mapping_units_per_superblock());
+        let free_units: u64 = media.free_units_by_pool().iter().sum();
+        let until = free_units.saturating_sub(u64::from(threshold) * units_per_superblock);
+        let (gained, moved) = media.units_gained_and_moved_by_next_victim();
+        let between = match () {
+            () if is_controlled => u64::from(limits.goal_free_superblocks().saturating_sub(threshold).max(1)) * units_per_superblock,
+            () if takes_no_time => gained,
+            () => gained * u64::from(media.shape.mapping_units_per_superpage()) / moved.max(1),
+        };
+        let pages_per_unit = u64::from(superblock.pages_per_mapping_unit);
+        CollectionOutlook { pages_until_collection: until * pages_per_unit, pages_between_collections: between.max(1) * pages_per_unit }
+    }
+
+    /// Returns the number of forced cycles, permissions or turns in which the member has collected something. `None` if it takes no part
+    /// in the protocol.
+    pub(crate) fn collecting_cycles(&self) -> Option<u64> {
+        self.parts.agent.as_ref().map(Agent::collecting_cycles)
     }
 
     /// Returns the prospect of a read of logical page `page` that would be sent now. A die with pools that is idle checks its pools for

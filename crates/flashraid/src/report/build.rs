@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::array::{OfController, OfFailure, OfFailures};
+use super::cycles::credit_share;
 use super::drives::{DrivesSource, FrontsSource};
 use super::flash::FlashSource;
 use super::gc::CollectionSource;
@@ -19,8 +20,8 @@ use flashraid_model::metrics::{
 use flashraid_model::placement::{ArrayLayout, RequestInPages};
 use flashraid_model::space::EraseCountSummary;
 use flashraid_model::ssd::{
-    DieDelayCounterTable, DieDelayMechanismCounters, DieDelayMechanisms, MemberUtilisationInInterval, PendingFlashWork as MemberOwed,
-    PlacementHandles,
+    CollectionOutlook, DieDelayCounterTable, DieDelayMechanismCounters, DieDelayMechanisms, MemberUtilisationInInterval,
+    PendingFlashWork as MemberOwed, PlacementHandles,
 };
 use flashraid_workload::OpKind;
 
@@ -44,6 +45,14 @@ pub struct ReportInputs<'a> {
     /// Work that the host's writes left to each member at the end of the measured time: data in buffers, and collection. In order of
     /// members.
     pub unfinished_work_by_member: &'a [MemberOwed],
+    /// Estimates of how much the host would have to write until each member collects. In order of members.
+    pub collection_outlook_by_member: &'a [CollectionOutlook],
+    /// Number of members without spares.
+    pub members_without_spares: u32,
+    /// Number of dies in a member.
+    pub dies_per_member: u32,
+    /// Number of mapping units in a superpage; 0 for members without superblocks.
+    pub units_per_superpage: u32,
     /// Number of pages that were in the write cache at the end of the measured time.
     pub pages_in_cache_at_end: u64,
     /// Erase counts of the blocks of each member, in order of members.
@@ -118,6 +127,7 @@ impl Report {
         let measured = inputs.measured;
         let members: Vec<Member> = (0..inputs.counts.members.len()).map(|index| Member::new(&MemberSource::new(&inputs, index))).collect();
         let (flash, lost) = (FlashCountersReport::new(&FlashSource::new(&inputs, &members)), LostPagesReport::new(&inputs));
+        let cycles = Cycles::of(&inputs);
         let facts = Facts {
             trend: &measured.response_and_gc_trend_of_measured_time,
             whole_trend: &measured.response_and_gc_trend_of_whole_run,
@@ -126,6 +136,7 @@ impl Report {
             measured_from_ns: measured.from_ns,
             fills_cache: inputs.counts.pages_now_in_cache as f64 > CACHED_SHARE_MAX * inputs.host_pages_written_to_cache as f64,
             has_lost_data: lost.requests > 0 || inputs.failures_exceed_redundancy,
+            is_judged: cycles.shortfall(credit_share(&inputs)).is_none(),
             has_little_wear: flash.lifetime.is_none() && flash.implied_life.is_some(),
         };
         Self {
@@ -147,6 +158,7 @@ impl Report {
             verdict: Verdict::of(&facts),
             flash,
             gc: Gc::new(&CollectionSource::new(&inputs)),
+            cycles,
             members,
             controller: OfController::new(&inputs).as_ref().map(ControllerThrottlingReport::new),
             parity: inputs.counts.parity_and_rebuild.as_ref().filter(|_| inputs.has_parity).map(Parity::new),
@@ -232,6 +244,8 @@ fn owed(inputs: &ReportInputs) -> Owed {
     Owed {
         buffered_bytes: (sum.buffered_pages + inputs.pages_in_cache_at_end) * u64::from(inputs.page_bytes),
         moves_pages: sum.pages_to_move,
+        credit_pages: sum.credit_pages,
+        credit_share: credit_share(inputs),
         collection_us: us(sum.remaining_collection_die_ns),
     }
 }

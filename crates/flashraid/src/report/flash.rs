@@ -51,7 +51,8 @@ figures! {
         /// count.
         write_amplification: Option<f64> = of.amplification(MemberOwed::default()), row (marked) 4 "write amplification" in "";
         /// Write amplification if all buffered data were programmed, and all moves made, that were still to be done at the end of the
-        /// measured time. It is an upper bound for short runs.
+        /// measured time. The moves include those that would win back the free space that the run used up (`owed.credit_pages`). It is
+        /// an upper bound for short runs.
         write_amplification_max: Option<f64> = of.amplification(of.inputs.unfinished_work_by_member.iter().copied().sum()),
             row 5 "the same with all that is still owed" in "";
         /// Number of summary pages programmed, one for each block that became full (`ssd.summary_page`).
@@ -248,21 +249,29 @@ impl ImpliedLife {
 /// Returns the number of pages that these members have programmed for each page sent to them. With `owed`, it is the greatest possible
 /// value, which includes that work.
 pub(super) fn amplification(inputs: &ReportInputs, members: std::ops::Range<usize>, owed: MemberOwed) -> Option<f64> {
-    let sum: MemberCounters = inputs.counts.members[members.clone()].iter().copied().sum();
-    let (programmed, sent) = match inputs.superblock_drive {
-        Some(drive) => {
-            let units: u64 =
-                inputs.counts.superblock_counters_by_member[members].iter().map(SuperblockCounters::programmed_mapping_units).sum();
-            (units * u64::from(drive.pages_per_mapping_unit), sum.host_pages_written)
-        }
+    let written: u64 = inputs.counts.members[members.clone()].iter().map(|counters| counters.host_pages_written).sum();
+    let programmed = programmed_pages(inputs, members.clone());
+    let sent = match inputs.superblock_drive {
+        Some(_) => written,
         None => {
             // A page counts as written here when its program begins. Before that, another may have replaced it in the buffer.
             let fronts = inputs.counts.drive_front_end_counters.get(members).unwrap_or_default().iter();
             let never_programmed: u64 = fronts.map(|front| front.units_overwritten_in_buffer + front.units_trimmed_in_buffer).sum();
-            (sum.host_pages_written + sum.gc_pages_moved, sum.host_pages_written + never_programmed + owed.buffered_pages)
+            written + never_programmed + owed.buffered_pages
         }
     };
-    (sent > 0).then(|| (programmed + owed.buffered_pages + owed.pages_to_move) as f64 / sent as f64)
+    (sent > 0).then(|| (programmed + owed.buffered_pages + owed.pages_to_move + owed.credit_pages) as f64 / sent as f64)
+}
+
+/// Returns the number of pages that these members have programmed, without summary pages.
+pub(super) fn programmed_pages(inputs: &ReportInputs, members: std::ops::Range<usize>) -> u64 {
+    match inputs.superblock_drive {
+        Some(drive) => {
+            let drives = inputs.counts.superblock_counters_by_member[members].iter();
+            drives.map(SuperblockCounters::programmed_mapping_units).sum::<u64>() * u64::from(drive.pages_per_mapping_unit)
+        }
+        None => inputs.counts.members[members].iter().map(|counters| counters.host_pages_written + counters.gc_pages_moved).sum(),
+    }
 }
 
 /// Returns two factors: how much larger than the simulated ones the full-size drive is, and how much larger the load on it is.

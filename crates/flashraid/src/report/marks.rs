@@ -16,6 +16,9 @@ pub enum WarningMark {
     /// There was no steady state, or the measured time began before it.
     #[serde(rename = "not steady")]
     NotSteady,
+    /// Collection happened too seldom in the measured time, or the run lived on credit.
+    #[serde(rename = "not judged")]
+    NotJudged,
     /// A percentile has fewer than ten requests beyond it.
     #[serde(rename = "few samples")]
     FewSamples,
@@ -27,10 +30,60 @@ pub enum WarningMark {
     LittleWear,
 }
 
+/// Answer to the question if a point with a mark may be called the best of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MayWin {
+    /// The mark does not matter.
+    Yes,
+    /// The point may win if no point without such a mark does.
+    IfNoOther,
+    /// The point is named, and never wins.
+    No,
+}
+
+impl MayWin {
+    /// Returns the words for this answer in the documentation.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Yes => "yes",
+            Self::IfNoOther => "if no other does",
+            Self::No => "no",
+        }
+    }
+}
+
+/// Effect of a mark: the figures that it makes doubtful, and what it bars a point of a comparison from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MarkEffect {
+    /// The figures that the mark makes doubtful.
+    pub figures: &'static str,
+    /// Answer to the question if the point may be called the best.
+    pub may_win: MayWin,
+    /// True if other points may be compared with the point.
+    pub may_be_baseline: bool,
+}
+
 impl WarningMark {
+    /// Returns the effect of this mark. Comparisons and the table in docs/figures.md both follow it.
+    #[must_use]
+    pub const fn effect(self) -> MarkEffect {
+        let (figures, may_win, may_be_baseline) = match self {
+            Self::NothingMeasured => ("all", MayWin::No, false),
+            Self::DataLost => ("all", MayWin::No, false),
+            Self::NotSteady => ("all", MayWin::IfNoOther, true),
+            Self::NotJudged => ("response times, write amplification, life", MayWin::No, false),
+            Self::FewSamples => ("the percentile", MayWin::Yes, true),
+            Self::ShortLoop => ("requests per second, bandwidth", MayWin::Yes, true),
+            Self::LittleWear => ("life", MayWin::Yes, true),
+        };
+        MarkEffect { figures, may_win, may_be_baseline }
+    }
+
     /// All marks (warning signs beside doubtful results of a report), the most serious first.
-    pub const ALL: [Self; 6] =
-        [Self::NothingMeasured, Self::DataLost, Self::NotSteady, Self::FewSamples, Self::ShortLoop, Self::LittleWear];
+    pub const ALL: [Self; 7] =
+        [Self::NothingMeasured, Self::DataLost, Self::NotSteady, Self::NotJudged, Self::FewSamples, Self::ShortLoop, Self::LittleWear];
 
     /// Returns the character of this mark, such as `!`. It stands beside a doubtful result of a report as a warning sign.
     #[must_use]
@@ -39,6 +92,7 @@ impl WarningMark {
             Self::NothingMeasured => "∅",
             Self::DataLost => "✗",
             Self::NotSteady => "!",
+            Self::NotJudged => "‡",
             Self::FewSamples => "?",
             Self::ShortLoop => "§",
             Self::LittleWear => "≈",
@@ -52,6 +106,7 @@ impl WarningMark {
             Self::NothingMeasured => "nothing measured",
             Self::DataLost => "data lost",
             Self::NotSteady => "not steady",
+            Self::NotJudged => "not judged",
             Self::FewSamples => "few samples",
             Self::ShortLoop => "short loop",
             Self::LittleWear => "little wear",
@@ -67,10 +122,13 @@ impl WarningMark {
             Self::NotSteady => {
                 "The run was not steady for all of the measured time: a longer run, or a longer warm-up, may give another figure."
             }
+            Self::NotJudged => {
+                "Collection happened too seldom in this run, or was put off: another length of the run may give quite another figure."
+            }
             Self::FewSamples => "Fewer than ten requests took longer than this percentile: it is a guess.",
             Self::ShortLoop => {
-                "The closed loop had fewer than ten requests for each place of its depth: its rates are those of its begin and end, and may \
-                 be too high."
+                "The closed loop had fewer than ten requests for each place of its depth: its rates are mostly those of its begin \
+                 and end, and may be too low."
             }
             Self::LittleWear => {
                 "Even wear at this write amplification would give this life: the run erased too little (below 20 times a block) to tell."
@@ -87,6 +145,18 @@ mod tests {
     fn documents_have_the_names() {
         for mark in WarningMark::ALL {
             assert_eq!(serde_json::to_value(mark).unwrap(), mark.json_name());
+        }
+    }
+
+    #[test]
+    fn the_book_lists_what_each_mark_bars() {
+        let page = include_str!("../../../../docs/figures.md");
+        for mark in WarningMark::ALL {
+            let row = page.lines().find(|line| line.starts_with(&format!("| `{}` | {} |", mark.json_name(), mark.symbol())));
+            let effect = mark.effect();
+            let baseline = if effect.may_be_baseline { "yes" } else { "no" };
+            let end = format!("| {} | {} | {baseline} |", effect.figures, effect.may_win.words());
+            assert!(row.is_some_and(|row| row.ends_with(&end)), "{}: {row:?} does not end with {end}", mark.json_name());
         }
     }
 }

@@ -89,6 +89,7 @@ impl Report {
         sections.extend(self.streams_section());
         sections.extend(self.time_section());
         sections.extend([self.bandwidth_section(), self.flash.section(self.run_warning_mark()), self.gc.section()]);
+        sections.extend(self.cycles.section());
         if self.lost != LostPagesReport::default() {
             sections.push(self.lost.section());
         }
@@ -114,10 +115,10 @@ impl Report {
     }
 
     /// Returns the mark (a warning sign beside results) that applies to all results of the run. It stands for lost data or, if none were
-    /// lost, for a run that was not steady. Returns `None` if neither applies.
+    /// lost, for a run that was not steady, or else for one that is not judged. Returns `None` if neither applies.
     #[must_use]
     pub fn run_warning_mark(&self) -> Option<WarningMark> {
-        [WarningMark::DataLost, WarningMark::NotSteady].into_iter().find(|mark| self.verdict.has_mark(*mark))
+        [WarningMark::DataLost, WarningMark::NotSteady, WarningMark::NotJudged].into_iter().find(|mark| self.verdict.has_mark(*mark))
     }
 
     /// Formats a value, followed by the mark (a warning sign) that applies to all results of the run, if there is one.
@@ -318,14 +319,24 @@ mod tests {
         let titles: Vec<_> = sections.iter().map(|section| section.title).collect();
         assert_eq!(
             titles,
-            ["Run", "Response time", "Where the time went", "Bandwidth", "Flash", "Garbage collection", "Members", "Simulator"]
+            [
+                "Run",
+                "Response time",
+                "Where the time went",
+                "Bandwidth",
+                "Flash",
+                "Garbage collection",
+                "Cycles of collection, over members",
+                "Members",
+                "Simulator"
+            ]
         );
         for section in &sections {
             for row in &section.rows {
                 assert_eq!(row.values.len(), section.columns.len().max(1), "{}: {}", section.title, row.label);
             }
         }
-        assert_eq!(sections[6].columns, ["0", "1"]);
+        assert_eq!(sections[7].columns, ["0", "1"]);
         let mean = &sections[1].rows[1];
         assert_eq!(
             (mean.label.as_str(), mean.values.as_slice(), mean.unit),

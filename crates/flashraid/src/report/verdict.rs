@@ -101,6 +101,8 @@ pub(super) struct Facts<'a> {
     /// True if data were lost. Failed members left no way to read or write a page of a measured request, or more members failed than the
     /// RAID level survives.
     pub(crate) has_lost_data: bool,
+    /// True if collection happened often enough, and the run did not live on credit.
+    pub(crate) is_judged: bool,
     /// True if a lifetime is projected from too few erases.
     pub(crate) has_little_wear: bool,
 }
@@ -139,6 +141,7 @@ impl Verdict {
             WarningMark::NothingMeasured => is_empty && !facts.has_lost_data,
             WarningMark::DataLost => facts.has_lost_data,
             WarningMark::NotSteady => !is_empty && begins_early,
+            WarningMark::NotJudged => !is_empty && !facts.is_judged,
             WarningMark::FewSamples => !is_empty && is_guess,
             WarningMark::ShortLoop => !is_empty && is_short,
             WarningMark::LittleWear => facts.has_little_wear,

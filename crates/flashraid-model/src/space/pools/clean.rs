@@ -245,6 +245,7 @@ fn first_in_rotation(candidates: u64, from: u32) -> u32 {
 mod tests {
     use super::*;
     use crate::flash::Geometry;
+    use crate::ids::Lpn;
     use crate::space::pools::{BlockPoolScope, BlockPoolsFtlParams, GcAlgorithm, PlaneChoice};
     use crate::space::victim::{CostBenefit, Greedy};
     use proptest::prelude::*;
@@ -272,6 +273,22 @@ mod tests {
             fill_seals_last_block: true,
         };
         PageMapping::filled_in_address_order(&params, 1, 0)
+    }
+
+    /// A block holds 19 pages. Seven pages of one block and three of another one in the same pool are written again.
+    #[test]
+    fn lost_space_costs_the_moves_of_the_emptiest_blocks_of_its_pool() {
+        let mut pools = filled(false);
+        let before = pools.free_units_by_pool();
+        assert_eq!(before, [6 * 19; 4], "five free blocks and an open one");
+        (0..7).chain(38..41).for_each(|page| _ = pools.write(DieId(0), 0, Lpn(page)));
+        let now = pools.free_units_by_pool();
+        assert_eq!(now, [6 * 19 - 10, 6 * 19, 6 * 19, 6 * 19]);
+        // The first block has 12 valid pages and gains 7, the other one has 16 and gains 3.
+        assert_eq!(pools.units_to_program_to_regain(&before), 12 + 16);
+        let with_missing = |missing: u64| pools.units_to_program_to_regain(&[now[0] + missing, 0, 0, 0]);
+        assert_eq!([0, 1, 7, 8, 11].map(with_missing), [0, 2, 12, 12 + 6, 12 + 16], "there is no more to gain than ten pages");
+        assert_eq!(pools.pages_gained_by_clean_of_each_die(), 7 + 1);
     }
 
     proptest! {

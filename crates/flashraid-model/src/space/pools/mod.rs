@@ -27,6 +27,7 @@ mod warm_up;
 use crate::flash::Geometry;
 use crate::ids::{DieId, Lpn};
 use crate::rng::RandomStream;
+use crate::space::free_space::moves_to_gain;
 use crate::space::tables::{LargeTable, prefetch};
 use crate::space::victim::VictimPolicy;
 pub use clean::VictimCollectionWork;
@@ -364,6 +365,37 @@ impl PageMapping {
     pub fn fewest_and_total_free_blocks(&self, die: DieId) -> (u32, u32) {
         let pools = &self.pools[(die.0 * self.pools_per_die) as usize..((die.0 + 1) * self.pools_per_die) as usize];
         (pools.iter().map(|p| p.free_blocks).min().unwrap_or(0), pools.iter().map(|p| p.free_blocks).sum())
+    }
+
+    /// Returns the number of data pages that can be written to each pool before a block must be erased.
+    pub(super) fn free_units_by_pool(&self) -> Vec<u64> {
+        let left = |open: &OpenBlock| u64::from(self.data_pages - open.next_page);
+        let room = |pool: &PoolState| {
+            let open = left(&pool.open) + pool.gc_open.as_ref().map_or(0, left);
+            u64::from(pool.free_blocks) * u64::from(self.data_pages) + open
+        };
+        self.pools.iter().map(room).collect()
+    }
+
+    /// Returns the number of pages that collection would have to move so that each pool has as many free pages as in `earlier`.
+    pub(super) fn units_to_program_to_regain(&self, earlier: &[u64]) -> u64 {
+        let of_pool = |(index, (before, now)): (usize, (&u64, u64))| {
+            let first = index * self.blocks_per_pool as usize;
+            let blocks = first..first + self.blocks_per_pool as usize;
+            let sealed = blocks.filter_map(|block| u32::try_from(self.score[block]).ok().filter(|_| self.score[block] < OPEN_SCORE));
+            moves_to_gain(before.saturating_sub(now), self.data_pages, sealed)
+        };
+        earlier.iter().zip(self.free_units_by_pool()).enumerate().map(of_pool).sum()
+    }
+
+    /// Returns the number of host pages that a clean of each die makes room for, if it takes the block with the fewest valid pages.
+    pub(crate) fn pages_gained_by_clean_of_each_die(&self) -> u64 {
+        let blocks = (self.blocks_per_pool * self.pools_per_die) as usize;
+        let gained = |die: usize| {
+            let least = (die * blocks..(die + 1) * blocks).map(|block| self.score[block]).min().unwrap_or(0);
+            u64::from(self.data_pages).saturating_sub(u64::try_from(least).unwrap_or(0)).max(1)
+        };
+        (0..self.dies.len()).map(gained).sum()
     }
 
     /// Returns the number of erases of every block, in order of die, pool, and block of the pool.

@@ -16,6 +16,7 @@ mod state;
 mod victims;
 mod warm_up;
 
+use super::free_space::moves_to_gain;
 use super::tables::{LargeTable, prefetch};
 use super::victim::VictimPolicy;
 use crate::flash::DieToChannelAssignment;
@@ -203,6 +204,38 @@ impl SuperblockMapping {
     #[inline]
     pub(crate) fn free(&self) -> u32 {
         self.free.len() as u32
+    }
+
+    /// Returns the number of units that can be written before a superblock must be erased, as a list with one entry.
+    pub(crate) fn free_units_by_pool(&self) -> Vec<u64> {
+        let open = (0..self.shape.streams() as usize).map(|stream| {
+            let is_slc = self.shape.slc_superblock_limit.is_some() && stream == self.number_of(Stream::Slc);
+            let units = if is_slc { self.shape.slc_superpage_units() } else { self.shape.mapping_units_per_superpage() };
+            self.open[stream].iter().map(|open| u64::from(open.superpages_left) * u64::from(units)).sum::<u64>()
+        });
+        let free = u64::from(self.free()) * u64::from(self.shape.data_mapping_units_per_superblock());
+        vec![free + open.sum::<u64>()]
+    }
+
+    /// Returns the number of units, with their parity, that collection would have to program to have as many free units as in `earlier`.
+    /// Superblocks that are being collected are the first victims, with what is still valid in them.
+    pub(super) fn units_to_program_to_regain(&self, earlier: &[u64]) -> u64 {
+        let missing = earlier.iter().zip(self.free_units_by_pool()).map(|(before, now)| before.saturating_sub(now)).sum();
+        let victims = self.superblocks.iter().filter(|block| matches!(block.state, State::Sealed | State::Victim));
+        let moves = moves_to_gain(missing, self.shape.data_mapping_units_per_superblock(), victims.map(|block| block.valid));
+        self.with_parity(moves)
+    }
+
+    /// Returns the number of units that the next victim frees, and the number of its moves. It is the one with the fewest valid units.
+    pub(crate) fn units_gained_and_moved_by_next_victim(&self) -> (u64, u64) {
+        let sealed = self.superblocks.iter().filter(|block| block.state == State::Sealed);
+        let moved = u64::from(sealed.map(|block| block.valid).min().unwrap_or(0));
+        (u64::from(self.shape.data_mapping_units_per_superblock()).saturating_sub(moved), moved)
+    }
+
+    /// Returns the number of units that are programmed to store `units` units, including those of parity.
+    pub(crate) fn with_parity(&self, units: u64) -> u64 {
+        (units * u64::from(self.shape.superpages_per_superblock())).div_ceil(u64::from(self.shape.data_superpages()))
     }
 
     pub(crate) fn superblock_of(&self, ppn: u32) -> u32 {

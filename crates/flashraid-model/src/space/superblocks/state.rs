@@ -274,6 +274,20 @@ mod tests {
         }
     }
 
+    /// A superblock has 96 units for data or, with parity, 64.
+    #[test]
+    fn lost_space_costs_the_moves_of_the_emptiest_superblocks() {
+        for (rain, overwritten, expected) in [(false, 0, 0), (false, 48, 48), (false, 96, 0), (true, 32, 48)] {
+            let mut space = warm(0.0, false, rain, APART[0]);
+            let before = space.free_units_by_pool();
+            space.overwrite_untimed((0..overwritten).map(|unit| (unit, 0)));
+            space.end_warm_up_and_close_superpages();
+            assert_eq!(before[0] - space.free_units_by_pool()[0], u64::from(overwritten), "{overwritten} units are written elsewhere");
+            assert_eq!(space.units_to_program_to_regain(&before), expected, "parity {rain}, {overwritten} units");
+            assert_eq!(space.units_to_program_to_regain(&[0]), 0, "there is more than before");
+        }
+    }
+
     /// Damages a state in places where a checksum would not notice. It must be refused or consistent, and never cause a panic.
     #[test]
     fn a_forged_state_is_refused_or_consistent() {

@@ -37,6 +37,10 @@ fn inputs<'a>(measured: &'a MeasuredResults, counts: &'a ArrayCounters, wear: &'
         simulated_ns: measured.end_ns,
         counts,
         unfinished_work_by_member: &[],
+        collection_outlook_by_member: &[],
+        members_without_spares: 2,
+        dies_per_member: 4,
+        units_per_superpage: 0,
         pages_in_cache_at_end: 0,
         wear,
         usage: &[],
@@ -159,7 +163,7 @@ fn figures_are_those_measured() {
         (Some(4.0), Some(4.0), Some(4.0))
     );
     assert_eq!((report.iops.all, report.iops.write), (Some(0.75), Some(0.25)));
-    let marks = vec![WarningMark::NotSteady, WarningMark::FewSamples];
+    let marks = vec![WarningMark::NotSteady, WarningMark::NotJudged, WarningMark::FewSamples];
     assert_eq!(report.verdict, Verdict { marks, ..Verdict::default() }, "three requests say nothing");
     let (all, slowest) = (report.time_us.all.unwrap(), report.time_us.slowest_1_percent.unwrap());
     assert_eq!((all.queue, all.flash, all.total(), slowest.total()), (2.0, 2.0, 4.0, 6.0));
@@ -229,11 +233,15 @@ fn little_wear_is_no_life() {
 /// Data in the buffers of drives, and owed moves, will be programmed later. Data in a write cache have not been sent to a member.
 #[test]
 fn write_amplification_at_most_counts_what_is_owed() {
-    const NOTHING: MemberOwed = MemberOwed { buffered_pages: 0, pages_to_move: 0, remaining_collection_die_ns: 0 };
-    const OWED: [MemberOwed; 2] = [MemberOwed { buffered_pages: 10, pages_to_move: 100, remaining_collection_die_ns: 1_500_000 }, NOTHING];
+    const NOTHING: MemberOwed = MemberOwed { buffered_pages: 0, pages_to_move: 0, credit_pages: 0, remaining_collection_die_ns: 0 };
+    const OWED: [MemberOwed; 2] =
+        [MemberOwed { buffered_pages: 10, pages_to_move: 100, credit_pages: 167, remaining_collection_die_ns: 1_500_000 }, NOTHING];
     let report = example_with(|inputs| (inputs.unfinished_work_by_member, inputs.pages_in_cache_at_end) = (&OWED, 7));
-    assert_eq!((report.flash.write_amplification, report.flash.write_amplification_max), (Some(334.0 / 244.0), Some(444.0 / 254.0)));
-    assert_eq!(report.owed, Owed { buffered_bytes: 17 * 4096, moves_pages: 100, collection_us: 1500.0 });
+    assert_eq!((report.flash.write_amplification, report.flash.write_amplification_max), (Some(334.0 / 244.0), Some(611.0 / 254.0)));
+    assert_eq!(
+        report.owed,
+        Owed { buffered_bytes: 17 * 4096, moves_pages: 100, credit_pages: 167, credit_share: Some(0.5), collection_us: 1500.0 }
+    );
 }
 
 #[test]

@@ -97,6 +97,9 @@ impl PageContext<'_> {
         if needed {
             self.note_needed_clean(at);
         }
+        if let Some(agent) = &mut self.parts.agent {
+            agent.count_cycle_of_collection(at);
+        }
         let state = &mut self.own.dies[die.index()];
         let begins_collection = state.clean_ended[scope as usize] != at;
         self.parts.counters.erases += 1;

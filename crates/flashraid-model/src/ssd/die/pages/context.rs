@@ -123,7 +123,7 @@ impl PageDies {
         let immediate = self.immediate.iter().map(|die| die.cleaning_left_ns(now));
         let in_steps = (0..self.dies.len() as u32).map(|die| self.cleans_left(pools, preemptive, now, DieId(die)));
         let (moves_pages, collection_ns) = in_steps.fold((0, immediate.sum()), |(pages, ns), die| (pages + die.0, ns + die.1));
-        PendingFlashWork { buffered_pages: 0, pages_to_move: moves_pages, remaining_collection_die_ns: collection_ns }
+        PendingFlashWork { pages_to_move: moves_pages, remaining_collection_die_ns: collection_ns, ..Default::default() }
     }
 
     /// Returns the counters of the mechanisms, summed over the dies.

@@ -45,6 +45,13 @@ impl SuperpageContext<'_> {
         of_superblocks.victims_for_wear_levelling += u64::from(reason == Some(Reason::Wear));
     }
 
+    /// Counts the forced cycle or turn in progress, because something is collected in it.
+    fn count_cycle(&mut self, now: TimeNs) {
+        if let Some(agent) = &mut self.parts.agent {
+            agent.count_cycle_of_collection(now);
+        }
+    }
+
     /// Starts to read parts of victims while credits (or urgent need) and room allow it.
     ///
     /// The last units of a victim wait for those of the next victim to fill a superpage. They do not wait if space is needed and no more
@@ -58,8 +65,12 @@ impl SuperpageContext<'_> {
             match self.own.collection.next(self.media, need) {
                 Next::Nothing => break,
                 Next::Victim(reason) => self.count_victim(reason),
-                Next::AllMovesBegun(block) => self.erase_if_empty(now, block),
+                Next::AllMovesBegun(block) => {
+                    self.count_cycle(now);
+                    self.erase_if_empty(now, block);
+                }
                 Next::ReadVictimSuperpage(id) => {
+                    self.count_cycle(now);
                     let units = self.own.collection.parts[id].units.count_ones();
                     self.front.ask_core_for_part(now, id, units, self.out);
                 }

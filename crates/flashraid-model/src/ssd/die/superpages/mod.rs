@@ -139,7 +139,7 @@ impl SuperpageDies {
         let pages_per_mapping_unit = u64::from(self.params.pages_per_mapping_unit);
         let units = self.collection.owed_units() + self.collection.units_on_their_way();
         let collection_ns = self.dies.iter().map(|die| self.collection_left_ns(media, now, die)).sum();
-        PendingFlashWork { buffered_pages: 0, pages_to_move: units * pages_per_mapping_unit, remaining_collection_die_ns: collection_ns }
+        PendingFlashWork { pages_to_move: units * pages_per_mapping_unit, remaining_collection_die_ns: collection_ns, ..Default::default() }
     }
 
     /// Returns the counters of the mechanisms, summed over the dies.
