@@ -15,6 +15,7 @@ mod fit;
 mod help;
 mod hostile;
 mod import;
+mod judged;
 mod logs;
 mod marks;
 #[cfg(unix)]

@@ -1,25 +1,33 @@
 //! Summarises a comparison in a sentence for each workload. The rule is in docs/figures.md; a test compares the sentences with the table.
 
+use serde_json::Value;
+
 use super::judge::{MEAN, TAILS, Trend, Workload};
 use super::{Estimate, Grid};
 use crate::figures::CAPACITY;
 use crate::number;
+use flashraid::study::{AxisKind, axis_kind};
 
 /// Largest number of names in one list of a sentence.
 const NAMES_MAX: usize = 4;
+
+/// Largest number of points that a sentence lays out beside each other.
+const RESOURCES_MAX: usize = 6;
+/// Greatest relative difference of means at which an assumption does not matter.
+const ASSUMPTION_SPREAD_MAX: f64 = 0.05;
 
 /// Figures that a remedy may make worse, and their names in the sentence.
 const PRICES: [(&str, &str); 2] = [("/flash/write_amplification", "write amplification"), (CAPACITY, "capacity")];
 
 impl Grid {
-    /// Returns a sentence for each workload: which remedy wins in mean and tail, and how the others do. Returns nothing if a workload has
-    /// only one point.
+    /// Returns a sentence for each workload: which remedy wins in mean and tail, and how the others do. If each workload has only one
+    /// point, nothing is a remedy, and a single sentence puts the points beside each other.
     pub fn conclusions(&self) -> Vec<String> {
         let workloads = self.workloads();
         // All workloads have the same combinations of remedies.
         let is_contest = |workload: &Workload| workload.points.len() > 1;
         if !workloads.iter().all(is_contest) {
-            return Vec::new();
+            return self.side_by_side().map(|text| format!("{text}.")).into_iter().collect();
         }
         let several = workloads.len() > 1;
         let sentence = |workload: &Workload| {
@@ -27,6 +35,65 @@ impl Grid {
             Some(if several { format!("{}: {text}.", workload.name) } else { format!("{text}.") })
         };
         workloads.iter().map(sentence).collect::<Option<Vec<String>>>().unwrap_or_default()
+    }
+}
+
+impl Grid {
+    /// Returns a sentence about points that do not differ in remedies. Resources are laid out, loads are told apart, and assumptions should
+    /// not matter. Returns `None` if there is nothing to put beside each other.
+    fn side_by_side(&self) -> Option<String> {
+        if self.points.len() < 2 || self.points.iter().any(|point| !point.is_measured()) {
+            return None;
+        }
+        let keys: Vec<&str> = self.axes.iter().filter(|axis| axis.values.len() > 1).map(|axis| axis.key.as_str()).collect();
+        let is_any = |kind: AxisKind| keys.iter().any(|key| axis_kind(key) == kind);
+        match () {
+            () if is_any(AxisKind::Remedy) => None,
+            () if is_any(AxisKind::Load) => Some("points under different loads are not compared".to_owned()),
+            () if is_any(AxisKind::Resource) => {
+                let offers = (0..self.points.len().min(RESOURCES_MAX)).map(|point| self.offer(point)).collect::<Vec<_>>().join("; ");
+                let more = self.points.len().saturating_sub(RESOURCES_MAX);
+                let rest = if more > 0 { format!("; {more} more in the table") } else { String::new() };
+                Some(format!("resources, of which none is better for all: {offers}{rest}"))
+            }
+            () => self.spread_over_assumptions(&list(keys.iter().map(|key| (*key).to_owned()))),
+        }
+    }
+
+    /// Returns what a point offers: its capacity, the failures that it survives, and its response times.
+    fn offer(&self, index: usize) -> String {
+        let point = &self.points[index];
+        let mean_of = |pointer: &str| point.estimate(pointer).map(|estimate| estimate.mean);
+        let level = point.reports.first().and_then(|report| report["config"]["array"]["level"].as_str());
+        let survives = match level {
+            Some("raid6") => Some("survives any two failures"),
+            Some("raid1" | "raid10" | "raid4" | "raid5") => Some("survives any one failure"),
+            Some(_) => Some("survives no failure"),
+            None => None,
+        };
+        let capacity = mean_of(CAPACITY).map(number::capacity);
+        let tail = TAILS.into_iter().find(|(pointer, _)| !point.is_guess(pointer) && mean_of(pointer).is_some());
+        let tail = tail.and_then(|(pointer, name)| Some(format!("{name} {}", number::duration_us(mean_of(pointer)?))));
+        let mean = mean_of(MEAN).map(|mean| format!("mean {}", number::duration_us(mean)));
+        let doubt = (!point.is_judged()).then(|| "not judged".to_owned());
+        let parts: Vec<String> = [capacity, survives.map(str::to_owned), mean, tail, doubt].into_iter().flatten().collect();
+        format!("{}: {}", point.label(), parts.join(", "))
+    }
+
+    /// Returns a sentence that says if assumptions matter, if all points are judged.
+    fn spread_over_assumptions(&self, keys: &str) -> Option<String> {
+        let means: Vec<f64> =
+            self.points.iter().filter(|point| point.is_judged()).filter_map(|point| Some(point.estimate(MEAN)?.mean)).collect();
+        if means.len() < self.points.len() {
+            return None;
+        }
+        let (least, most) = (means.iter().copied().reduce(f64::min)?, means.iter().copied().reduce(f64::max)?);
+        let [from, to] = [least, most].map(number::duration_us);
+        let matters = most > least * (1.0 + ASSUMPTION_SPREAD_MAX);
+        Some(match matters {
+            true => format!("{keys} matters, although it is only an assumption: means lie between {from} and {to}"),
+            false => format!("{keys} does not matter: means lie between {from} and {to}"),
+        })
     }
 }
 
@@ -49,6 +116,8 @@ struct Contest<'a> {
     yardsticks: Vec<Contestant>,
     lost: Vec<usize>,
     unmeasured: Vec<usize>,
+    /// Points that the comparison does not speak of, because collection happened too seldom in them.
+    not_judged: Vec<usize>,
 }
 
 impl<'a> Contest<'a> {
@@ -60,6 +129,7 @@ impl<'a> Contest<'a> {
         let is = |test: fn(&super::Point) -> bool| move |point: &usize| test(&grid.points[*point]);
         let (unmeasured, rest): (Vec<usize>, Vec<usize>) = workload.points.iter().partition(|point| !is(super::Point::is_measured)(point));
         let (lost, rest): (Vec<usize>, Vec<usize>) = rest.into_iter().partition(is(super::Point::has_lost));
+        let (rest, not_judged): (Vec<usize>, Vec<usize>) = rest.into_iter().partition(|point| grid.may_speak_of(*point));
         let others: Vec<usize> = rest.iter().copied().filter(|point| *point != baseline).collect();
         let is_supported = |(pointer, _): &(&str, &str)| {
             rest.iter().all(|point| grid.points[*point].figure(pointer).is_some() && !grid.points[*point].is_guess(pointer))
@@ -71,13 +141,18 @@ impl<'a> Contest<'a> {
         };
         let (yardsticks, contestants): (Vec<usize>, Vec<usize>) = others.into_iter().partition(is(super::Point::is_yardstick));
         let [contestants, yardsticks] = [contestants, yardsticks].map(|points| points.into_iter().filter_map(contestant).collect());
-        Some(Contest { grid, baseline, tail, contestants, yardsticks, lost, unmeasured })
+        Some(Contest { grid, baseline, tail, contestants, yardsticks, lost, unmeasured, not_judged })
     }
 
     fn sentence(&self) -> String {
         let mut parts = Vec::new();
         if self.lost.contains(&self.baseline) || self.unmeasured.contains(&self.baseline) {
             parts.push(format!("nothing can be compared with {}", self.name(self.baseline)));
+        } else if self.not_judged.contains(&self.baseline) {
+            let base = self.name(self.baseline);
+            parts.push(format!("no point is compared with {base}, the table has absolute figures only"));
+        } else if self.contestants.is_empty() && self.not_judged.iter().any(|point| !self.grid.points[*point].is_yardstick()) {
+            parts.push(format!("no point can be compared with {}", self.name(self.baseline)));
         } else if !self.contestants.is_empty() {
             parts.extend(self.verdict());
         }
@@ -182,7 +257,7 @@ impl<'a> Contest<'a> {
 
     /// Returns the clauses about the others: longer times, lost data, doubts, and the yardstick.
     fn clauses(&self) -> Vec<String> {
-        let is_base_in = !self.lost.contains(&self.baseline) && !self.unmeasured.contains(&self.baseline);
+        let is_base_in = ![&self.lost, &self.unmeasured, &self.not_judged].iter().any(|points| points.contains(&self.baseline));
         let named = |what: &str, points: &[usize]| {
             (!points.is_empty()).then(|| format!("{what}: {}", list(points.iter().map(|point| self.name(*point)))))
         };
@@ -190,10 +265,12 @@ impl<'a> Contest<'a> {
         let rests_on = std::iter::once(self.baseline).chain(self.winners().into_iter().map(|winner| winner.point));
         let marked: Vec<usize> = rests_on.filter(|point| is_base_in && self.grid.points[*point].is_unsteady()).collect();
         let tail = self.tail.map_or("tail", |(_, name)| name);
-        let yardstick = self.yardsticks.first().map(|one| {
+        let yardstick = self.yardstick().map(|one| {
             let of_tail = one.tail.map_or(String::new(), |ratio| format!(", {tail} {}", change(ratio)));
             let against = if self.contestants.is_empty() { format!(" against {}", self.name(self.baseline)) } else { String::new() };
-            format!("collection in 0 s, the yardstick: mean {}{of_tail}{against}", change(one.mean))
+            let remedies = self.grid.axes.iter().filter(|axis| axis_kind(&axis.key) == AxisKind::Remedy);
+            let name = if remedies.count() > 1 { format!(" {}", self.name(one.point)) } else { String::new() };
+            format!("collection in 0 s, the yardstick{name}: mean {}{of_tail}{against}", change(one.mean))
         });
         let longer = if is_base_in { self.longer(tail) } else { Vec::new() };
         let rest = [
@@ -202,7 +279,58 @@ impl<'a> Contest<'a> {
             named("marked !", &marked),
             yardstick.filter(|_| is_base_in),
         ];
-        longer.into_iter().chain(rest.into_iter().flatten()).collect()
+        let doubted_but_faster = if is_base_in { self.doubted_but_faster() } else { Vec::new() };
+        doubted_but_faster.into_iter().chain(longer).chain(rest.into_iter().flatten()).chain(self.shortfall()).collect()
+    }
+
+    /// Returns the yardstick of the first winner or, without winners, of the baseline: the same point with collection that takes no time.
+    fn yardstick(&self) -> Option<Contestant> {
+        let point = self.winners().first().map_or(self.baseline, |winner| winner.point);
+        let differs_in_scheme_only = |yardstick: &usize| {
+            let settings = [*yardstick, point].map(|point| &self.grid.points[point].settings);
+            let mut differing = settings[0].iter().zip(settings[1]).filter(|(one, other)| one != other);
+            differing.all(|(one, _)| one.selects_ideal_coordination())
+        };
+        let own = self.yardsticks.iter().find(|one| differs_in_scheme_only(&one.point));
+        own.or_else(|| self.yardsticks.first().filter(|_| self.grid.axes.len() < 2)).copied()
+    }
+
+    /// Returns the clauses about points that may not win and have a shorter mean than the winner or, without one, than the baseline.
+    fn doubted_but_faster(&self) -> Vec<String> {
+        let winners = self.winners();
+        let reference = winners.first().map_or(self.baseline, |winner| winner.point);
+        let is_faster = |point: &usize| {
+            let is_candidate = !winners.iter().any(|winner| winner.point == *point) && !self.grid.points[*point].is_yardstick();
+            let ratio = self.grid.unjudged_ratio(*point, reference, MEAN).filter(|_| is_candidate);
+            ratio.is_some_and(|ratio| Trend::of(MEAN, ratio) == Trend::Less)
+        };
+        let unsteady = self.contestants.iter().map(|one| one.point).filter(|point| self.grid.points[*point].is_unsteady());
+        let groups =
+            [("judged", self.not_judged.iter().copied().filter(is_faster).collect()), ("steady", unsteady.filter(is_faster).collect())];
+        let clause = |(doubt, points): (&str, Vec<usize>)| {
+            let names = list(points.iter().map(|point| self.name(*point)));
+            match points.len() {
+                0 => None,
+                1 => Some(format!("a point that is not {doubt} is faster: {names}")),
+                2 => Some(format!("two points that are not {doubt} are faster: {names}")),
+                count => Some(format!("{count} points that are not {doubt} are faster: {names}")),
+            }
+        };
+        groups.into_iter().filter_map(clause).collect()
+    }
+
+    /// Returns the clauses that say which points are not judged, what is missing in one of them, and how long a run has to be.
+    fn shortfall(&self) -> Vec<String> {
+        let needed = |point: &&usize| {
+            let needed = |report: &Value| report["cycles"]["requests_until_judged"].as_u64();
+            self.grid.points[**point].reports.iter().filter_map(needed).max().unwrap_or(0)
+        };
+        let Some(farthest) = self.not_judged.iter().rev().max_by_key(needed) else { return Vec::new() };
+        let sentence = self.grid.points[*farthest].shortfall_sentence(&self.name(*farthest)).unwrap_or_default();
+        match self.not_judged.len() {
+            1 => vec![format!("not judged: {sentence}")],
+            _ => vec![format!("not judged: {}", list(self.not_judged.iter().map(|point| self.name(*point)))), sentence],
+        }
     }
 
     /// Returns the clauses about those that lengthen the tail or the mean; one list if both are the same.

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::{Axis, Estimate, Grid, Point, Setting};
-use crate::figures::{Better, Figure};
+use crate::figures::{Better, CAPACITY, Figure};
 use crate::results::RESULT_KEY;
-use flashraid::report::WarningMark;
+use flashraid::report::{Cycles, Shortfall, WarningMark};
 use flashraid::study::must_match_for_comparison;
 
 /// JSON pointer to the figure that points are judged by first.
@@ -17,6 +17,10 @@ pub(super) const TAILS: [(&str, &str); 2] = [("/response_us/all/p99_9", "p99.9")
 const CHANGE_MIN: f64 = 0.05;
 /// Smallest factor that counts for a response time without an interval.
 const FACTOR_MIN: f64 = 1.25;
+/// Greatest relative difference of programs and erases at which two points count as having the same flash work.
+const SAME_WORK_MAX: f64 = 0.01;
+/// Table of keys that choose where reads are served. Points that differ only in them collect alike.
+const READ_KEYS: &str = "read.";
 
 /// Direction of a change, as far as it is certain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,9 +110,32 @@ impl Grid {
         workloads.into_iter().map(grid).collect()
     }
 
-    /// Returns the ratio of a figure of a point to that of another point. Several seeds are paired. With one seed, the interval comes from
-    /// Student's t of ten pairs of batches, if the report has batches.
+    /// Returns true if a comparison may speak of two points. Both must be judged. Points with the same flash work that differ only in where
+    /// reads are served can also be compared, because collection affects them alike.
+    pub fn are_comparable(&self, own: usize, base: usize) -> bool {
+        let is_other = own != base;
+        let [own, base] = [own, base].map(|point| &self.points[point]);
+        (own.is_judged() && base.is_judged()) || (is_other && own.differs_only_in_reads(base))
+    }
+
+    /// Returns true if a comparison may speak of a point: it can be compared with its baseline, or with some point whose baseline it is.
+    pub fn may_speak_of(&self, point: usize) -> bool {
+        let is_its = |(other, baseline): (usize, &usize)| *baseline == point && other != point && self.are_comparable(other, point);
+        self.points[point].is_judged()
+            || (self.baselines[point] != point && self.are_comparable(point, self.baselines[point]))
+            || self.baselines.iter().enumerate().any(is_its)
+    }
+
+    /// Returns the ratio of a figure of a point to that of another point; `None` if they cannot be compared. The capacity can always be
+    /// compared.
     pub fn ratio(&self, own: usize, base: usize, pointer: &str) -> Option<Estimate> {
+        if pointer == CAPACITY || self.are_comparable(own, base) { self.unjudged_ratio(own, base, pointer) } else { None }
+    }
+
+    /// Returns the ratio of a figure of a point to that of another point, whether they are judged or not.
+    ///
+    /// Several seeds are paired. With one seed, the interval comes from Student's t of ten pairs of batches, if the report has batches.
+    pub(super) fn unjudged_ratio(&self, own: usize, base: usize, pointer: &str) -> Option<Estimate> {
         let (own, base) = (&self.points[own], &self.points[base]);
         let (values, bases) = (own.figure(pointer)?, base.figure(pointer)?);
         let ratio = Estimate::from_ratios(&values, &bases)?;
@@ -147,14 +174,45 @@ impl Point {
 
     /// Returns true if the mark holds with some seed.
     fn has(&self, mark: WarningMark) -> bool {
-        let marks =
-            |report: &Value| report["verdict"]["marks"].as_array().is_some_and(|marks| marks.iter().any(|name| name == mark.json_name()));
-        self.reports.iter().any(marks)
+        self.reports.iter().any(|report| has_mark(report, mark))
     }
 
     /// Returns true if data were lost.
     pub fn has_lost(&self) -> bool {
         self.has(WarningMark::DataLost)
+    }
+
+    /// Returns true if collection happened often enough with every seed, and no run lived on credit.
+    pub fn is_judged(&self) -> bool {
+        !self.has(WarningMark::NotJudged)
+    }
+
+    /// Returns what is missing so that the point is judged, as a sentence without a full stop; `None` if it is judged.
+    pub fn shortfall_sentence(&self, name: &str) -> Option<String> {
+        let is_marked = |report: &&Value| has_mark(report, WarningMark::NotJudged);
+        let report = self.reports.iter().find(is_marked)?;
+        let cycles: Cycles = serde_json::from_value(report["cycles"].clone()).unwrap_or_default();
+        let shortfall: Option<Shortfall> = cycles.shortfall(report["owed"]["credit_share"].as_f64());
+        let sentence = shortfall.map_or_else(|| format!("{name} is not judged"), |it| it.sentence(name, cycles.requests_until_judged));
+        let way = if report["config"]["workload"]["kind"] == "trace" { "a longer trace" } else { "workload.requests" };
+        Some(if cycles.requests_until_judged.is_some() { format!("{sentence} ({way})") } else { sentence })
+    }
+
+    /// Returns true if two points differ only in where reads are served, and have the same flash work with each seed.
+    fn differs_only_in_reads(&self, other: &Point) -> bool {
+        let is_alike = |(own, other): (&Setting, &Setting)| own == other || own.key.starts_with(READ_KEYS);
+        let work = |report: &Value| {
+            let of = |name: &str| report["flash"][name].as_f64();
+            Some([of("host_pages_written")? + of("gc_pages_moved")?, of("erases")?])
+        };
+        let is_same_work = |(own, other): (&Value, &Value)| {
+            let near = |(own, other): (f64, f64)| (own - other).abs() <= SAME_WORK_MAX * own.max(other);
+            work(own).zip(work(other)).is_some_and(|(own, other)| own.into_iter().zip(other).all(near))
+        };
+        !self.settings.is_empty()
+            && self.settings.iter().zip(&other.settings).all(is_alike)
+            && self.reports.len() == other.reports.len()
+            && self.reports.iter().zip(&other.reports).all(is_same_work)
     }
 
     /// Returns true if requests were measured with every seed.
@@ -175,7 +233,7 @@ impl Point {
     /// Returns the marks that concern all figures of the point.
     fn doubtful(&self) -> impl Iterator<Item = WarningMark> {
         let unmeasured = (!self.is_measured()).then_some(WarningMark::NothingMeasured);
-        let rest = [WarningMark::DataLost, WarningMark::NotSteady].into_iter().filter(|mark| self.has(*mark));
+        let rest = [WarningMark::DataLost, WarningMark::NotSteady, WarningMark::NotJudged].into_iter().filter(|mark| self.has(*mark));
         unmeasured.into_iter().chain(rest)
     }
 
@@ -208,6 +266,11 @@ impl Point {
         let values: Option<Vec<f64>> = report["batches"][key].as_array()?.iter().map(Value::as_f64).collect();
         values.filter(|values| values.len() > 1)
     }
+}
+
+/// Returns true if a report has the mark.
+pub(super) fn has_mark(report: &Value, mark: WarningMark) -> bool {
+    report["verdict"]["marks"].as_array().is_some_and(|marks| marks.iter().any(|name| name == mark.json_name()))
 }
 
 /// Returns half of the confidence interval of the mean of batches. It is exactly zero if they are equal, without a rounding error.

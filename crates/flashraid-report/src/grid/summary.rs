@@ -9,12 +9,14 @@ use crate::figures::{self, CAPACITY, Figure};
 use crate::number;
 use crate::sheet::{Cell, Sheet, Tone};
 use crate::text;
-use flashraid::load_rise::LoadRiseUntilGcMatters;
+use flashraid::load_rise::{LoadRiseUntilGcMatters, busy_share_of_busiest_second};
 use flashraid::report::{FEW_SAMPLES_MARK, WarningMark};
 use flashraid::study::must_match_for_comparison;
 
 /// Marks a figure that is worse than the baseline's.
 pub const WORSE: &str = " ▲";
+/// Stands in place of a change that a comparison does not speak of.
+pub const NOT_JUDGED: &str = "not judged";
 /// Characters of a little bar at least, or there is none, and at most.
 const BAR_MIN: usize = 5;
 const BAR_MAX: usize = 20;
@@ -174,6 +176,7 @@ impl Grid {
                 let cell = |point: &usize| match self.ratio_to_baseline(*point, mean) {
                     _ if self.baselines[*point] == *point => "".into(),
                     Some(ratio) => self.toned(*point, mean, ratio, number::change(ratio.mean, ratio.interval_half_width)),
+                    None if !self.are_comparable(*point, self.baselines[*point]) => NOT_JUDGED.into(),
                     None => "–".into(),
                 };
                 ("change".to_owned(), order.iter().map(cell).collect())
@@ -234,7 +237,9 @@ impl Grid {
 
     /// A cell that is green or red by its ratio; where its point or the baseline is marked the colour would say too much.
     pub(super) fn toned(&self, point: usize, figure: &Figure, ratio: Estimate, text: String) -> Cell {
-        let is_marked = [point, self.baselines[point]].iter().any(|point| !self.points[*point].marks().is_empty());
+        // Points without a verdict have no ratio, or can be compared in spite of their mark.
+        let is_doubted = |point: &usize| self.points[*point].marks().chars().any(|mark| !WarningMark::NotJudged.symbol().contains(mark));
+        let is_marked = [point, self.baselines[point]].iter().any(is_doubted);
         let trend = Trend::of(figure.pointer, ratio);
         let tone = match () {
             () if is_marked => Tone::Plain,
@@ -323,20 +328,20 @@ impl Grid {
         let line = |workload: &super::Workload| {
             let real = workload.points.iter().find(|point| !self.points[**point].is_yardstick())?;
             let report = self.points[*real].reports.first()?;
-            let members = report["over_time"]["members"].as_array()?.iter();
-            let mean = |member: &Value| {
-                let shares: Vec<f64> = member["utilisation"].as_array()?.iter().filter_map(Value::as_f64).collect();
-                Some(shares.iter().sum::<f64>() / shares.len() as f64).filter(|mean| mean.is_finite())
-            };
-            let busy = members.filter_map(mean).reduce(f64::max)?;
+            let members = report["over_time"]["members"].as_array()?;
+            let shares_of = |member: &Value| member["utilisation"].as_array()?.iter().map(Value::as_f64).collect::<Option<Vec<f64>>>();
+            let shares: Vec<Vec<f64>> = members.iter().filter_map(shares_of).filter(|shares| !shares.is_empty()).collect();
+            let busy = shares.iter().map(|shares| shares.iter().sum::<f64>() / shares.len() as f64).reduce(f64::max)?;
+            let interval_ms = report["over_time"]["interval_ms"].as_f64()?;
+            let busiest_second = shares.iter().filter_map(|shares| busy_share_of_busiest_second(shares, interval_ms)).reduce(f64::max)?;
             let share = |of: &str| {
                 let parts = report["time_us"][of].as_object()?;
                 let total: f64 = parts.values().filter_map(Value::as_f64).sum();
                 Some(parts.get("collection")?.as_f64()? / total.max(f64::MIN_POSITIVE))
             };
             let collection = ["all", "slowest_1_percent"].iter().filter_map(|of| share(of)).fold(0.0, f64::max);
-            let idle =
-                LoadRiseUntilGcMatters::from_busy_fractions(busy, busy, collection).filter(|_| report["verdict"]["load"] == "stable")?;
+            let idle = LoadRiseUntilGcMatters::from_busy_fractions(busy, busiest_second, collection)
+                .filter(|_| report["verdict"]["load"] == "stable")?;
             Some(if several { format!("{}: {idle}", workload.name) } else { idle.to_string() })
         };
         workloads.iter().filter_map(line).collect()

@@ -3,12 +3,13 @@
 use flashraid_model::metrics::breakdown::RESPONSE_TIME_CAUSE_NAMES;
 use serde_json::{Map, Value, json};
 
+use super::judge::has_mark;
 use super::{AxisUnit, Estimate, Grid, Point};
 use crate::data::Table;
 use crate::figures::{self, Figure, Unit};
 use crate::number;
 use crate::sheet::{Cell, Sheet};
-use flashraid::report::FEW_SAMPLES_MARK;
+use flashraid::report::{FEW_SAMPLES_MARK, WarningMark};
 
 /// Percentiles and extremes that points have in files, for each kind of request.
 const PERCENTILES: [&str; 8] = ["mean", "p50", "p90", "p95", "p99", "p99_9", "p99_99", "max"];
@@ -108,7 +109,14 @@ impl Grid {
             });
             (figure.key(), value)
         });
-        json!({ "settings": settings(point), "baseline": settings(baseline), "figures": figures.collect::<Map<_, _>>() })
+        let not_judged = point.shortfall_sentence(&point.label());
+        json!({
+            "settings": settings(point),
+            "baseline": settings(baseline),
+            "judged": self.may_speak_of(index),
+            "not_judged": not_judged.filter(|_| !self.may_speak_of(index)),
+            "figures": figures.collect::<Map<_, _>>(),
+        })
     }
 
     /// A row for each point and seed: the varied keys, the seed and every figure.
@@ -164,6 +172,9 @@ impl Grid {
         };
         table.text("verdict.load", text("/verdict/load"));
         table.truth("verdict.steady", rows.iter().map(|(_, report)| report.pointer("/verdict/steady").and_then(Value::as_bool)));
+        table.truth("verdict.judged", rows.iter().map(|(_, report)| Some(!has_mark(report, WarningMark::NotJudged))));
+        table.whole("cycles.requests_until_judged", rows.iter().map(|(_, report)| report["cycles"]["requests_until_judged"].as_u64()));
+        table.number("owed.credit_share", rows.iter().map(|(_, report)| report["owed"]["credit_share"].as_f64()));
         table.text("verdict.deepest_percentile", text("/verdict/deepest_percentile"));
         table.text("verdict.marks", rows.iter().map(|(_, report)| marks(report)));
         table

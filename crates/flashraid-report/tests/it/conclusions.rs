@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use flashraid::report::{MayWin, WarningMark};
 use flashraid::study::all_combinations;
 use flashraid_report::grid::{Axis, Grid, Point};
 use serde_json::{Value, json};
@@ -24,6 +25,7 @@ struct Made {
     amplification: f64,
     load: &'static str,
     steady: bool,
+    judged: bool,
     lost: u64,
 }
 
@@ -36,6 +38,7 @@ const PLAIN: Made = Made {
     amplification: 1.5,
     load: "stable",
     steady: true,
+    judged: true,
     lost: 0,
 };
 
@@ -60,7 +63,12 @@ impl Made {
             if self.requests == 0 {
                 all = json!({ "count": 0, "mean": null, "p99": null, "p99_9": null });
             }
-            let marks = [(self.requests == 0, "nothing measured"), (self.lost > 0, "data lost"), (!self.steady, "not steady")];
+            let marks = [
+                (self.requests == 0, "nothing measured"),
+                (self.lost > 0, "data lost"),
+                (!self.steady, "not steady"),
+                (!self.judged, "not judged"),
+            ];
             let marks: Vec<&str> = marks.into_iter().filter(|(holds, _)| *holds).map(|(_, name)| name).collect();
             let mut report = json!({
                 "seed": seed + 1,
@@ -106,7 +114,7 @@ fn grid(keys: &[&str], points: Vec<Made>) -> Grid {
 
 /// Returns true for keys of the tests that describe the workload, and no remedy.
 fn given(key: &str) -> bool {
-    key == "seed" || key == "array.members" || key.starts_with("workload.")
+    ["seed", "array.members", "array.level", "ssd.scale"].contains(&key) || key.starts_with("workload.")
 }
 
 fn name(point: &Point) -> String {
@@ -171,6 +179,10 @@ fn marked(point: &Point) -> bool {
     point.reports.iter().any(|report| report["verdict"]["steady"] == false || report["verdict"]["load"] == "unstable")
 }
 
+fn is_judged(point: &Point) -> bool {
+    point.reports.iter().all(|report| report["verdict"]["marks"].as_array().unwrap().iter().all(|mark| mark != "not judged"))
+}
+
 /// Content of the sentence about one workload, by the rule.
 #[derive(Debug, Default, PartialEq)]
 struct Expected {
@@ -179,6 +191,7 @@ struct Expected {
     longer_mean: Names,
     lost: Names,
     unmeasured: Names,
+    not_judged: Names,
     marked: Names,
     yardstick: bool,
 }
@@ -190,8 +203,10 @@ fn names(points: &[&Point], test: impl Fn(&&&Point) -> bool) -> Names {
 
 fn expected(points: &[&Point], base: &Point) -> Expected {
     let measured: Vec<&Point> = points.iter().filter(|point| !values(point, "mean").is_empty()).copied().collect();
-    let usable: Vec<&Point> = measured.iter().filter(|point| !lost(point)).copied().collect();
+    let whole: Vec<&Point> = measured.iter().filter(|point| !lost(point)).copied().collect();
+    let usable: Vec<&Point> = whole.iter().filter(|point| is_judged(point)).copied().collect();
     let mut expected = Expected {
+        not_judged: names(&whole, |point| !is_judged(point)),
         lost: names(&measured, |point| lost(point)),
         unmeasured: names(points, |point| values(point, "mean").is_empty()),
         ..Expected::default()
@@ -286,6 +301,8 @@ fn read(sentence: &str) -> Said {
             said.expected.lost = listed(rest);
         } else if let Some(rest) = part.strip_prefix("nothing measured: ") {
             said.expected.unmeasured = listed(rest);
+        } else if let Some(rest) = part.strip_prefix("not judged: ") {
+            said.expected.not_judged = listed(rest.strip_suffix(" is not judged").unwrap_or(rest));
         } else if let Some(rest) = part.strip_prefix("marked !: ") {
             said.expected.marked = listed(rest);
         } else if part.starts_with("collection in 0 s, the yardstick: ") {
@@ -307,6 +324,7 @@ fn comparisons() -> Vec<(&'static str, Grid)> {
     };
     let lose = |made: Made| with(made, |made| (made.lost, made.load) = (5, "data lost"));
     let unsteady = |made: Made| with(made, |made| made.steady = false);
+    let unjudged = |made: Made| with(made, |made| made.judged = false);
     let piled = |made: Made| with(made, |made| (made.load, made.steady) = ("unstable", false));
     let nothing = |made: Made| with(made, |made| made.requests = 0);
     let few = |made: Made, requests: u64| Made { requests, ..made };
@@ -337,6 +355,10 @@ fn comparisons() -> Vec<(&'static str, Grid)> {
         ("a baseline that lost data", grid(s3, vec![lose(made(1000.0, 4000.0)), made(10.0, 40.0), made(800.0, 3000.0)])),
         ("nothing measured", grid(s3, vec![made(1000.0, 4000.0), nothing(made(10.0, 40.0)), made(800.0, 3000.0)])),
         ("marked ones come after", grid(s3, vec![made(1000.0, 4000.0), unsteady(made(10.0, 40.0)), made(800.0, 3000.0)])),
+        ("points that are not judged win nothing", grid(s3, vec![made(1000.0, 4000.0), unjudged(made(10.0, 40.0)), made(800.0, 3000.0)])),
+        ("only the baseline is judged", grid(s3, vec![made(1000.0, 4000.0), unjudged(made(10.0, 40.0)), unjudged(made(9.0, 30.0))])),
+        ("a baseline that is not judged", grid(s3, vec![unjudged(made(1000.0, 4000.0)), made(10.0, 40.0), made(800.0, 3000.0)])),
+        ("none is judged", grid(s3, three([(1000.0, 4000.0), (250.0, 2000.0), (600.0, 3000.0)]).into_iter().map(unjudged).collect())),
         ("all marked", grid(s3, three([(1000.0, 4000.0), (250.0, 2000.0), (600.0, 3000.0)]).into_iter().map(piled).collect())),
         ("a marked baseline", grid(s3, vec![piled(made(1000.0, 4000.0)), made(250.0, 2000.0), made(600.0, 3000.0)])),
         (
@@ -407,6 +429,7 @@ fn comparisons() -> Vec<(&'static str, Grid)> {
             let mut made = made(100.0 + 900.0 * at(point, 1), 500.0 + 4000.0 * at(point, 2));
             made.batches = (at(point, 3) < 0.8).then(|| 0.3 * at(point, 4));
             made.steady = at(point, 5) < 0.8;
+            made.judged = at(point, 8) < 0.7;
             made.lost = u64::from(at(point, 6) > 0.85);
             made.requests = if at(point, 7) > 0.95 { 0 } else { 20_000 };
             made
@@ -436,7 +459,7 @@ fn sentences_follow_the_rule_and_the_table() {
         let of =
             |workload: &Vec<String>| -> Vec<usize> { (0..grid.points.len()).filter(|at| work(&grid.points[*at]) == *workload).collect() };
         if workloads.iter().any(|workload| of(workload).len() < 2) {
-            assert_eq!(sentences, Vec::<String>::new(), "{about}");
+            assert!(sentences.len() <= 1 && !sentences.iter().any(|sentence| sentence.contains("best")), "{about}: {sentences:?}");
             continue;
         }
         assert_eq!(sentences.len(), workloads.len(), "{about}: a sentence for each workload");
@@ -459,7 +482,7 @@ fn sentences_follow_the_rule_and_the_table() {
             let cell = |point: &str, name: &str| -> String {
                 let of_row = |row: &&Vec<flashraid_report::sheet::Cell>| {
                     let labels: Vec<&str> =
-                        row[..table.label_columns].iter().map(|cell| cell.text.trim_end_matches([' ', '!', '✗', '∅'])).collect();
+                        row[..table.label_columns].iter().map(|cell| cell.text.trim_end_matches([' ', '!', '‡', '✗', '∅'])).collect();
                     let is_work = workload.iter().all(|value| labels.contains(&value.as_str()));
                     let remedies: Vec<&str> =
                         labels.iter().zip(&grid.axes).filter(|(_, axis)| !given(&axis.key)).map(|(label, _)| *label).collect();
@@ -482,6 +505,124 @@ fn sentences_follow_the_rule_and_the_table() {
         }
     }
     assert!(won >= 20, "{won} comparisons have a winner");
+}
+
+/// A run that puts collection off past its end must not be called the best.
+#[test]
+fn a_point_that_is_not_judged_is_named_and_never_wins() {
+    let points = vec![made(150.0, 4000.0), Made { judged: false, ..made(120.0, 1000.0) }, made(119.0, 990.0)];
+    let mut grid = grid(&["coordination.scheme=local,reactive-inclusive,ideal"], points);
+    let report = &mut grid.points[1].reports[0];
+    let nothing = json!({ "kind": "coordinated-cycles", "least": 0.0, "mean": 0.0, "most": 0.0 });
+    report["cycles"] = json!({ "kinds": [nothing], "requests_until_judged": 4_123_456 });
+    report["config"] = json!({ "workload": { "kind": "trace" } });
+    let sentence = grid.conclusions().remove(0);
+    assert!(
+        sentence.starts_with("no point can be compared with local; a point that is not judged is faster: reactive-inclusive; "),
+        "{sentence}"
+    );
+    assert!(sentence.ends_with("it needs about 4.1 M requests (a longer trace)."), "{sentence}");
+    assert!(!sentence.contains("is best"), "{sentence}");
+    let rows: Vec<String> = grid.summary(200).rows.iter().map(|row| row[2].text.clone()).collect();
+    assert_eq!(rows[1], "not judged");
+    let document = grid.document();
+    assert_eq!(document["summary"][1]["figures"]["response_us.all.mean"]["ratio"], Value::Null);
+    assert_eq!(
+        document["summary"][1]["not_judged"],
+        "reactive-inclusive collected nothing in this run; it needs about 4.1 M requests (a longer trace)"
+    );
+    assert_eq!((&document["summary"][0]["not_judged"], document["summary"][1]["judged"].as_bool()), (&Value::Null, Some(false)));
+}
+
+#[test]
+fn nothing_is_compared_with_a_baseline_that_is_not_judged() {
+    let grid = grid(&["coordination.scheme=local,a"], vec![Made { judged: false, ..made(150.0, 4000.0) }, made(120.0, 1000.0)]);
+    let sentence = grid.conclusions().remove(0);
+    assert_eq!(sentence, "no point is compared with local, the table has absolute figures only; not judged: local is not judged.");
+    assert!(!grid.summary(200).rows.iter().flatten().any(|cell| cell.text.contains('%')));
+}
+
+/// Two points that are a fifth faster must not go unmentioned because they are marked.
+#[test]
+fn doubtful_points_that_are_faster_are_named() {
+    let unsteady = |mean: f64| Made { steady: false, ..made(mean, 3000.0) };
+    let points =
+        vec![made(1000.0, 4000.0), unsteady(640.0), made(800.0, 3000.0), unsteady(630.0), Made { judged: false, ..made(9.0, 9.0) }];
+    let sentence = grid(&["coordination.scheme=local,a,b,c,d"], points).conclusions().remove(0);
+    assert!(sentence.starts_with("b is best"), "{sentence}");
+    assert!(sentence.contains("two points that are not steady are faster: a and c"), "{sentence}");
+    assert!(sentence.contains("a point that is not judged is faster: d"), "{sentence}");
+}
+
+/// The yardstick of a point is the same point with `ideal`, so that it never takes longer because of another key.
+#[test]
+fn a_winner_is_put_beside_its_own_yardstick() {
+    let points = [1000.0, 400.0, 500.0, 900.0, 300.0, 200.0].map(|mean| made(mean, 4.0 * mean)).to_vec();
+    let grid = grid(&["ssd.gc.preemption=none,suspend", "coordination.scheme=local,a,ideal"], points);
+    let sentence = grid.conclusions().remove(0);
+    assert!(sentence.contains("suspend · a is best"), "{sentence}");
+    assert!(sentence.contains("the yardstick suspend · ideal: mean −80") && !sentence.contains("none · ideal"), "{sentence}");
+}
+
+/// Hedged reads change no collection, so that they can be compared although the run is too short to judge collection.
+#[test]
+fn read_plans_with_the_same_flash_work_are_compared() {
+    let mut grid = grid(&["read.plan=home,hedge"], [1000.0, 500.0].map(|mean| Made { judged: false, ..made(mean, 4000.0) }).to_vec());
+    let give = |point: &mut Point, erases: u64| {
+        point.reports[0]["flash"] = json!({ "host_pages_written": 1000, "gc_pages_moved": 100, "erases": erases });
+    };
+    grid.points.iter_mut().for_each(|point| give(point, 200));
+    assert!(grid.conclusions()[0].starts_with("hedge is best"), "{:?}", grid.conclusions());
+    give(&mut grid.points[1], 190);
+    assert!(grid.conclusions()[0].starts_with("no point is compared with home"), "{:?}", grid.conclusions());
+}
+
+/// A level is a requirement and no remedy: none beats another.
+#[test]
+fn resources_are_laid_out_beside_each_other() {
+    let points = [(100.0, 400.0), (150.0, 900.0), (200.0, 1000.0)].map(|(mean, tail)| made(mean, tail)).to_vec();
+    let mut grid = grid(&["array.level=raid0,raid5,raid6"], points);
+    for (point, terabytes) in grid.points.iter_mut().zip([8e12, 7e12, 6e12]) {
+        point.reports[0]["capacity_bytes"] = json!(terabytes);
+        point.reports[0]["config"] = json!({ "array": { "level": point.settings[0].value } });
+    }
+    let sentence = grid.conclusions().remove(0);
+    assert!(!sentence.contains("no remedy beats"), "{sentence}");
+    assert!(
+        sentence.contains("raid0: 8.00 TB, survives no failure, mean") && sentence.contains("raid6: 6.00 TB, survives any two"),
+        "{sentence}"
+    );
+    assert!(grid.summary(200).header.iter().all(|heading| heading != "change"));
+}
+
+#[test]
+fn loads_are_told_apart_and_assumptions_should_not_matter() {
+    let sentence = |key: &str, means: [f64; 2]| grid(&[key], means.map(|mean| made(mean, 4.0 * mean)).to_vec()).conclusions().join("");
+    assert_eq!(sentence("workload.size=4KiB,8KiB", [100.0, 200.0]), "points under different loads are not compared.");
+    assert!(sentence("ssd.scale=8,16", [100.0, 102.0]).starts_with("ssd.scale does not matter"));
+    assert!(sentence("ssd.scale=8,16", [100.0, 130.0]).starts_with("ssd.scale matters"));
+}
+
+/// Sentences bar marked points from what the list of marks bars them from.
+#[test]
+fn sentences_follow_the_list_of_marks() {
+    for mark in WarningMark::ALL {
+        let mark_point = |at: usize, count: usize| {
+            let means = [1000.0, 500.0, 800.0];
+            let mut grid = grid(&["coordination.scheme=local,a,b"], means.map(|mean| made(mean, 4.0 * mean)).to_vec());
+            grid.points[at..at + count].iter_mut().for_each(|point| point.reports[0]["verdict"]["marks"] = json!([mark.json_name()]));
+            if mark == WarningMark::NothingMeasured {
+                grid.points[at].reports[0]["response_us"]["all"] = json!({ "count": 0 });
+            }
+            grid.conclusions().remove(0)
+        };
+        let effect = mark.effect();
+        assert_eq!(mark_point(1, 1).starts_with("a is best"), effect.may_win == MayWin::Yes, "{mark:?}: {}", mark_point(1, 1));
+        if effect.may_win == MayWin::IfNoOther {
+            assert!(mark_point(1, 2).starts_with("a is best"), "{mark:?}: {}", mark_point(1, 2));
+        }
+        assert_eq!(mark_point(0, 1).starts_with("a is best"), effect.may_be_baseline, "{mark:?}: {}", mark_point(0, 1));
+    }
 }
 
 #[test]

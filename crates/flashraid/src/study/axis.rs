@@ -7,30 +7,47 @@ use serde_json::Value;
 
 use super::range;
 
-/// Keys, or tables of keys, that describe the work, the hardware and its state, and the measurement. Points of a study (combinations of
-/// settings) that differ in such a key do different work, so they are not compared.
-const GIVEN: [&str; 10] = [
-    "seed",
-    "workload",
-    "array.members",
-    "array.failure",
-    "array.slow",
-    "ssd.geometry",
-    "ssd.scale",
-    "ssd.scale_by",
-    "ssd.warm_up",
-    "report",
-];
-/// Key that counts as a remedy (a setting whose values are compared) although its table is in `GIVEN`: the share of flash kept in
-/// reserve.
-const RESERVED: &str = "ssd.geometry.reserved";
+/// Kind of a varied key. It decides what a comparison may say of points that differ in the key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AxisKind {
+    /// A setting that may improve an array. Only points that differ in nothing but remedies are compared, and only a remedy can be best.
+    Remedy,
+    /// Something that is bought, such as members, a level or a drive. Points are laid out beside each other.
+    Resource,
+    /// The requests, and what happens to the array meanwhile. Points do different work, and are told apart.
+    Load,
+    /// A choice of the simulation, such as the seed or the scale. It should not matter, and a comparison says if it does.
+    Assumption,
+}
 
-/// Returns true for a key that describes the work, the hardware or the measurement, such as `workload.size`, `array.members` or `seed`.
-/// Points of a study (combinations of settings) that differ in such a key do different work, and are never compared. All other keys are
-/// remedies: settings that may improve an array, whose values are compared.
-pub fn must_match_for_comparison(key: &str) -> bool {
+/// Keys, or tables of keys, that are no remedies.
+const KINDS: [(&str, AxisKind); 14] = [
+    ("seed", AxisKind::Assumption),
+    ("workload", AxisKind::Load),
+    ("array.failure", AxisKind::Load),
+    ("array.slow", AxisKind::Load),
+    ("array.preset", AxisKind::Resource),
+    ("array.members", AxisKind::Resource),
+    ("array.level", AxisKind::Resource),
+    ("array.stripe_unit", AxisKind::Resource),
+    ("ssd.preset", AxisKind::Resource),
+    ("ssd.geometry", AxisKind::Resource),
+    ("ssd.scale", AxisKind::Assumption),
+    ("ssd.scale_by", AxisKind::Assumption),
+    ("ssd.warm_up", AxisKind::Assumption),
+    ("report", AxisKind::Assumption),
+];
+
+/// Returns the kind of a key. A key that stands in no list, and whose table stands in none, is a remedy.
+pub fn axis_kind(key: &str) -> AxisKind {
     let is_of = |table: &str| key.strip_prefix(table).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-    key != RESERVED && GIVEN.iter().any(|table| is_of(table))
+    KINDS.iter().find(|(table, _)| is_of(table)).map_or(AxisKind::Remedy, |(_, kind)| *kind)
+}
+
+/// Returns true for a key that is no remedy, such as `workload.size`, `array.level` or `seed`. Points of a study (combinations of settings)
+/// that differ in such a key are never called better or worse than each other.
+pub fn must_match_for_comparison(key: &str) -> bool {
+    axis_kind(key) != AxisKind::Remedy
 }
 
 /// A key with one value, both as the user wrote them.
@@ -183,14 +200,32 @@ mod tests {
             "array.failure",
             "array.slow.factor",
             "ssd.geometry.dies",
+            "ssd.geometry.reserved",
             "ssd.warm_up.overwrites",
         ] {
             assert!(must_match_for_comparison(key), "{key}");
         }
-        for key in
-            ["coordination.scheme", "ssd.gc.preemption", "ssd.geometry.reserved", "cache.policy", "seeds", "array.level", "workloads.x"]
-        {
+        for key in ["coordination.scheme", "ssd.gc.preemption", "cache.policy", "seeds", "array.levels", "read.plan", "workloads.x"] {
             assert!(!must_match_for_comparison(key), "{key}");
+        }
+    }
+
+    #[test]
+    fn keys_have_kinds() {
+        for (key, kind) in [
+            ("array.level", AxisKind::Resource),
+            ("array.members", AxisKind::Resource),
+            ("array.stripe_unit", AxisKind::Resource),
+            ("ssd.preset", AxisKind::Resource),
+            ("ssd.geometry.reserved", AxisKind::Resource),
+            ("workload.rate_scale", AxisKind::Load),
+            ("array.failure.at", AxisKind::Load),
+            ("seed", AxisKind::Assumption),
+            ("ssd.scale", AxisKind::Assumption),
+            ("ssd.scale_by", AxisKind::Assumption),
+            ("coordination.scheme", AxisKind::Remedy),
+        ] {
+            assert_eq!(axis_kind(key), kind, "{key}");
         }
     }
 

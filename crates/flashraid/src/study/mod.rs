@@ -28,7 +28,7 @@ use crate::warm_state_cache::WarmStateCache;
 
 #[doc(hidden)]
 pub use axis::all_combinations;
-pub use axis::{Axis, Setting, must_match_for_comparison};
+pub use axis::{Axis, AxisKind, Setting, axis_kind, must_match_for_comparison};
 pub use flashraid_model::metrics::Estimate;
 pub use plan::StudyPlan;
 pub use problem::StudyProblem;
