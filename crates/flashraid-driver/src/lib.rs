@@ -64,6 +64,20 @@ pub struct RunLimit {
     pub max_duration_ns: Option<u64>,
 }
 
+/// Way in which the host sends the requests of a workload. A counterfactual run changes it, and nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HostConduct {
+    /// The host sends all requests, as the workload says.
+    #[default]
+    AsGiven,
+    /// The host sends the reads at their times, and leaves out everything else. Meant for open loops. Each read keeps its number: requests
+    /// that are left out still count for [`RunLimit`], and for the part of the run that the statistics skip.
+    ReadsAlone,
+    /// The host sends a request at its time, or when the request before it is answered if that is later. Response times begin there. A
+    /// closed loop has a depth of 1.
+    OneAtATime,
+}
+
 /// Watches a simulation and may stop it.
 pub trait RunWatcher {
     /// Reports the progress from time to time. The simulation stops if it returns false.
@@ -193,8 +207,23 @@ pub fn simulate(
     params: &MetricsParams,
     watch: &mut dyn RunWatcher,
 ) -> Result<RunOutcome, DriverError> {
-    let host = source.host_loop();
-    let mut loop_ = Loop::new(array, source, limit, params);
+    simulate_host(array, source, HostConduct::AsGiven, limit, params, watch)
+}
+
+/// Sends requests like [`simulate`], in the way that `conduct` says.
+///
+/// # Errors
+/// Returns the errors of [`simulate`].
+pub fn simulate_host(
+    array: Array,
+    source: Box<dyn RequestSource>,
+    conduct: HostConduct,
+    limit: RunLimit,
+    params: &MetricsParams,
+    watch: &mut dyn RunWatcher,
+) -> Result<RunOutcome, DriverError> {
+    let mut loop_ = Loop::new(array, source, conduct, limit, params);
+    let host = loop_.host;
     loop_.watches_requests = watch.wants_completed_requests();
     loop_.begin();
     let ended = match host {
@@ -220,6 +249,8 @@ struct InFlight {
 
 struct Loop<S> {
     upcoming: Upcoming<S>,
+    host: HostLoop,
+    conduct: HostConduct,
     array: Array,
     metrics: MetricsRecorder,
     params: MetricsParams,
@@ -274,14 +305,20 @@ struct Loop<S> {
 
 impl<S: RequestSource> Loop<S> {
     /// Connects the parts at time 0.
-    fn new(array: Array, source: S, limit: RunLimit, params: &MetricsParams) -> Self {
+    fn new(array: Array, source: S, conduct: HostConduct, limit: RunLimit, params: &MetricsParams) -> Self {
         let shape = *array.shape();
         let metrics = MetricsRecorder::new(params, shape.members_including_spares, shape.dies_per_member)
             .with_run_phases(if shape.member_failures_configured { ArrayHealth::ALL.len() } else { 0 });
-        let host = source.host_loop();
-        let serves_ahead_of_time = host == HostLoop::Open && shape.completion_time_known_at_arrival;
+        let host = match source.host_loop() {
+            HostLoop::Closed { think_ns, .. } if conduct == HostConduct::OneAtATime => HostLoop::Closed { depth: 1, think_ns },
+            host => host,
+        };
+        let times_are_given = host == HostLoop::Open && conduct != HostConduct::OneAtATime;
+        let serves_ahead_of_time = times_are_given && shape.completion_time_known_at_arrival;
         Self {
             upcoming: Upcoming::new(source, &array, serves_ahead_of_time),
+            host,
+            conduct,
             serves_ahead_of_time,
             at_restart: array.counters(0),
             free_at_restart: free_space(&array),
@@ -340,11 +377,15 @@ impl<S: RequestSource> Loop<S> {
                 self.end_measured_time();
                 self.forbid_new_idle_collection();
             }
+            let must_wait = self.conduct == HostConduct::OneAtATime && !self.in_flight.is_empty();
             match (arrival, self.array.next_time()) {
                 // Arrivals come before other events of the same nanosecond (rule 25).
-                (Some(at), event) if event.is_none_or(|event| at <= event) => {
+                (Some(at), event) if !must_wait && event.is_none_or(|event| at <= event) => {
                     // Sources promise arrivals in order. If one breaks the promise, the clock stands still instead of running back.
                     last_arrival = at.max(last_arrival);
+                    if self.conduct == HostConduct::OneAtATime {
+                        last_arrival = last_arrival.max(self.now);
+                    }
                     if self.serves_ahead_of_time {
                         last_arrival = self.send_ahead(last_arrival)?;
                     } else {
@@ -355,9 +396,9 @@ impl<S: RequestSource> Loop<S> {
                     }
                 }
                 (arrival, Some(event)) => {
-                    // No event before the next arrival can change that arrival. If no more request arrives, the loop must not pass the last
-                    // answer.
-                    self.advance(arrival.map_or(event, |at| (at - 1).min(event + STEP_NS)))?;
+                    // No event before the next arrival can change that arrival. If no more request arrives, or the next one waits for an
+                    // answer, the loop must not pass the answer.
+                    self.advance(arrival.filter(|_| !must_wait).map_or(event, |at| (at - 1).min(event + STEP_NS)))?;
                     let mut events = std::mem::take(&mut self.events);
                     events.iter().for_each(|event| self.take_event(event, watch));
                     events.clear();
@@ -509,8 +550,9 @@ impl<S: RequestSource> Loop<S> {
         if self.begins_to_measure(now) {
             self.restart(now);
         }
-        let pages = self.take(now);
-        self.array.submit(now, &pages).map_err(|error| SourceError::InvalidInput(error.to_string()))?;
+        if let Some(pages) = self.take(now) {
+            self.array.submit(now, &pages).map_err(|error| SourceError::InvalidInput(error.to_string()))?;
+        }
         Ok(())
     }
 
@@ -522,8 +564,9 @@ impl<S: RequestSource> Loop<S> {
         let mut last_arrival = now;
         let (sent_max, pages_max) = (self.sent + AHEAD.0, self.upcoming.pages_since_tick + AHEAD.1);
         loop {
-            let pages = self.take(last_arrival);
-            self.ahead.push((last_arrival, pages));
+            if let Some(pages) = self.take(last_arrival) {
+                self.ahead.push((last_arrival, pages));
+            }
             if self.sent == sent_max || self.upcoming.pages_since_tick >= pages_max {
                 break;
             }
@@ -546,11 +589,20 @@ impl<S: RequestSource> Loop<S> {
         !self.measuring && self.params.skip.is_over_at(self.sent, now)
     }
 
-    /// Removes the next request from the source, as one that arrives at `now`.
+    /// Removes the next request from the source, as one that arrives at `now`. Returns nothing if the host leaves it out.
     #[inline]
-    fn take(&mut self, now: TimeNs) -> RequestInPages {
+    fn take(&mut self, now: TimeNs) -> Option<RequestInPages> {
         let (request, pages) = self.upcoming.take(&self.array);
-        self.register_request(now, request, pages)
+        if self.conduct == HostConduct::ReadsAlone && request.kind != OpKind::Read {
+            if self.measuring {
+                self.metrics.note_left_out_request(self.sent);
+                self.measured_done += 1;
+            }
+            self.sent += 1;
+            self.now = now;
+            return None;
+        }
+        Some(self.register_request(now, request, pages))
     }
 
     /// Records that a request is sent at `now`, and gives its pages the number under which it is found when it ends.

@@ -1,7 +1,7 @@
 //! An array that another program drives: it submits requests one by one, at times that it chooses, and receives the answers.
 
 use crate::upcoming::Upcoming;
-use crate::{AHEAD, Loop, Progress, REQUESTS_PER_TICK, RunOutcome, RunWatcher, STEP_NS};
+use crate::{AHEAD, HostConduct, Loop, Progress, REQUESTS_PER_TICK, RunOutcome, RunWatcher, STEP_NS};
 use flashraid_model::TimeNs;
 use flashraid_model::array::{Array, ArrayEvent, RunMilestone, page_request_of};
 use flashraid_model::events::{OperationTimeParts, TIME_MAX_NS};
@@ -91,7 +91,7 @@ impl RunningArray {
     /// Returns a run that starts at time 0 with a warmed-up `array`.
     pub fn new(array: Array, params: &MetricsParams) -> Self {
         let shape = *array.shape();
-        let mut inner = Loop::new(array, Nothing, Default::default(), params);
+        let mut inner = Loop::new(array, Nothing, HostConduct::AsGiven, Default::default(), params);
         inner.serves_ahead_of_time = shape.completion_time_known_at_arrival;
         inner.begin();
         Self {
@@ -360,6 +360,8 @@ impl Loop<Nothing> {
     fn copy(&self) -> Self {
         Self {
             upcoming: Upcoming::new(Nothing, &self.array, self.serves_ahead_of_time),
+            host: self.host,
+            conduct: self.conduct,
             array: self.array.clone(),
             metrics: self.metrics.clone(),
             params: self.params,

@@ -17,7 +17,7 @@ pub use sample::FirstRequestsStatistics;
 pub use turns::{CollectionPermissionCheck, CollectionTurnsCheck};
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::config::{Scenario, WorkloadConfig, workload_address_space};
 use crate::duration::EstimatedWallClockSeconds;
@@ -264,13 +264,18 @@ fn trace_files(workload: &WorkloadConfig, section: &str) -> Result<(), RunError>
 
 /// Returns statistics of the first requests, at most `most`. It is `None` if the source can be read only once.
 fn draw(scenario: &Scenario, most: u64, stop: &Stop) -> Result<Option<FirstRequestsStatistics>, SourceError> {
+    match is_read_only_once(scenario) {
+        Some(_) => Ok(None),
+        None => sample::draw(scenario, most, stop).map(Some),
+    }
+}
+
+/// Returns the first trace that can be read only once, such as a pipe or standard input, if there is one.
+pub(crate) fn is_read_only_once(scenario: &Scenario) -> Option<PathBuf> {
     let mut paths = Vec::new();
     traces(&scenario.workload, &mut paths);
-    let is_stream = |path: &&Path| path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
-    match paths.iter().any(is_stream) {
-        true => Ok(None),
-        false => sample::draw(scenario, most, stop).map(Some),
-    }
+    let is_stream = |path: &&&Path| path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
+    paths.iter().find(is_stream).map(|path| path.to_path_buf())
 }
 
 /// Returns the report of [`check_scenario`] for a run with another source of requests. The workload of the configuration is left out.

@@ -78,6 +78,12 @@ impl EstimatedWallClockSeconds {
         EstimatedWallClockSeconds { warm_up: self.warm_up / threads.max(1) as f64, ..self }
     }
 
+    /// Returns the estimate for so many runs of the same requests, one after the other, that share the warm-up.
+    #[must_use]
+    pub fn with_runs(self, runs: usize) -> EstimatedWallClockSeconds {
+        EstimatedWallClockSeconds { run: self.run.map(|run| run * runs as f64), ..self }
+    }
+
     /// Returns the estimated time of warm-up and run together, in seconds of the wall clock. An unknown time of the run counts as 0.
     #[must_use]
     pub fn total_seconds(self) -> f64 {

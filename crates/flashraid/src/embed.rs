@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::Error;
 use crate::check::{CheckReport, check_before_run};
 use crate::config::{Config, Problem, Problems, Scenario, workload_address_space};
+use crate::counterfactual::{self, Change};
 use crate::device::Device;
 use crate::observer::Observer;
 use crate::report::Report;
@@ -39,6 +40,7 @@ pub struct Simulation<'a> {
     checked: Option<CheckReport>,
     observer: Option<Box<dyn Observer + 'a>>,
     verify: bool,
+    because: bool,
     threads: usize,
     cache: Option<WarmStateCache>,
 }
@@ -76,7 +78,7 @@ impl<'a> Simulation<'a> {
     }
 
     fn of(template: Template) -> Self {
-        Self { template, source: None, checked: None, observer: None, verify: false, threads: 1, cache: None }
+        Self { template, source: None, checked: None, observer: None, verify: false, because: false, threads: 1, cache: None }
     }
 
     /// Sets a key of the configuration to another value, as `--set` does. The value is read as TOML. A value that is not TOML, such as
@@ -116,6 +118,14 @@ impl<'a> Simulation<'a> {
     /// simulator.
     pub fn verify(mut self) -> Self {
         self.verify = true;
+        self
+    }
+
+    /// Runs the same requests again with one thing changed, up to four times, so that [`Report::because`] says what causes the response
+    /// times: no collection, no parity, reads alone, and one request at a time ([`Change`](crate::counterfactual::Change)). Each further
+    /// run takes as long as the first, and begins in the same warm state. The observer sees the requests of the first run only.
+    pub fn because(mut self) -> Self {
+        self.because = true;
         self
     }
 
@@ -182,12 +192,19 @@ impl<'a> Simulation<'a> {
     /// - [`Error::Config`] with all problems of the configuration,
     /// - [`Error::RequestSource`] if the requests cannot be read,
     /// - [`Error::StoppedBeforeFirstRequest`] if the observer stops it before the first request,
+    /// - [`Error::UnusableInput`] after [`Simulation::because`] if the requests can be read only once,
     /// - an error of a file that it reads or writes.
     pub fn run(self) -> Result<Report, Error> {
         let scenario = self.scenario()?;
         let mut observer = self.observer.unwrap_or_else(|| Box::new(()));
-        let warm_ups = SharedWarmUps::default().with_cache(self.cache).with_threads_per_run(self.threads);
-        let settings = run::RunSettings { warm_ups: &warm_ups, source: self.source, checked: self.checked, verify: self.verify };
+        let Self { source, checked, verify, threads, cache, .. } = self;
+        if self.because {
+            counterfactual::refuse_own_source(source.as_deref())?;
+            let settings = counterfactual::PairSettings { cache, threads, checked, verify };
+            return Ok(counterfactual::run_with_pairs(&scenario, &Change::ALL, settings, &mut *observer)?);
+        }
+        let warm_ups = SharedWarmUps::default().with_cache(cache).with_threads_per_run(threads);
+        let settings = run::RunSettings { source, checked, verify, ..run::RunSettings::new(&warm_ups) };
         Ok(run::run_with(&scenario, settings, &mut *observer)?)
     }
 

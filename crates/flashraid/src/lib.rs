@@ -120,6 +120,7 @@ mod template;
 
 pub mod check;
 pub mod config;
+pub mod counterfactual;
 pub mod documented_names;
 #[doc(hidden)]
 pub mod duration;

@@ -45,12 +45,12 @@ impl LoadRiseUntilGcMatters {
     /// the first factor, the dies of the busiest member work half of the time, so that remedies against garbage collection begin to
     /// matter. At the second, the busiest part of the array works all the time.
     ///
-    /// Returns `None` if the array is not lightly loaded. This is so if a part works at least a tenth of the time, or if collection
-    /// causes at least a tenth of response times. The result is also `None` if the dies do no work.
+    /// Returns `None` if the array is not lightly loaded. This is so if a part works at least a tenth of the time. It is also so if
+    /// requests wait for collection for at least a tenth of their time. The result is also `None` if the dies do no work.
     ///
     /// `busiest_dies` is the share of the time for which the dies of the busiest member work. `busiest_part` is this share for the
     /// busiest part of the array: dies, links, channels or the controller. `collection_in_responses` is the share of response times
-    /// spent waiting for collection. It matters because long collections delay requests even if dies have little to do.
+    /// spent waiting for collection or, if it is known and larger, the share that collection causes. It matters because long collections delay requests even if dies have little to do.
     ///
     /// The workload must be an open loop, in which requests come at their own times. In a closed loop, an answer leads to the next
     /// request, so that the array sets its own load.

@@ -28,6 +28,7 @@ use serde_json::Value;
 
 use crate::config::ScaledDriveDimension;
 use crate::load_rise::busy_share_of_busiest_second;
+use crate::counterfactual::Because;
 use flashraid_model::metrics::trend::SAMPLES_BEYOND_QUANTILE_MIN;
 use flashraid_model::ssd::DieDelayCounterTable;
 
@@ -48,7 +49,7 @@ pub(crate) use little::check_closed_loop;
 pub use marks::{MarkEffect, MayWin, WarningMark};
 pub use members::Member;
 pub use schema::report_schema;
-pub use table::{FEW_SAMPLES_MARK, TableRow, TableSection, format_figure};
+pub use table::{FEW_SAMPLES_MARK, TableRow, TableSection, WAITED_TITLE, format_figure};
 pub(crate) use upper_bounds::{DoneInRun, check_upper_bounds};
 pub(crate) use verdict::is_short_loop;
 pub use verdict::{LoadVerdict, Verdict};
@@ -138,9 +139,13 @@ pub struct Report {
     /// confidence interval even with a single seed.
     #[serde(default)]
     pub batches: RequestBatches,
-    /// Response times divided into their causes, in microseconds.
+    /// Response times divided by what requests waited for, in microseconds.
     #[serde(default)]
     pub time_us: ResponseTimeParts,
+    /// What causes the response times: the same requests once more with one thing changed, and the differences. Left out unless it was
+    /// asked for (`run --because`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<Because>,
     /// Results over the measured time, which is divided into intervals of equal length.
     #[serde(default)]
     pub over_time: ResultsOverTime,
@@ -224,7 +229,10 @@ impl Report {
             return None;
         }
         let share = |time: MeanResponseTimeByCause| time.collection / time.total().max(f64::MIN_POSITIVE);
-        let collection = [self.time_us.all, self.time_us.slowest_1_percent].into_iter().flatten().map(share).fold(0.0, f64::max);
+        let waited = [self.time_us.all, self.time_us.slowest_1_percent].into_iter().flatten().map(share);
+        let shares = self.because.as_ref().and_then(|because| because.no_collection.as_ref()?.shares);
+        let caused = shares.into_iter().flat_map(|shares| [shares.all, shares.slowest_1_percent]).flatten().map(|share| share.caused);
+        let collection = waited.chain(caused).fold(0.0, f64::max);
         (self.verdict.load == LoadVerdict::Stable)
             .then(|| crate::load_rise::LoadRiseUntilGcMatters::from_busy_fractions(busy, busiest_second, collection))
             .flatten()
@@ -333,25 +341,57 @@ pub struct RequestBatches {
     /// than the percentile.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub p99_9_us: Vec<f64>,
+    /// The reads among the requests of each batch; left out without reads.
+    #[serde(default, skip_serializing_if = "DirectionBatches::is_empty")]
+    pub read: DirectionBatches,
+    /// The writes among the requests of each batch; left out without writes.
+    #[serde(default, skip_serializing_if = "DirectionBatches::is_empty")]
+    pub write: DirectionBatches,
 }
 
-/// Mean response times divided into their causes, in microseconds: of all requests, and of the slowest 10 %, 1 % and 0.1 %. Numbers of
-/// slowest requests are rounded up: 10 % of n requests are the ⌈n/10⌉ slowest. Without requests, each mean is `None`.
+/// The requests of one direction in each of the ten batches. A batch is a tenth of the measured reads and writes together, in order of
+/// arrival.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct DirectionBatches {
+    /// Number of requests of this direction in each batch that were done.
+    pub requests: Vec<u64>,
+    /// Mean response time of these requests in each batch, in microseconds. It is `None` if the batch has none of them.
+    pub mean_us: Vec<Option<f64>>,
+    /// The 99th percentile of these response times in each batch, in microseconds. A value exceeds the exact one by at most 1/64 of it.
+    /// Left out unless, in each batch, at least ten of these requests took longer than the percentile.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub p99_us: Vec<f64>,
+    /// The 99.9th percentile of these response times in each batch, in microseconds. A value exceeds the exact one by at most 1/64 of it.
+    /// Left out unless, in each batch, at least ten of these requests took longer than the percentile.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub p99_9_us: Vec<f64>,
+}
+
+impl DirectionBatches {
+    fn is_empty(&self) -> bool {
+        self.requests.iter().all(|requests| *requests == 0)
+    }
+}
+
+/// Mean response times divided by what requests waited for, in microseconds: of all requests, and of the slowest 10 %, 1 % and 0.1 %. The
+/// parts say where requests waited. They do not say what would change without collection, parity or other requests; `because` says that.
+/// Numbers of slowest requests are rounded up: 10 % of n requests are the ⌈n/10⌉ slowest. Without requests, each mean is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ResponseTimeParts {
-    /// Mean response time of all requests, divided into its causes.
+    /// Mean response time of all requests, divided by what they waited for.
     pub all: Option<MeanResponseTimeByCause>,
-    /// Mean response time of the slowest tenth of the requests, divided into its causes.
+    /// Mean response time of the slowest tenth of the requests, divided by what they waited for.
     pub slowest_10_percent: Option<MeanResponseTimeByCause>,
-    /// Mean response time of the slowest hundredth of the requests, divided into its causes.
+    /// Mean response time of the slowest hundredth of the requests, divided by what they waited for.
     pub slowest_1_percent: Option<MeanResponseTimeByCause>,
-    /// Mean response time of the slowest thousandth of the requests, divided into its causes.
+    /// Mean response time of the slowest thousandth of the requests, divided by what they waited for.
     pub slowest_0_1_percent: Option<MeanResponseTimeByCause>,
 }
 
 impl ResponseTimeParts {
-    /// Returns the mean response time, divided into its causes, of all requests and of the slowest 10 %, 1 % and 0.1 %. Each comes with
+    /// Returns the mean response time, divided by what requests waited for, of all requests and of the slowest 10 %, 1 % and 0.1 %. Each comes with
     /// a label for people, such as `slowest 1 %`, and is `None` without requests.
     #[must_use]
     pub fn means_of_all_and_slowest_percents(&self) -> [(&'static str, Option<MeanResponseTimeByCause>); 4] {
@@ -364,8 +404,8 @@ impl ResponseTimeParts {
     }
 }
 
-/// Mean response time of a group of requests, divided into its causes, in microseconds. Of operations that run at the same time, only
-/// those count that decided the end of the request. The causes therefore add up to the response time.
+/// Mean response time of a group of requests, divided by what they waited for, in microseconds. Of operations that run at the same time, only
+/// those count that decided the end of the request. The parts therefore add up to the response time.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct MeanResponseTimeByCause {
@@ -386,13 +426,13 @@ pub struct MeanResponseTimeByCause {
     /// Mean time per request that the flash cells take for the request's own reads and programs, in microseconds. Waits and transfers do
     /// not count.
     pub flash: f64,
-    /// Mean time per request that belongs to no other cause, in microseconds, such as the overhead of commands and the work of firmware.
+    /// Mean time per request that belongs to no other part, in microseconds, such as the overhead of commands and the work of firmware.
     pub other: f64,
 }
 
 impl MeanResponseTimeByCause {
-    /// Returns each cause on which the response time is spent: its name, and its mean time per request in microseconds. The causes are
-    /// in the order of the fields, from `queue` to `other`.
+    /// Returns each part of the response time: its name, and its mean time per request in microseconds. The parts are in the order of the
+    /// fields, from `queue` to `other`.
     #[must_use]
     pub fn named_causes(&self) -> [(&'static str, f64); 7] {
         let Self { queue, collection, parity, cache, transfer, flash, other } = *self;
@@ -400,7 +440,7 @@ impl MeanResponseTimeByCause {
         std::array::from_fn(|index| (flashraid_model::metrics::breakdown::RESPONSE_TIME_CAUSE_NAMES[index], parts[index]))
     }
 
-    /// Returns the mean response time, which is the sum of all causes, in microseconds.
+    /// Returns the mean response time, which is the sum of all parts, in microseconds.
     #[must_use]
     pub fn total(&self) -> f64 {
         self.named_causes().iter().map(|(_, part)| part).sum()

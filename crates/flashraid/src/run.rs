@@ -5,13 +5,13 @@ use crate::config::{ScaledDriveDimension, Scenario, changed_workload_keys, workl
 use crate::observer::{Observer, Progress, RunPhase};
 use crate::report::{self, DoneInRun, Report, ReportInputs, SimulatorSpeed, SuperblockDriveInputs};
 use crate::warm_up::{self, SharedWarmUps};
-use flashraid_driver::{DriverError, QueueDepthUse, RunOutcome, RunWatcher};
+use flashraid_driver::{DriverError, HostConduct, QueueDepthUse, RunOutcome, RunWatcher};
 use flashraid_model::array::{ArrayLayout, MemberFailureAndRebuildState};
 use flashraid_model::events::VictimBlockCollection;
 use flashraid_model::metrics::{CompletedRequest, ResultsOverTime, UnmeasuredStart};
 use flashraid_model::ssd::{MemberCounters, RefreshAndWearLevellingParams, Ssd};
 use flashraid_workload::units::count_with_noun;
-use flashraid_workload::{self as workload, RequestSource, SourceError, catalogue};
+use flashraid_workload::{self as workload, HostLoop, RequestSource, SourceError, catalogue};
 use std::time::Instant;
 
 /// Error that ends a run without a report.
@@ -64,7 +64,7 @@ pub fn run_scenario(scenario: &Scenario, observer: &mut dyn Observer) -> Result<
 /// # Errors
 /// Returns the same errors as [`run_scenario`].
 pub fn run_with_shared_warm_ups(scenario: &Scenario, warm_ups: &SharedWarmUps, observer: &mut dyn Observer) -> Result<Report, RunError> {
-    run_with(scenario, RunSettings { warm_ups, source: None, checked: None, verify: false }, observer)
+    run_with(scenario, RunSettings::new(warm_ups), observer)
 }
 
 /// Settings of a run that are not part of the scenario.
@@ -77,11 +77,31 @@ pub(crate) struct RunSettings<'a> {
     pub(crate) checked: Option<CheckReport>,
     /// True to verify the whole state of every member at the end.
     pub(crate) verify: bool,
+    /// Way in which the host sends the requests.
+    pub(crate) conduct: HostConduct,
+    /// False if writes leave parity as it is.
+    pub(crate) keeps_parity: bool,
+}
+
+impl<'a> RunSettings<'a> {
+    /// Returns the settings of a run of the scenario's own workload.
+    pub(crate) fn new(warm_ups: &'a SharedWarmUps) -> Self {
+        Self { warm_ups, source: None, checked: None, verify: false, conduct: HostConduct::AsGiven, keeps_parity: true }
+    }
 }
 
 /// Runs a scenario with these settings.
 pub(crate) fn run_with(scenario: &Scenario, settings: RunSettings<'_>, observer: &mut dyn Observer) -> Result<Report, RunError> {
-    let RunSettings { warm_ups, source, checked, verify } = settings;
+    run_and_host(scenario, settings, observer).map(|(report, _)| report)
+}
+
+/// Runs a scenario with these settings. Also returns the way in which its host waits for answers.
+pub(crate) fn run_and_host(
+    scenario: &Scenario,
+    settings: RunSettings<'_>,
+    observer: &mut dyn Observer,
+) -> Result<(Report, HostLoop), RunError> {
+    let RunSettings { warm_ups, source, checked, verify, conduct, keeps_parity } = settings;
     let begin = Instant::now();
     let stop = observer.stop_signal();
     // Problems that would appear after the warm-up are found now.
@@ -91,7 +111,10 @@ pub(crate) fn run_with(scenario: &Scenario, settings: RunSettings<'_>, observer:
         (None, None) => check_before_run(scenario, &stop)?,
     }
     .warnings;
-    let array = warm_up::warmed_up_array(scenario, warm_ups, observer)?;
+    let mut array = warm_up::warmed_up_array(scenario, warm_ups, observer)?;
+    if !keeps_parity {
+        array.untimed_access().stop_keeping_parity();
+    }
     let warm_up_s = begin.elapsed().as_secs_f64();
 
     let workload_note = if source.is_some() { Some(OWN_SOURCE.to_owned()) } else { workload_note(scenario) };
@@ -102,14 +125,16 @@ pub(crate) fn run_with(scenario: &Scenario, settings: RunSettings<'_>, observer:
             open(&scenario.workload, scenario.seed, &workload_address_space(&scenario.array), &stop)?
         }
     };
+    let host = source.host_loop();
     let run_begin = Instant::now();
     let mut watch = RunWatch { observer };
-    let outcome = flashraid_driver::simulate(array, source, scenario.run_limit, &scenario.metrics, &mut watch)?;
+    let outcome = flashraid_driver::simulate_host(array, source, conduct, scenario.run_limit, &scenario.metrics, &mut watch)?;
     let run_s = run_begin.elapsed().as_secs_f64();
 
     warnings.extend(nothing_measured(scenario, outcome.requests_sent, outcome.ended_before_measuring));
     let partial_reason = outcome.was_stopped.then(|| format!("interrupted after {}", count_with_noun(outcome.requests_sent, "request")));
-    report_of(scenario, outcome, RunFacts { begin, warm_up_s, run_s, warnings, workload_note, partial_reason, verify })
+    let facts = RunFacts { begin, warm_up_s, run_s, warnings, workload_note, partial_reason, verify };
+    Ok((report_of(scenario, outcome, facts)?, host))
 }
 
 /// Facts about a run that its [`RunOutcome`] does not contain.

@@ -152,6 +152,8 @@ pub(super) struct Stripes {
     /// State of a read plan that avoids members that are collecting, also reads elsewhere if a read takes long (hedging), or predicts
     /// slow reads. `None` with another plan.
     planning: Option<Box<ReadPlanning>>,
+    /// True if writes keep parity up to date. False only in a counterfactual run, whose writes go to their data strips alone.
+    keeps_parity: bool,
     pub(crate) counters: ParityAndRebuildCounters,
 }
 
@@ -172,8 +174,18 @@ impl Stripes {
             created: 0,
             reads: StripePages::empty(layout.stripe_shape().strips_per_stripe(), layout.strip_pages()),
             planning,
+            keeps_parity: true,
             counters: ParityAndRebuildCounters::default(),
         })
+    }
+
+    /// Makes writes and trims leave parity as it is, so that they go to their data strips as without parity.
+    ///
+    /// # Panics
+    /// Panics if members fail or a read plan uses parity, because either needs parity that is right.
+    pub(super) fn stop_keeping_parity(&mut self) {
+        assert!(self.route.failures.is_none() && self.planning.is_none(), "nothing reads parity");
+        self.keeps_parity = false;
     }
 
     /// Returns the member that holds the strip of `member` in `stripe` now, if one does.
@@ -216,7 +228,7 @@ impl Stripes {
     /// Returns true if the access needs parity or a choice by the read plan, or must avoid a failed member.
     #[inline]
     pub(crate) fn are_needed_for(&self, access: &Access) -> bool {
-        let needs = if access.is_read() { self.planning.is_some() } else { self.has_parity() };
+        let needs = if access.is_read() { self.planning.is_some() } else { self.has_parity() && self.keeps_parity };
         needs || self.route.failures.as_ref().is_some_and(Failures::any_member_has_failed)
     }
 

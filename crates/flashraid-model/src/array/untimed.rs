@@ -36,6 +36,18 @@ impl<'a> UntimedAccess<'a> {
         &mut self.0.members.ssds[..count]
     }
 
+    /// Makes writes and trims of the run leave parity as it is: they go to their data strips alone, without locks and earlier reads.
+    /// Nothing changes for an array without parity.
+    ///
+    /// # Panics
+    /// Panics if members fail or a read plan uses parity, because either needs parity that is right. A write cache keeps parity of its
+    /// own, which this does not change.
+    pub fn stop_keeping_parity(self) {
+        if let Some(stripes) = &mut self.0.stripes {
+            stripes.stop_keeping_parity();
+        }
+    }
+
     /// Performs the page writes of `requests` without simulated time, for a warm-up with the workload's own addresses. Pass many requests
     /// at once: that is faster, because members are written one after another and die by die.
     pub fn overwrite(self, requests: &[RequestInPages]) {

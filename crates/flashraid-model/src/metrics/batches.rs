@@ -4,6 +4,7 @@
 //! ten differences tells how much of the difference between two runs is chance.
 
 use super::counts::Counts;
+use crate::request::OpKind;
 
 /// Number of batches in a run.
 pub(crate) const BATCHES: usize = 10;
@@ -12,26 +13,64 @@ const SLOTS_MAX: usize = 20 * BATCHES;
 /// Minimum number of slots for a division into batches. With fewer requests, the means of the batches are too uncertain.
 const SLOTS_MIN: usize = 10 * BATCHES;
 
-/// Sums over a few reads and writes that arrived one after another.
+/// Sums over requests of one direction.
 #[derive(Debug, Clone, Default)]
-struct Slot {
+struct Sums {
     requests: u64,
     response_ns: u128,
     counts: Counts,
 }
 
-impl Slot {
-    fn add(&mut self, other: &Slot) {
+impl Sums {
+    fn add(&mut self, other: &Sums) {
         self.requests += other.requests;
         self.response_ns += other.response_ns;
         self.counts.add(&other.counts);
     }
+
+    fn results(&self) -> DirectionBatchResults {
+        let requests = self.requests;
+        // Of n requests, those of higher rank lie beyond the percentile.
+        let supported =
+            |rank: u64| (requests - rank >= super::trend::SAMPLES_BEYOND_QUANTILE_MIN).then(|| self.counts.of_rank_ns(rank)).flatten();
+        DirectionBatchResults {
+            requests,
+            mean_response_ns: (requests > 0).then(|| self.response_ns as f64 / requests as f64),
+            p99_ns: supported((requests * 99).div_ceil(100)),
+            p99_9_ns: supported((requests * 999).div_ceil(1000)),
+        }
+    }
 }
 
-/// Results of one batch: a tenth of the measured requests.
+/// Sums over a few reads and writes that arrived one after another.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Slot {
+    reads: Sums,
+    writes: Sums,
+}
+
+impl Slot {
+    fn add(&mut self, other: &Slot) {
+        self.reads.add(&other.reads);
+        self.writes.add(&other.writes);
+    }
+}
+
+/// Results of one batch: a tenth of the measured requests, by their place in the order of arrival.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RequestBatchResults {
-    /// Number of reads and writes that are done.
+    /// Results of reads and writes together.
+    pub all: DirectionBatchResults,
+    /// Results of the reads among them.
+    pub reads: DirectionBatchResults,
+    /// Results of the writes among them.
+    pub writes: DirectionBatchResults,
+}
+
+/// Results of the requests of one direction in a batch.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DirectionBatchResults {
+    /// Number of requests that are done.
     pub requests: u64,
     /// Mean response time, in nanoseconds; `None` without requests.
     pub mean_response_ns: Option<f64>,
@@ -52,7 +91,17 @@ pub(super) struct Recorder {
 impl Recorder {
     /// Counts a request, given its position among the measured ones and the bucket of its response time.
     #[inline]
-    pub(super) fn record_request(&mut self, position: u64, response_ns: u64, bucket: usize) {
+    pub(super) fn record_request(&mut self, position: u64, kind: OpKind, response_ns: u64, bucket: usize) {
+        let slot = self.slot_of(position);
+        let sums = if kind == OpKind::Read { &mut slot.reads } else { &mut slot.writes };
+        sums.requests += 1;
+        sums.response_ns += u128::from(response_ns);
+        sums.counts.record(bucket);
+    }
+
+    /// Returns the slot of a position. Makes it, so that batches reach to this position, even if its request is left out.
+    #[inline]
+    pub(super) fn slot_of(&mut self, position: u64) -> &mut Slot {
         while position >> self.shift >= SLOTS_MAX as u64 {
             self.double();
         }
@@ -60,10 +109,7 @@ impl Recorder {
         if slot >= self.slots.len() {
             self.slots.resize_with(slot + 1, Slot::default);
         }
-        let slot = &mut self.slots[slot];
-        slot.requests += 1;
-        slot.response_ns += u128::from(response_ns);
-        slot.counts.record(bucket);
+        &mut self.slots[slot]
     }
 
     #[cold]
@@ -86,16 +132,10 @@ impl Recorder {
         let batch = |index: usize| {
             let mut whole = Slot::default();
             self.slots[index * used / BATCHES..(index + 1) * used / BATCHES].iter().for_each(|slot| whole.add(slot));
-            let requests = whole.requests;
-            // Of n requests, those of higher rank lie beyond the percentile.
-            let supported =
-                |rank: u64| (requests - rank >= super::trend::SAMPLES_BEYOND_QUANTILE_MIN).then(|| whole.counts.of_rank_ns(rank)).flatten();
-            RequestBatchResults {
-                requests,
-                mean_response_ns: (requests > 0).then(|| whole.response_ns as f64 / requests as f64),
-                p99_ns: supported((requests * 99).div_ceil(100)),
-                p99_9_ns: supported((requests * 999).div_ceil(1000)),
-            }
+            let Slot { reads, writes } = whole;
+            let mut all = reads.clone();
+            all.add(&writes);
+            RequestBatchResults { all: all.results(), reads: reads.results(), writes: writes.results() }
         };
         (0..BATCHES).map(batch).collect()
     }
@@ -107,10 +147,36 @@ mod tests {
     use super::*;
 
     /// Makes batches of response times in the order of arrival. They are recorded from last to first, because requests end in any order.
-    fn of(times: &[u64]) -> Vec<RequestBatchResults> {
+    /// Every fourth request is a write.
+    fn both(times: &[u64]) -> Vec<RequestBatchResults> {
         let mut recorder = Recorder::default();
-        times.iter().enumerate().rev().for_each(|(position, ns)| recorder.record_request(position as u64, *ns, bucket_of(*ns)));
+        let kind = |position: usize| if position % 4 == 3 { OpKind::Write } else { OpKind::Read };
+        let record = |(position, ns): (usize, &u64)| recorder.record_request(position as u64, kind(position), *ns, bucket_of(*ns));
+        times.iter().enumerate().rev().for_each(record);
         recorder.finish()
+    }
+
+    fn of(times: &[u64]) -> Vec<DirectionBatchResults> {
+        both(times).into_iter().map(|batch| batch.all).collect()
+    }
+
+    #[test]
+    fn reads_and_writes_are_in_the_batches_of_their_places() {
+        // Reads take the number of their batch, and writes a hundred more.
+        let times: Vec<u64> = (0..800).map(|position| position / 80 + if position % 4 == 3 { 100 } else { 0 }).collect();
+        for (index, batch) in both(&times).iter().enumerate() {
+            let figures = [batch.all, batch.reads, batch.writes].map(|results| (results.requests, results.mean_response_ns.unwrap()));
+            let index = index as f64;
+            assert_eq!(figures, [(80, index + 25.0), (60, index), (20, index + 100.0)]);
+        }
+        let alone = |kind| {
+            let mut recorder = Recorder::default();
+            (0..800).for_each(|position| recorder.record_request(position, kind, 7, bucket_of(7)));
+            recorder.finish()[0]
+        };
+        let (reads, writes) = (alone(OpKind::Read), alone(OpKind::Write));
+        assert_eq!((reads.reads, reads.writes.requests, reads.writes.mean_response_ns), (reads.all, 0, None));
+        assert_eq!((writes.writes, writes.reads.p99_ns), (writes.all, None));
     }
 
     #[test]

@@ -75,6 +75,26 @@ impl Estimate {
     }
 }
 
+/// Returns half of the 95 % confidence interval of the mean of batches of one run (Student's t). It is exactly zero if they are equal,
+/// without a rounding error, and `None` for fewer than two batches.
+#[must_use]
+pub fn half_width_of_batches(values: &[f64]) -> Option<f64> {
+    let is_equal = values.windows(2).all(|pair| pair[0] == pair[1]);
+    match values.len() {
+        0 | 1 => None,
+        _ if is_equal => Some(0.0),
+        _ => Estimate::from_values(values)?.interval_half_width,
+    }
+}
+
+/// Returns half of the 95 % confidence interval of the difference of two runs, from the differences of their batches in pairs. It is
+/// `None` if the runs do not have the same number of batches, or fewer than two.
+#[must_use]
+pub fn half_width_of_paired_batches(own: &[f64], base: &[f64]) -> Option<f64> {
+    let differences: Vec<f64> = own.iter().zip(base).map(|(own, base)| own - base).collect();
+    (own.len() == base.len()).then(|| half_width_of_batches(&differences)).flatten()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

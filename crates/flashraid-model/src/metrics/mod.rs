@@ -27,7 +27,7 @@ use crate::events::{OperationTimeParts, VictimBlockCollection, WriteCacheDestage
 use crate::request::{OpKind, Request};
 
 pub use bandwidth::BandwidthSummary;
-pub use batches::RequestBatchResults;
+pub use batches::{DirectionBatchResults, RequestBatchResults};
 pub use breakdown::ResponseHistogramWithCauses;
 pub use confidence_interval::Estimate;
 pub use free_blocks::FreeBlocksSeriesPoint;
@@ -260,10 +260,15 @@ impl MetricsRecorder {
             of_stream.record(done.request.kind, response_ns);
         }
         self.breakdown.record(bucket, &done.time);
-        self.batches.record_request(done.arrival_index - self.first_index, response_ns, bucket);
+        self.batches.record_request(done.arrival_index - self.first_index, done.request.kind, response_ns, bucket);
         self.trend.record_request(done.arrival_ns, done.done_ns, written);
         let met = (done.gc_members_met as usize).min(self.requests_by_members_met.len() - 1);
         self.requests_by_members_met[met] += 1;
+    }
+
+    /// Notes a measured request that the host leaves out, so that the others stay in the same batches as with it.
+    pub fn note_left_out_request(&mut self, arrival_index: u64) {
+        self.batches.slot_of(arrival_index - self.first_index);
     }
 
     /// Returns true if a request ends in the measured time. A request that arrived before the measured time must end after its beginning.

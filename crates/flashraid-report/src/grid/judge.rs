@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::{Axis, Estimate, Grid, Point, Setting};
 use crate::figures::{Better, CAPACITY, Figure};
 use crate::results::RESULT_KEY;
+use flashraid::model::metrics::confidence_interval::{half_width_of_batches, half_width_of_paired_batches};
 use flashraid::report::{Cycles, Shortfall, WarningMark};
 use flashraid::study::must_match_for_comparison;
 
@@ -140,10 +141,8 @@ impl Grid {
         let (values, bases) = (own.figure(pointer)?, base.figure(pointer)?);
         let ratio = Estimate::from_ratios(&values, &bases)?;
         let [base_value] = bases.as_slice() else { return Some(ratio) };
-        let half_width = own.batches(pointer).zip(base.batches(pointer)).and_then(|(own, base)| {
-            let differences: Vec<f64> = own.iter().zip(&base).map(|(own, base)| own - base).collect();
-            (own.len() == base.len()).then(|| half_width_of_batches(&differences)).flatten()
-        });
+        let batches = own.batches(pointer).zip(base.batches(pointer));
+        let half_width = batches.and_then(|(own, base)| half_width_of_paired_batches(&own, &base));
         Some(Estimate { interval_half_width: half_width.map(|half_width| half_width / base_value), ..ratio })
     }
 
@@ -271,12 +270,6 @@ impl Point {
 /// Returns true if a report has the mark.
 pub(super) fn has_mark(report: &Value, mark: WarningMark) -> bool {
     report["verdict"]["marks"].as_array().is_some_and(|marks| marks.iter().any(|name| name == mark.json_name()))
-}
-
-/// Returns half of the confidence interval of the mean of batches. It is exactly zero if they are equal, without a rounding error.
-fn half_width_of_batches(values: &[f64]) -> Option<f64> {
-    let is_equal = values.windows(2).all(|pair| pair[0] == pair[1]);
-    if is_equal { Some(0.0) } else { Estimate::from_values(values)?.interval_half_width }
 }
 
 /// Returns the marks of a point, each with its reason from the first seed that has one.

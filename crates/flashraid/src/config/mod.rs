@@ -46,6 +46,7 @@ use sha2::{Digest, Sha256};
 
 use flashraid_driver::RunLimit;
 use flashraid_model::array::{ArrayParams, WarmUp};
+use flashraid_model::coordination::ZeroTimeCollection;
 use flashraid_model::metrics::MetricsParams;
 use flashraid_workload::WorkloadSpec;
 use flashraid_workload::files::{is_wrong_path, read_file_with_size_limit};
@@ -151,6 +152,19 @@ impl Scenario {
         let mut scenario = self.clone();
         scenario.seed = seed;
         scenario.config.seed = seed;
+        scenario
+    }
+
+    /// Returns the same experiment with the coordination scheme `ideal`, as if the configuration had it. Its warnings are those of the
+    /// scheme that it has now.
+    #[must_use]
+    pub fn with_ideal_coordination(&self) -> Scenario {
+        let mut scenario = self.clone();
+        let scheme = CoordinationPolicy::from(ZeroTimeCollection::default());
+        scenario.array.ssd.gc.collection_takes_no_time = scheme.collection_takes_no_time();
+        scenario.array.coordination = None;
+        scenario.config.coordination.scheme = scheme;
+        scenario.config_hash = hash_of(&scenario.config);
         scenario
     }
 }

@@ -14,8 +14,8 @@ use flashraid_driver::ArrayCounters;
 use flashraid_model::array::MemberFailureAndRebuildState;
 use flashraid_model::events::{VictimBlockCollection, WriteCacheDestageToMember};
 use flashraid_model::metrics::{
-    ArrayStateSample, CompletedRequest, EventTimeline, IntervalResults, LatencyHistogram, MeasuredResults, RequestBatchResults,
-    RequestCounts, ResponseHistogramWithCauses, ResponseTimes,
+    ArrayStateSample, CompletedRequest, DirectionBatchResults, EventTimeline, IntervalResults, LatencyHistogram, MeasuredResults,
+    RequestBatchResults, RequestCounts, ResponseHistogramWithCauses, ResponseTimes,
 };
 use flashraid_model::placement::{ArrayLayout, RequestInPages};
 use flashraid_model::space::EraseCountSummary;
@@ -181,6 +181,7 @@ impl Report {
                 * inputs.superblock_drive.as_ref().map_or(1, |drive| u64::from(drive.scaled_down_by)),
             batches: batches(&measured.request_batch_results),
             time_us: time(&measured.response_time_sums_by_cause),
+            because: None,
             over_time: over_time(&inputs),
             measured_from_ns: measured.from_ns,
             measured_to_ns: measured.end_ns,
@@ -258,15 +259,19 @@ pub(super) fn share_of_dies(inputs: &ReportInputs, drives: usize, ns: u64) -> Op
 }
 
 fn batches(batches: &[RequestBatchResults]) -> RequestBatches {
-    let all = |figure: fn(&RequestBatchResults) -> Option<u64>| -> Vec<f64> {
-        batches.iter().map(|batch| figure(batch).map(us)).collect::<Option<Vec<f64>>>().unwrap_or_default()
+    let of = |direction: fn(&RequestBatchResults) -> DirectionBatchResults| -> DirectionBatches {
+        let all = |figure: fn(&DirectionBatchResults) -> Option<u64>| -> Vec<f64> {
+            batches.iter().map(|batch| figure(&direction(batch)).map(us)).collect::<Option<Vec<f64>>>().unwrap_or_default()
+        };
+        DirectionBatches {
+            requests: batches.iter().map(|batch| direction(batch).requests).collect(),
+            mean_us: batches.iter().map(|batch| direction(batch).mean_response_ns.map(|ns| ns / 1e3)).collect(),
+            p99_us: all(|batch| batch.p99_ns),
+            p99_9_us: all(|batch| batch.p99_9_ns),
+        }
     };
-    RequestBatches {
-        requests: batches.iter().map(|batch| batch.requests).collect(),
-        mean_us: batches.iter().map(|batch| batch.mean_response_ns.map(|ns| ns / 1e3)).collect(),
-        p99_us: all(|batch| batch.p99_ns),
-        p99_9_us: all(|batch| batch.p99_9_ns),
-    }
+    let DirectionBatches { requests, mean_us, p99_us, p99_9_us } = of(|batch| batch.all);
+    RequestBatches { requests, mean_us, p99_us, p99_9_us, read: of(|batch| batch.reads), write: of(|batch| batch.writes) }
 }
 
 fn time(sums: &ResponseHistogramWithCauses) -> ResponseTimeParts {

@@ -73,6 +73,9 @@ pub fn format_figure(figure: Option<f64>) -> String {
     with_commas(&format!("{value:.decimals$}"))
 }
 
+/// Title of the table of the parts of response times.
+pub const WAITED_TITLE: &str = "Where requests waited";
+
 /// Maximum number of streams of a mix in a table.
 const STREAMS_MAX: usize = 8;
 
@@ -233,7 +236,7 @@ impl Report {
         Some(TableSection { title: "Streams of the mix", columns, rows: [requests, per_second].into_iter().chain(figures).collect() })
     }
 
-    /// Returns the response times divided into their causes. Causes that are 0 everywhere are left out.
+    /// Returns the response times divided by what requests waited for. Parts that are 0 everywhere are left out.
     fn time_section(&self) -> Option<TableSection> {
         let shares = self.time_us.means_of_all_and_slowest_percents();
         let all = shares[0].1?;
@@ -246,7 +249,7 @@ impl Report {
         };
         let mut rows: Vec<TableRow> = (0..all.named_causes().len()).filter(is_anywhere).map(row).collect();
         rows.push(TableRow::new("response time", shares.iter().map(|(_, time)| format_figure(time.map(|time| time.total()))), "µs"));
-        Some(TableSection { title: "Where the time went", columns, rows })
+        Some(TableSection { title: WAITED_TITLE, columns, rows })
     }
 
     fn bandwidth_section(&self) -> TableSection {
@@ -322,7 +325,7 @@ mod tests {
             [
                 "Run",
                 "Response time",
-                "Where the time went",
+                "Where requests waited",
                 "Bandwidth",
                 "Flash",
                 "Garbage collection",

@@ -30,6 +30,24 @@ fn small_writes_read_old_data_and_parity_large_ones_the_rest() {
 }
 
 #[test]
+fn without_parity_a_write_goes_to_its_own_strip_alone() {
+    let without_parity = |level, asked: &[Asked]| {
+        let mut array = Array::new(&params(level, 5, 1), 1, ArrayExecutionOptions::default());
+        array.untimed_access().stop_keeping_parity();
+        run_on(array, asked)
+    };
+    // The second write to the same stripe waits for no lock, because it goes to another member.
+    let got = without_parity(RaidLevel::Raid5, &[(0, 0, 1, true), (0, 1, 1, true)]);
+    assert_eq!(got.done, [WRITE_NS; 2]);
+    assert_eq!(got.pages, [(0, 1), (0, 1), (0, 0), (0, 0), (0, 0)]);
+    assert_eq!((got.kinds(), got.traffic()), ([0; 4], [0; 3]));
+    // Data lie where they lay: stripe 1 of RAID-5 has its parity on member 3.
+    assert_eq!(without_parity(RaidLevel::Raid5, &[(0, 4, 1, true)]).pages, [(0, 0), (0, 0), (0, 0), (0, 0), (0, 1)]);
+    // An array without parity is as it was.
+    assert_eq!(without_parity(RaidLevel::Raid0, &[(0, 0, 1, true)]).done, [WRITE_NS]);
+}
+
+#[test]
 fn pages_of_several_strips_share_parity_by_offset() {
     // The second page of column 0 and the first of column 1 are two offsets, so two pages of parity.
     let got = run(&params(RaidLevel::Raid5, 5, 2), &[(0, 1, 2, true)]);
