@@ -36,7 +36,11 @@ INTRODUCTIONS = {
     "Errors": "[Errors and Ctrl-C](python.md#errors-and-ctrl-c) says when which one is raised.",
 }
 #: Parts of a report; they are attributes' types and not made by users.
-PARTS = ["Response", "ResponseTime", "Time", "TimeParts", "Counts", "Rates", "Owed", "Lost", "Bandwidth", "Verdict", "Flash", "Collection", "Member", "Speed"]
+PARTS = [
+    *["Response", "ResponseTime", "Time", "TimeParts"],
+    *["Because", "PairedDifference", "PairedResponse", "PairedFigures", "PairedFigure", "WaitedAndCausedShares", "WaitedAndCaused"],
+    *["Counts", "Rates", "Owed", "Lost", "Bandwidth", "Verdict", "Flash", "Collection", "Member", "Speed"],
+]
 #: Parts of these.
 PARTS_OF_PARTS = ["Wear", "Lifetime", "ImpliedLife", "UncoordinatedCleans", "Turns"]
 

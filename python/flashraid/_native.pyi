@@ -152,6 +152,7 @@ def run(
     threads: int | None,
     keep_warm: bool,
     verify: bool,
+    because: bool,
     progress: Callable[[str, float], object] | None,
 ) -> tuple[Report | None, Table | None, BaseException | None]: ...
 def schema() -> str: ...

@@ -97,6 +97,86 @@ class Time:
 
 
 @dataclass(frozen=True)
+class PairedFigure:
+    """A figure of a run, and of the same run with one thing changed; ``None`` without requests."""
+
+    as_is_us: float | None
+    """The run as it is."""
+    without_us: float | None
+    """The changed run."""
+    difference_us: float | None
+    """What the changed thing costs: the run as it is, minus the changed run."""
+    interval_half_width_us: float | None
+    """Half of the 95 % confidence interval of the difference, from ten batches of the same requests; ``None`` if these are too short."""
+
+    _names: ClassVar[dict[str, str]] = {
+        f"{name}_us": name for name in ("as_is", "without", "difference", "interval_half_width")
+    }
+
+
+@dataclass(frozen=True)
+class PairedFigures:
+    """Mean and percentiles of a run, and of the same run with one thing changed."""
+
+    mean: PairedFigure
+    p99: PairedFigure
+    p99_9: PairedFigure
+
+
+@dataclass(frozen=True)
+class PairedResponse:
+    """Response times of all requests, of reads and of writes, of a run and of the same run with one thing changed."""
+
+    all: PairedFigures
+    read: PairedFigures
+    write: PairedFigures
+
+
+@dataclass(frozen=True)
+class WaitedAndCaused:
+    """Shares of a mean response time."""
+
+    waited: float
+    """For which requests waited (:attr:`Report.time_us`)."""
+    caused: float
+    """By which it is shorter with the change."""
+
+
+@dataclass(frozen=True)
+class WaitedAndCausedShares:
+    """Shares of the mean of all requests, and of the slowest of each run."""
+
+    all: WaitedAndCaused | None
+    slowest_10_percent: WaitedAndCaused | None
+    slowest_1_percent: WaitedAndCaused | None
+    slowest_0_1_percent: WaitedAndCaused | None
+
+
+@dataclass(frozen=True)
+class PairedDifference:
+    """Differences between a run and the same run with one thing changed."""
+
+    response: PairedResponse
+    shares: WaitedAndCausedShares | None
+
+    _names: ClassVar[dict[str, str]] = {"response": "response_us"}
+
+
+@dataclass(frozen=True)
+class Because:
+    """What causes the response times: the same requests again with one thing changed. A change that was not tried is ``None``."""
+
+    no_collection: PairedDifference | None
+    no_parity: PairedDifference | None
+    reads_alone: PairedDifference | None
+    one_at_a_time: PairedDifference | None
+    left_out: list[dict[str, str]] | None
+    """Changes that were not tried, each with its ``reason``; ``None`` if there are none."""
+    stopped: bool
+    """The changed runs were stopped; the report itself is complete."""
+
+
+@dataclass(frozen=True)
 class Counts:
     """Numbers of requests."""
 
@@ -276,8 +356,13 @@ class Report(Shown[_native.Report]):
 
     @cached_property
     def time_us(self) -> Time:
-        """Where the time of requests went."""
+        """Where requests waited. It does not say what causes it: :attr:`because` does."""
         return self._part(Time, "time_us")
+
+    @cached_property
+    def because(self) -> Because | None:
+        """What causes the response times; of a run with ``because=True`` only."""
+        return self._part(Because, "because") if "because" in self.document else None
 
     @cached_property
     def requests_done(self) -> Counts:
@@ -329,7 +414,7 @@ class Report(Shown[_native.Report]):
         """Every request in the order of ends, with the columns of ``requests.parquet``; of a run with ``requests=True`` only.
 
         ``index``, ``arrival_ns``, ``done_ns``, ``response_ns``, ``offset_bytes``, ``length_bytes``, ``direction``, ``stream``, ``high_priority``,
-        ``gc_members_met``, and where the time went: ``queue_ns``, ``collection_ns``, ``parity_ns``, ``cache_ns``, ``transfer_ns``, ``flash_ns``,
+        ``gc_members_met``, and where the request waited: ``queue_ns``, ``collection_ns``, ``parity_ns``, ``cache_ns``, ``transfer_ns``, ``flash_ns``,
         ``other_ns``.
         """
         if self._requests is None:

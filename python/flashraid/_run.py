@@ -22,6 +22,7 @@ def run(
     threads: int | None = None,
     keep_warm: bool = True,
     verify: bool = False,
+    because: bool = False,
     progress: Callable[[str, float], object] | None = None,
 ) -> Report:
     """Runs one configuration to its report.
@@ -40,6 +41,7 @@ def run(
     :param threads: threads for warm-ups and for open loops; without it one for each processor. Changes no result.
     :param keep_warm: keeps the states after long warm-ups in the user's cache folder, and takes from there what an earlier run left. Changes no result.
     :param verify: looks through the whole state of every SSD at the end.
+    :param because: runs the same requests again with one thing changed (no collection, no parity, reads alone, one at a time), for :attr:`Report.because`. Each of these up to four runs takes as long as the first.
     :param progress: called about twenty times a second with ``"warm-up"`` or ``"run"`` and the share that is done. What it raises ends the run.
     """
     native, rows, raised = _native.run(
@@ -49,6 +51,7 @@ def run(
         threads=threads,
         keep_warm=keep_warm,
         verify=verify,
+        because=because,
         progress=progress,
     )
     report = Report(native, rows) if native is not None else None

@@ -39,6 +39,24 @@ def test_attributes_are_the_figures_of_the_document() -> None:
     assert "500 requests" in repr(report) and "Response time" in str(report)
 
 
+def test_because_says_what_causes_the_response_times() -> None:
+    report = flashraid.run(SMALL, because=True)
+    because = report.because
+    assert because is not None and not because.stopped and because.no_parity is None
+    assert because.no_collection is not None and because.reads_alone is not None and because.one_at_a_time is not None
+    mean, document = because.no_collection.response.all.mean, report.document["because"]["no_collection"]
+    assert mean.as_is_us == report.response.all.mean_us
+    ideal = flashraid.run(SMALL, settings={"coordination.scheme": "ideal"})
+    assert mean.without_us == ideal.response.all.mean_us
+    assert mean.difference_us == document["response_us"]["all"]["mean"]["difference"]
+    shares = because.no_collection.shares
+    assert shares is not None and shares.all is not None and shares.all.caused == document["shares"]["all"]["caused"]
+    assert because.reads_alone.response.write.mean.without_us is None and because.reads_alone.shares is None
+    assert flashraid.run(SMALL).because is None
+    with pytest.raises(flashraid.ConfigError, match="read only once"):
+        flashraid.run(SMALL, because=True, workload={"arrival_ns": [0], "offset_bytes": [0], "length_bytes": [4096], "direction": ["read"]})
+
+
 def test_configurations_in_all_forms_run_alike(tmp_path: Path) -> None:
     text = """
         array = { members = 2, stripe_unit = "16KiB" }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use flashraid::{CompletedRequest, Error, Observer, Progress, Stop};
+use flashraid::{CompletedRequest, Error, Observer, Progress, Stop, counterfactual};
 use pyo3::prelude::*;
 
 use crate::columns::Requests as OwnRequests;
@@ -41,7 +41,7 @@ type Outcome = (Option<Report>, Option<Table>, Option<PyErr>);
 
 /// Runs one configuration and returns its report.
 #[pyfunction]
-#[pyo3(signature = (spec, *, requests, workload, threads, keep_warm, verify, progress))]
+#[pyo3(signature = (spec, *, requests, workload, threads, keep_warm, verify, because, progress))]
 #[expect(clippy::too_many_arguments, reason = "they are the keywords of a function in Python")]
 pub fn run(
     py: Python<'_>,
@@ -51,13 +51,16 @@ pub fn run(
     threads: Option<usize>,
     keep_warm: bool,
     verify: bool,
+    because: bool,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Outcome> {
     let spec = Spec::read(py, spec)?;
     let watch = Arc::new(Watch::default());
     let source = workload.map(|workload| workload.get().source());
     let scenario = spec.simulation().and_then(|simulation| simulation.scenario()).map_err(|error| exception(py, &error))?;
-    let means = machine::means(py, &[&scenario], None, threads, keep_warm)?;
+    // The runs follow each other. Beside each array there is the state that they share.
+    let runs = if because { 1 + counterfactual::possible_changes(&scenario).len() } else { 1 };
+    let means = machine::means(py, &vec![&scenario; runs], Some(1), threads, keep_warm)?;
     let mut watcher = Watcher { watch: Arc::clone(&watch), requests: requests.then(Requests::new) };
     let tick = || match &progress {
         Some(progress) => progress.call1(watch.of_run()).map(drop),
@@ -70,6 +73,9 @@ pub fn run(
         }
         if verify {
             simulation = simulation.verify();
+        }
+        if because {
+            simulation = simulation.because();
         }
         let report = simulation.observe(&mut watcher).run()?;
         Ok((report, watcher))

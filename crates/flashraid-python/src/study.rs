@@ -239,7 +239,14 @@ impl Study {
             return Ok(lack + "\n");
         }
         let grid = self.grid(py)?;
-        let notes: String = grid.doubts().into_iter().chain(grid.notes()).chain(grid.conclusions()).map(|note| note + "\n").collect();
+        let notes: String = grid
+            .doubts()
+            .into_iter()
+            .chain(grid.notes())
+            .chain(grid.conclusions())
+            .chain(grid.costs_of_collection())
+            .map(|note| note + "\n")
+            .collect();
         Ok(format!("{}{}\n{notes}", text::render(&grid.sheets()), grid.legend()))
     }
 

@@ -258,7 +258,7 @@ struct Part {
     parts_ns: [Vec<u64>; 7],
 }
 
-/// The columns that say where the time went.
+/// The columns that say where requests waited.
 const PARTS: [&str; 7] = ["queue_ns", "collection_ns", "parity_ns", "cache_ns", "transfer_ns", "flash_ns", "other_ns"];
 
 impl Part {

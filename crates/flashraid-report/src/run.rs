@@ -1,14 +1,83 @@
 //! The report of one run as tables.
 
-use flashraid::report::{FEW_SAMPLES_MARK, LoadVerdict, REPORTED_PERCENTILES, Report, ResponseTime, TableSection, WarningMark};
+use flashraid::counterfactual::{Because, PairedFigure, PairedFigures, WHY_THEY_DIFFER};
+use flashraid::report::{
+    FEW_SAMPLES_MARK, LoadVerdict, REPORTED_PERCENTILES, Report, ResponseTime, TableSection, WAITED_TITLE, WarningMark,
+};
 
 use super::number;
 use super::page;
 use super::sheet::{Cell, Sheet};
 
-/// The tables of a report.
+/// The tables of a report. What causes the response times stands below where requests waited.
 pub fn sheets(report: &Report) -> Vec<Sheet> {
-    report.table_sections().into_iter().map(sheet).collect()
+    let mut sheets: Vec<Sheet> = report.table_sections().into_iter().map(sheet).collect();
+    let below = sheets.iter().position(|sheet| sheet.title == WAITED_TITLE).map_or(sheets.len(), |waited| waited + 1);
+    sheets.splice(below..below, because(report));
+    sheets
+}
+
+/// The tables of the pairs of runs with one thing changed; none without pairs.
+pub fn because(report: &Report) -> Vec<Sheet> {
+    let Some(because) = report.because.as_ref().filter(|because| because.pairs().next().is_some()) else { return Vec::new() };
+    std::iter::once(differences(because)).chain(shares(because)).collect()
+}
+
+/// The figures of each changed run, with the change against the run as it is.
+fn differences(because: &Because) -> Sheet {
+    let directions = |figures: &flashraid::report::TotalReadWrite<PairedFigures>| {
+        [("all", figures.all), ("reads", figures.read), ("writes", figures.write)]
+    };
+    let of = |figures: &PairedFigures| [figures.mean, figures.p99, figures.p99_9];
+    let values = because.pairs().flat_map(|(_, pair)| directions(&pair.response_us)).filter_map(|(_, figures)| figures.p99_9.as_is);
+    let (unit, divisor) = number::time_unit(values.fold(0.0, f64::max));
+    let mut sheet = Sheet::new("What causes it: the same requests with one thing changed", &["", "", "mean", "p99", "p99.9", ""]);
+    (sheet.label_columns, sheet.unit_column) = (2, true);
+    let value = |value: Option<f64>| value.map_or("–".to_owned(), |value| number::three_digits(value / divisor));
+    let mut row = |name: &str, direction: &str, cells: [String; 3]| {
+        let cells = [name.to_owned(), direction.to_owned()].into_iter().chain(cells).chain([unit.to_owned()]);
+        sheet.rows.push(cells.map(Cell::from).collect());
+    };
+    // All requests are compared with every change that keeps the writes, and reads with every change.
+    for index in 0..3 {
+        let mut with_figures = because.pairs().map(|(_, pair)| directions(&pair.response_us)[index]);
+        if let Some((direction, figures)) = with_figures.find(|(_, figures)| figures.mean.as_is.is_some()) {
+            row("as it is", direction, of(&figures).map(|figure| value(figure.as_is)));
+        }
+    }
+    for (change, pair) in because.pairs() {
+        for (direction, figures) in directions(&pair.response_us).into_iter().filter(|(_, figures)| figures.mean.without.is_some()) {
+            let cell = |figure: PairedFigure| match figure.ratio() {
+                Some((ratio, half_width)) => format!("{} ({})", value(figure.without), number::change(ratio, half_width)),
+                None => value(figure.without),
+            };
+            row(change.label(), direction, of(&figures).map(cell));
+        }
+    }
+    sheet
+}
+
+/// The shares of the mean that requests waited for, beside those that are caused.
+fn shares(because: &Because) -> Option<Sheet> {
+    let mut sheet = Sheet::new("Waited and caused: shares of the mean response", &["part", "requests", "waited", "caused"]);
+    sheet.label_columns = 2;
+    for (change, pair) in because.pairs() {
+        let (Some(part), Some(shares)) = (change.part_of_time(), pair.shares) else { continue };
+        for (group, share) in shares.named() {
+            let Some(share) = share else { continue };
+            let percent = |share: f64| format!("{} %", number::three_digits(share * 100.0).replace('-', "−"));
+            let cells = [part.to_owned(), group.to_owned(), percent(share.waited), percent(share.caused)];
+            sheet.rows.push(cells.map(Cell::from).into());
+        }
+    }
+    (!sheet.rows.is_empty()).then_some(sheet)
+}
+
+/// Sentences about the pairs: why two shares differ, and which changes were left out.
+fn notes_of_because(because: &Because) -> impl Iterator<Item = String> {
+    let has_shares = because.pairs().any(|(_, pair)| pair.shares.is_some());
+    let left_out = because.left_out.iter().map(|left_out| format!("left out, {}: {}", left_out.change.label(), left_out.reason));
+    has_shares.then(|| WHY_THEY_DIFFER.to_owned()).into_iter().chain(left_out)
 }
 
 /// The one table that is looked at first: response times of all requests, reads and writes.
@@ -98,6 +167,7 @@ pub fn notes(report: &Report, has_life: bool) -> Vec<String> {
     partial
         .into_iter()
         .chain(verdict)
+        .chain(report.because.iter().flat_map(notes_of_because))
         .chain(idle)
         .chain(warnings)
         .chain(report.workload_note.clone())

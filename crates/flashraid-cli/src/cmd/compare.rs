@@ -147,6 +147,7 @@ pub fn shown(grid: &Grid, out: Option<&Path>, tables: bool) -> String {
     grid.doubts().iter().for_each(|doubt| paragraph(doubt, "  "));
     grid.idle().iter().for_each(|idle| paragraph(idle, "  "));
     grid.conclusions().iter().for_each(|sentence| paragraph(&format!("⇒ {sentence}"), "  "));
+    grid.costs_of_collection().iter().for_each(|sentence| paragraph(sentence, "  "));
     grid.notes().iter().for_each(|note| paragraph(note, "  "));
     if tables {
         text += &format!("\n{}{}\n", text::render(&narrow(grid.sheets())), text::wrap(&grid.legend(), width, ""));

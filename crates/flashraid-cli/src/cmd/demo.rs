@@ -133,6 +133,9 @@ fn shown(parts: &[Grid], out: &Path, arguments: &DemoArgs) -> String {
         for sentence in grid.conclusions() {
             text += &line(&format!("⇒ {sentence}"), "  ");
         }
+        for sentence in grid.costs_of_collection() {
+            text += &line(&format!("  {sentence}"), "  ");
+        }
         if arguments.tables {
             text += &format!("\n{}{}\n", text::render(&narrow(grid.sheets())), text::wrap(&grid.legend(), width, ""));
         }

@@ -4,8 +4,9 @@ use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
+use flashraid::config::Scenario;
 use flashraid::study::Setting;
-use flashraid::{Report, Stop};
+use flashraid::{Report, Stop, counterfactual};
 use flashraid_workload::units::Duration;
 use serde_json::Value;
 
@@ -41,6 +42,9 @@ pub fn run(arguments: &RunArgs) -> Outcome {
     if arguments.check {
         simulation = simulation.verify();
     }
+    if arguments.because {
+        simulation = simulation.because();
+    }
     // Errors are reported before files are made. The scenario is kept, so that a trace's format is detected only once.
     let scenario = simulation.scenario()?;
     if arguments.timeline.is_some() && arguments.out.is_none() && arguments.form() != OutputFormat::Json {
@@ -48,12 +52,14 @@ pub fn run(arguments: &RunArgs) -> Outcome {
             "--timeline: add --out DIR for the picture of the window, or --json for its entries; tables have no place for it".to_owned(),
         ));
     }
-    let resources = resources(arguments.machine, &[&scenario], None)?;
+    let runs = if arguments.because { 1 + refuse_or_count_changes(arguments, &scenario)? } else { 1 };
+    // The runs follow each other. Beside each array there is the state that they share.
+    let resources = resources(arguments.machine, &vec![&scenario; runs], Some(1))?;
     interrupt::stop_at_next_step()?;
     let checked = simulation.check_unless_stopped(&Stop::stop_when(interrupt::requested))?;
     machine::announce_seconds(
-        checked.seconds.map(|seconds| seconds.with_warm_up_threads(resources.threads_per_simulation)),
-        1,
+        checked.seconds.map(|seconds| seconds.with_warm_up_threads(resources.threads_per_simulation).with_runs(runs)),
+        runs,
         &resources,
         arguments.machine.quiet,
     );
@@ -98,10 +104,26 @@ pub fn run(arguments: &RunArgs) -> Outcome {
             files::print(&format!("{}{written}", shown(&report, arguments.tables)))?;
         }
     }
-    match report.partial {
-        true => Err(Failure::Interrupted("stopped: the report covers the run so far and is marked as partial".to_owned())),
-        false => Ok(()),
+    let stopped = match &report.because {
+        _ if report.partial && arguments.because => {
+            "stopped: the report covers the run so far and is marked as partial; there was no further run for --because"
+        }
+        _ if report.partial => "stopped: the report covers the run so far and is marked as partial",
+        Some(because) if because.stopped => "stopped: the report is complete, but not all further runs of --because were made",
+        _ => return Ok(()),
+    };
+    Err(Failure::Interrupted(stopped.to_owned()))
+}
+
+/// Returns the number of further runs of `--because`, or the reason why there can be none.
+fn refuse_or_count_changes(arguments: &RunArgs, scenario: &Scenario) -> Outcome<usize> {
+    if arguments.form() == OutputFormat::Fio {
+        return Err(Failure::Input(
+            "--because: the document of fio has no place for it; print tables, or the document of --json".to_owned(),
+        ));
     }
+    counterfactual::refuse_what_is_read_once(scenario).map_err(|error| Failure::Input(error.to_string()))?;
+    Ok(counterfactual::possible_changes(scenario).len())
 }
 
 /// Formats a run for standard output: the summary and its remarks; with `all` every table, too.
@@ -109,7 +131,10 @@ pub fn shown(report: &Report, all: bool) -> String {
     let width = columns();
     let sheet = tables::summary(report);
     let lines = |lines: &[String]| -> String { lines.iter().map(|line| text::wrap(line, width, "  ") + "\n").collect() };
-    let more = if all { format!("\n{}", text::render(&narrow(tables::sheets(report)))) } else { String::new() };
+    let more = match all {
+        true => format!("\n{}", text::render(&narrow(tables::sheets(report)))),
+        false => tables::because(report).iter().map(|sheet| format!("\n{}\n{}", sheet.title, text::compact(sheet))).collect(),
+    };
     format!(
         "{}{}{}{more}",
         lines(std::slice::from_ref(&sheet.title)),

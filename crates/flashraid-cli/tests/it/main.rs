@@ -2,6 +2,7 @@
 
 mod axes;
 mod bad_input;
+mod because;
 mod browser;
 mod cache;
 mod chromium;

@@ -191,7 +191,7 @@ fn out_keeps_the_report_and_every_request() {
         let row = row.unwrap();
         assert_eq!(row.get_ulong(2).unwrap() - row.get_ulong(1).unwrap(), row.get_ulong(3).unwrap());
         let parts: u64 = (10..17).map(|column| row.get_ulong(column).unwrap()).sum();
-        assert_eq!(parts, row.get_ulong(3).unwrap(), "where the time went");
+        assert_eq!(parts, row.get_ulong(3).unwrap(), "where the request waited");
         rows += 1;
         response_ns += row.get_ulong(3).unwrap();
         reads += u64::from(row.get_string(6).unwrap() == "read");

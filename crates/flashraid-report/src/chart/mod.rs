@@ -27,7 +27,7 @@ pub use free_blocks::of_points;
 pub use over_time::of_run as over_time;
 pub use response::distribution;
 pub use run::{bandwidth, bandwidth_density, of_run};
-pub use time::{SHARES_OF_POINTS, where_it_went};
+pub use time::{SHARES_OF_POINTS, where_requests_waited};
 pub use timeline::{Panel, Timeline, of_run as timeline, of_several as timelines};
 
 /// A chart with its title and content.

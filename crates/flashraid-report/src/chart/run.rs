@@ -10,7 +10,7 @@ pub fn of_run(report: &Value) -> Vec<Chart> {
     let charts = [
         response::distribution(directions.clone()),
         response::tail(directions),
-        time::where_it_went(report),
+        time::where_requests_waited(report),
         bandwidth([("all members".to_owned(), report)]),
     ];
     let free_blocks = free_blocks::of_members(report).map_or(Vec::new(), over_time::of_eight);

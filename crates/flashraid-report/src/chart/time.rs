@@ -1,4 +1,4 @@
-//! Parts of the response times of requests, stacked on each other.
+//! Parts of the response times of requests (where they waited), stacked on each other.
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ const SHARES: [(&str, &str); 4] = [
 ];
 
 /// A bar for all requests and for each share of the slowest (`/time_us` of a report); parts that are nowhere are left out.
-pub fn where_it_went(report: &Value) -> Option<Chart> {
+pub fn where_requests_waited(report: &Value) -> Option<Chart> {
     let part = |share: &str, part: &str| report["time_us"][share][part].as_f64();
     let groups: Vec<(&str, &str)> = SHARES.into_iter().filter(|(share, _)| report["time_us"][*share].is_object()).collect();
     let total = |share: &str| RESPONSE_TIME_CAUSE_NAMES.iter().filter_map(|name| part(share, name)).sum::<f64>();
@@ -29,7 +29,7 @@ pub fn where_it_went(report: &Value) -> Option<Chart> {
     let y = Axis::linear(format!("mean response, {unit}"));
     (!series.is_empty()).then(|| {
         let bars = Bars { stacked: true, ..Bars::side_by_side(groups, y, series) };
-        Chart::new("time-parts", "Parts of the response time", Content::Bars(bars))
+        Chart::new("time-parts", "Where requests waited", Content::Bars(bars))
     })
 }
 
@@ -53,7 +53,7 @@ pub fn of_points<'a>(reports: impl IntoIterator<Item = (String, &'a Value)>) -> 
     let y = Axis::linear(format!("mean response, {unit}"));
     (!series.is_empty()).then(|| {
         let bars = Bars { stacked: true, ..Bars::side_by_side(names, y, series) };
-        Chart::new("time-parts", "Parts of the response time", Content::Bars(bars))
+        Chart::new("time-parts", "Where requests waited", Content::Bars(bars))
     })
 }
 
@@ -69,13 +69,13 @@ mod tests {
             "slowest_10_percent": { "queue": 0.0, "collection": 3000.0, "flash": 500.0 },
             "slowest_1_percent": null,
         } });
-        let Content::Bars(bars) = where_it_went(&report).unwrap().content else { panic!("bars") };
+        let Content::Bars(bars) = where_requests_waited(&report).unwrap().content else { panic!("bars") };
         assert_eq!(
             (bars.groups, bars.stacked, bars.y.label.as_str()),
             (vec!["all".to_owned(), "slowest 10 %".to_owned()], true, "mean response, ms")
         );
         let values: Vec<_> = bars.series.iter().map(|series| (series.name.as_str(), series.values.clone())).collect();
         assert_eq!(values, [("collection", vec![Some(1.0), Some(3.0)]), ("flash", vec![Some(0.5), Some(0.5)])]);
-        assert_eq!(where_it_went(&json!({})), None);
+        assert_eq!(where_requests_waited(&json!({})), None);
     }
 }

@@ -396,3 +396,8 @@ fn span(ratios: impl Iterator<Item = Estimate>) -> String {
 fn change(ratio: Estimate) -> String {
     number::change(ratio.mean, ratio.interval_half_width)
 }
+
+/// Returns the points of a workload that its sentence names as best.
+pub(super) fn best_points(grid: &Grid, workload: &Workload) -> Vec<usize> {
+    Contest::of(grid, workload).map_or(Vec::new(), |contest| contest.winners().iter().map(|winner| winner.point).collect())
+}

@@ -1,5 +1,6 @@
 //! The results of a grid of simulations: every combination of the varied keys, each with every seed.
 
+mod because;
 mod conclusion;
 mod judge;
 mod numeric;

@@ -91,6 +91,7 @@ impl Grid {
         });
         document["points"] = points.collect();
         document["conclusions"] = self.conclusions().into();
+        document["costs_of_collection"] = self.costs_of_collection().into();
         document["summary"] = (0..self.points.len()).map(|index| self.figures_of(index)).collect();
         document
     }

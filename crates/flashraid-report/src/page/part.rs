@@ -68,8 +68,8 @@ impl Tile {
 /// The part of a run.
 pub fn of_run(title: &str, report: &Report, document: &Value) -> Part {
     let sheets = tables::sheets(report);
-    // What was run, its response times, and where they went.
-    let split = sheets.len().min(if report.time_us.all.is_some() { 3 } else { 2 });
+    // What was run, its response times, where requests waited, and what causes it.
+    let split = sheets.len().min(if report.time_us.all.is_some() { 3 } else { 2 } + tables::because(report).len());
     let remarks: Vec<String> = report.workload_note.iter().chain(&report.trace_notes).cloned().collect();
     Part {
         title: title.to_owned(),
@@ -142,6 +142,7 @@ pub fn of_grid(title: &str, grid: &Grid) -> Part {
         facts: [grid.summary_legend(), grid.legend()]
             .into_iter()
             .filter(|text| !text.is_empty())
+            .chain(grid.costs_of_collection())
             .chain(grid.doubts())
             .chain(warnings)
             .collect(),
