@@ -3,7 +3,7 @@
 CARGO ?= cargo
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 
-.PHONY: sanitize mutants quick package dist notebooks test-long release-check all build test setup setup-tests begin format lint unit doc python wheel pages book bench reproduce validate soak fuzz
+.PHONY: sanitize mutants quick package dist notebooks test-long release-check all build test setup setup-tests begin format lint build-tests unit doc python wheel pages book bench reproduce validate soak fuzz
 
 # Steps and single tests are measured: `scripts/timed slowest` prints what took longest.
 STEP = scripts/timed step
@@ -47,20 +47,23 @@ lint:
 	$(STEP) lint $(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	@$(STEP) licences scripts/deny
 
-unit:
+# The whole workspace, so that every crate has the same features in every step: cargo compiles each dependency once.
+build-tests:
 	$(STEP) "build of tests" $(CARGO) test --workspace --locked --no-run
+
+unit: build-tests
 	$(STEP) "Rust tests" $(TESTS) --workspace
 
 # Every crate that would be published as an archive with all that it embeds; they are found beside each other rather than in a registry.
 package:
 	$(CARGO) package --workspace --exclude flashraid-python --no-verify --allow-dirty --locked
 
-doc:
+doc: build-tests
 	RUSTDOCFLAGS="-D warnings" $(STEP) documentation $(CARGO) doc --workspace --no-deps --locked
 	python3 scripts/figures_pages.py --check
 	python3 scripts/mqsim --page --check
 	python3 scripts/fit_presets.py --page --check
-	$(CARGO) run -q --locked -- schema --report | python3 scripts/python_parts.py --check
+	$${CARGO_TARGET_DIR:-target}/debug/flashraid schema --report | python3 scripts/python_parts.py --check
 	@if command -v mdbook >/dev/null; then $(MAKE) --no-print-directory book; else echo "mdbook is missing: the book is checked by its own tests only"; fi
 
 # Changes the model in 200 places, one at a time, and writes down what notices it (docs/mutants.md). All are built at once. A mutant takes at most

@@ -41,8 +41,8 @@ struct Part {
 
 /// Least work that the requests of the report bring to the array. Bytes are lower bounds, because only their sum is known.
 struct Work {
-    reads: f64,
-    writes: f64,
+    read_requests: f64,
+    write_requests: f64,
     bytes: f64,
     read_bytes: f64,
     write_bytes: f64,
@@ -91,8 +91,8 @@ impl Work {
         let earlier = (of_rate(report.iops.all) - reads - writes).max(0.0);
         let bytes = (of_rate(report.bandwidth_mb_s.overall) * 1e6 - earlier * longest_bytes).max(0.0);
         Self {
-            reads,
-            writes,
+            read_requests: reads,
+            write_requests: writes,
             bytes,
             read_bytes: (bytes - writes * longest_bytes).max(0.0),
             write_bytes: (bytes - reads * longest_bytes).max(0.0),
@@ -161,7 +161,7 @@ fn fronts(array: &ArrayParams, work: &Work) -> Vec<Part> {
     }
     if let Some(ControllerCoresParams { cores, core_ns_per_read, core_ns_per_write, .. }) = cores(ssd) {
         let (read_ns, write_ns) = (core_ns_per_read as f64, core_ns_per_write as f64 * copies);
-        let busy_ns = work.reads * read_ns + work.writes * write_ns;
+        let busy_ns = work.read_requests * read_ns + work.write_requests * write_ns;
         parts.push(Part::new("commands in the cores of members", members * cores, busy_ns, read_ns.max(write_ns)));
     }
     parts
