@@ -142,11 +142,13 @@ fn popularity_table(sample: &Sample<'_>) -> Option<String> {
 
 fn unknown(sample: &Sample<'_>) -> String {
     let line = sample.lines().next().unwrap_or_default();
-    format!(
-        "no known format fits its first lines, which begin {}; give the format if you know it, one of {}",
-        super::fields::quote(line),
-        Format::names()
-    )
+    // Sections of job files begin with a bracket, their comments with a semicolon, and tags of XML with an angle.
+    let hint = if matches!(line.trim_ascii_start(), [b'[' | b';' | b'<', ..]) {
+        "if it is a fio job file, or a device or workload of MQSim, `flashraid import` makes a configuration of it".to_owned()
+    } else {
+        format!("give the format if you know it, one of {}", Format::names())
+    };
+    format!("no known format fits its first lines, which begin {}; {hint}", super::fields::quote(line))
 }
 
 /// Returns the name of a kind of file that is often given by mistake, if the bytes are of such a kind.

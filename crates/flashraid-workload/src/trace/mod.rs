@@ -16,6 +16,7 @@
 //! - Requests of length 0 are left out and counted.
 //! - A length beyond 1 GiB, or an address beyond 1 EiB, makes a bad line.
 //! - Blank lines, and lines that begin with `#`, are skipped.
+//! - A unit of time that gives absurd arrivals is questioned, unless the user has chosen it.
 //! - A time that goes backwards stops the run unless [`TraceSpec::reorder`] allows for it.
 
 mod compression;
@@ -32,6 +33,7 @@ mod record;
 mod reorder;
 mod spec;
 mod survey;
+mod time_question;
 mod time_unit;
 pub mod write;
 

@@ -8,6 +8,7 @@ use super::formats::{Format, Parser, TraceFormat, Units};
 use super::input::Input;
 use super::record::NumberedRecord;
 use super::spec::{DiscardPolicy, TraceSpec};
+use super::time_question;
 use super::time_unit::TimeUnit;
 use crate::{OpKind, SourceError};
 
@@ -83,6 +84,9 @@ impl Records {
             Some(unit) => Times::In(unit),
             None => parser.time_stamp_unit(&sample, &mut notes),
         };
+        if let (None, Times::In(unit)) = (spec.time_unit, times) {
+            time_question::question(format, unit, &sample).map_or(Ok(()), Err).map_err(refuse)?;
+        }
         if !parser.tells_direction() {
             match spec.assumed_direction {
                 Some(direction) => parser.treat_all_as_kind(direction),
