@@ -1,9 +1,11 @@
 //! `flashraid import`: converts workloads and devices of other programs to configurations.
 
 use std::io::ErrorKind;
+use std::path::Path;
 
 use flashraid::exchange;
 use flashraid::files::read_file_with_size_limit;
+use flashraid::workload::import::JobFileSurroundings;
 use flashraid::{Error, Simulation};
 
 use crate::args::ImportArgs;
@@ -12,6 +14,13 @@ use crate::files;
 
 /// Largest accepted job file; the largest that are known have some kilobytes.
 const BYTES_MAX: u64 = 1 << 20;
+
+/// Returns the text of a file that a job file includes. Like fio, it looks in the folder of the job file if the name alone leads nowhere.
+fn included(job_file: &Path, name: &Path) -> std::io::Result<String> {
+    let beside = job_file.parent().unwrap_or(Path::new("")).join(name);
+    let path = if name.exists() { name } else { &beside };
+    String::from_utf8(read_file_with_size_limit(path, BYTES_MAX)?).map_err(|_| std::io::Error::other("it is not text"))
+}
 
 /// Runs `flashraid import` with its arguments.
 pub fn run(arguments: &ImportArgs) -> Outcome {
@@ -25,7 +34,9 @@ pub fn run(arguments: &ImportArgs) -> Outcome {
     })?;
     let text = String::from_utf8(text)
         .map_err(|_| refused("is not text; a fio job file, or a device or workload of MQSim, is expected".to_owned()))?;
-    let imported = exchange::import_file(&text, arguments.part.as_deref()).map_err(|error| refused(error.to_string()))?;
+    let surroundings =
+        JobFileSurroundings { variable: &|name| std::env::var(name).ok(), include: &|name| included(&arguments.file, Path::new(name)) };
+    let imported = exchange::import_file(&text, arguments.part.as_deref(), &surroundings).map_err(|error| refused(error.to_string()))?;
     // What no run would take is refused here, where the job stands, rather than written.
     Simulation::from_toml(&imported.toml).and_then(|simulation| simulation.validate()).map_err(|error| match error {
         Error::Config(problems) => {

@@ -42,7 +42,9 @@ fn what_is_imported_runs() {
 #[test]
 fn what_cannot_be_imported_is_refused_with_its_place() {
     let place = Place::new();
-    place.write("rate.fio", "[a]\nrw=read\nrate=1m\n");
+    place.write("rate.fio", "[a]\nrw=read\nrate=,1m\n");
+    place.write("other.toml", "[package]\nname = \"x\"\n");
+    place.write("script.sh", "#!/bin/sh\nfio --name=a --rw=read --size=1g\n");
     place.write("open.xml", "<a>\n<b>");
     place.write(
         "unknown.xml",
@@ -50,12 +52,14 @@ fn what_cannot_be_imported_is_refused_with_its_place() {
     );
     place.write("binary", [0xff, 0xfe, 0x00]);
     for (file, expected) in [
-        ("rate.fio", "rate.fio: line 3: rate: only rate_iops"),
+        ("rate.fio", "rate.fio: line 3: rate=,1m: reads have no rate"),
         ("open.xml", "open.xml: line 1: the root node was opened but never closed"),
         ("binary", "binary: is not text"),
         ("absent", "absent: can't be read"),
         ("unknown.xml", "unknown.xml: line 2: <Chanel_Count> is no tag of MQSim here"),
         ("small.toml", "small.toml: line 2"),
+        ("other.toml", "other.toml: line 2: name=\"x\": values of fio have no quotes"),
+        ("script.sh", "script.sh: line 1: this is a shell script"),
     ] {
         let ended = place.run(&["import", file, "--out", "x.toml"]);
         assert_eq!(ended.status, 2, "{}", ended.stderr);
@@ -84,4 +88,88 @@ fn a_drive_goes_to_mqsim_and_comes_back() {
     assert!(ended.stderr.contains("results go to there-2"), "{}", ended.stderr);
     let ended = place.run(&["export", "--to", "mqsim", "nothing"]);
     assert_eq!((ended.status, ended.stderr.contains("slc-sata2")), (2, true), "{}", ended.stderr);
+}
+
+/// A job file in place of a configuration or a trace leads to `import`.
+#[test]
+fn a_run_of_a_job_file_names_import() {
+    let place = Place::new();
+    place.write("job.fio", JOB);
+    place.write("comment.fio", format!("; a job\n{JOB}"));
+    place.write("one.xml", SCENARIO.replace("{}", ""));
+    for file in ["job.fio", "comment.fio", "one.xml"] {
+        let ended = place.run(&["run", file]);
+        assert_eq!((ended.status, ended.stderr.contains("flashraid import")), (2, true), "{file}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn included_files_and_variables_are_found_as_by_fio() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("jobs")).unwrap();
+    place.write("jobs/common.fio", "rw=randwrite ; all of them\nsize=1m\n");
+    place.write("jobs/a.fio", "[a]\ninclude common.fio\nbs=${FLASHRAID_TEST_BS}\n");
+    let ended = place.run(&["import", "jobs/a.fio"]);
+    let unset = "jobs/a.fio: line 3: ${FLASHRAID_TEST_BS}: the environment variable FLASHRAID_TEST_BS is not set";
+    assert_eq!((ended.status, ended.stderr.contains(unset)), (2, true), "{}", ended.stderr);
+    place.write("jobs/b.fio", "[a]\ninclude common.fio\nbs=8k\n");
+    assert!(place.run(&["import", "jobs/b.fio"]).stdout.contains("limit = 128\n"));
+}
+
+/// Small jobs, each with a kind of option that decides how many requests there are, and of which kind.
+const COUNTED: &[&str] = &[
+    "rw=read\nsize=2m",
+    "rw=write\nsize=2m\nbs=16k",
+    "rw=randwrite\nsize=1m\nbs=512",
+    "rw=read\nsize=1m\nloops=3",
+    "rw=read\nsize=1m\nnumber_ios=100\nloops=2",
+    "rw=read\nsize=1m\nnumber_ios=9000",
+    "rw=write\nsize=1m\nio_size=3m",
+    "rw=write\nsize=1m\nnumjobs=3",
+    "rw=randrw\nrwmixread=70\nsize=16m",
+    "rw=randrw\nrwmixwrite=10.9\nsize=16m",
+    "rw=rw\nrwmixread=25\nbs=4k,8k\nsize=16m",
+    "rw=write\nbs=,8k\nsize=2m",
+    "rw=randwrite\nbs=8k,\nsize=2m",
+    "rw=randread\nbssplit=4k/60:64k/40\nnorandommap\nsize=256m",
+    "rw=randwrite\nbssplit=4k/100,8k/50:16k\nnorandommap\nsize=16m",
+    "rw=randrw\nrwmixread=70\nbssplit=4k/60:64k/40,8k/100\nnorandommap\nsize=256m",
+    "rw=randread\nbsrange=4k-64k\nnorandommap\nsize=256m",
+    "rw=write\nbsrange=4k-10k\nsize=64m",
+    "rw=write\nbsrange=1k-8k,2k-16k\nsize=64m",
+    "rw=randread\nrandom_distribution=zipf:1.1/20\nnorandommap\nsize=4m",
+    "rw=randread\nrandom_distribution=zipf:1.2:0.25\nnorandommap\nsize=4m",
+    "rw=randread:8\nsize=4m",
+    "rw=write\nsize=4m ; a span\nbs=8k # a size",
+    "rw=randrw\nrate_iops=4000,2000\nsize=4m\nnorandommap",
+    "rw=randrw\nrwmixread=90\nrate_iops=4000\nsize=4m\nnorandommap",
+    "rw=write\nrate=8m\nbs=8k\nsize=4m",
+    "rw=randread\nrate_iops=4000\nrate_process=poisson\nsize=4m",
+];
+
+/// fio itself is the judge of what a job sends: its engine `null` counts requests without a device.
+#[test]
+fn a_job_sends_what_fio_sends() {
+    let place = Place::new();
+    for options in COUNTED {
+        let job = format!("[global]\nioengine=null\niodepth=4\nfilename=x\ngroup_reporting\n[a]\n{options}\n");
+        place.write("a.fio", &job);
+        let ended = std::process::Command::new("fio").arg("--output-format=json").arg(place.path("a.fio")).output();
+        let Ok(ended) = ended else {
+            eprintln!("skipped: fio is not installed");
+            return;
+        };
+        let text = String::from_utf8(ended.stdout).unwrap();
+        let fio: serde_json::Value = serde_json::from_str(&text[text.find('{').unwrap_or(0)..]).unwrap();
+        let counted = |direction: &str| fio["jobs"][0][direction]["total_ios"].as_f64().unwrap();
+        let imported = place.run(&["import", "a.fio"]);
+        assert_eq!(imported.status, 0, "{options}: {}", imported.stderr);
+        place.write("imported.toml", with_workload(&place, &imported.stdout));
+        let report = place.run_json(&["run", "imported.toml", "--json"]);
+        let sent = |key: &str| report["requests"][key].as_f64().unwrap();
+        let all = counted("read") + counted("write");
+        assert!((sent("all") / all - 1.0).abs() < 0.03, "{options}: {} of {all}\n{}", sent("all"), imported.stdout);
+        let shares = (sent("read") / sent("all"), counted("read") / all);
+        assert!((shares.0 - shares.1).abs() < 0.03, "{options}: {shares:?}\n{}", imported.stdout);
+    }
 }

@@ -33,6 +33,30 @@ pub enum ImportError {
     WholeFile(String),
 }
 
+/// Environment variables and other files that a job file of fio may name.
+#[derive(Clone, Copy)]
+pub struct JobFileSurroundings<'a> {
+    /// Returns the value of an environment variable, or `None` if it is not set.
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
+    /// Returns the text of an included file.
+    pub include: &'a dyn Fn(&str) -> std::io::Result<String>,
+}
+
+impl Default for JobFileSurroundings<'_> {
+    /// Returns surroundings without variables and files.
+    fn default() -> Self {
+        Self { variable: &|_| None, include: &|_| Err(std::io::Error::other("no other files can be read here")) }
+    }
+}
+
+/// Imports a workload like [`import_workload`], from a text that names nothing outside itself.
+///
+/// # Errors
+/// Returns the same errors as [`import_workload`].
+pub fn import_fio_or_mqsim(text: &str, part: Option<&str>) -> Result<ImportedWorkload, ImportError> {
+    import_workload(text, part, &JobFileSurroundings::default())
+}
+
 /// Imports a workload from the text of a fio job file or of an MQSim workload definition. `part` chooses a job of fio by its name, or
 /// a scenario of MQSim by its number from 1. With `None`, several jobs of fio become one mix of streams, and several scenarios of
 /// MQSim are refused.
@@ -40,9 +64,9 @@ pub enum ImportError {
 /// # Errors
 /// Returns an error if the text is neither a fio job file nor an MQSim workload definition, or lacks the chosen part. The same holds
 /// for a text that asks for requests that cannot be expressed.
-pub fn import_fio_or_mqsim(text: &str, part: Option<&str>) -> Result<ImportedWorkload, ImportError> {
+pub fn import_workload(text: &str, part: Option<&str>, surroundings: &JobFileSurroundings<'_>) -> Result<ImportedWorkload, ImportError> {
     let start = text.trim_start_matches('\u{feff}').trim_start();
-    let (streams, mut notes) = if start.starts_with('<') { mqsim::streams(text, part)? } else { fio::streams(text, part)? };
+    let (streams, mut notes) = if start.starts_with('<') { mqsim::streams(text, part)? } else { fio::streams(text, part, surroundings)? };
     notes.dedup();
     // A comment of TOML holds no control characters.
     let plain =

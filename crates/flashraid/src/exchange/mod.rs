@@ -7,7 +7,7 @@ pub mod nvmevirt;
 #[cfg(test)]
 mod tests;
 
-use flashraid_workload::import::{self, ImportError, ImportedWorkload, xml};
+use flashraid_workload::import::{self, ImportError, ImportedWorkload, JobFileSurroundings, xml};
 
 /// A file for another program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,12 +27,13 @@ pub struct FilesForOtherProgram {
     pub notes: Vec<String>,
 }
 
-/// Imports a device of MQSim, or a workload of fio or MQSim. `part` chooses one of several workloads.
+/// Imports a device of MQSim, or a workload of fio or MQSim. `part` chooses one of several workloads. A job file of fio
+/// may name files and environment variables of its surroundings.
 ///
 /// # Errors
 ///
 /// Returns an error if the text is in none of these formats, or if it needs something that a configuration cannot express.
-pub fn import_file(text: &str, part: Option<&str>) -> Result<ImportedWorkload, ImportError> {
+pub fn import_file(text: &str, part: Option<&str>, surroundings: &JobFileSurroundings<'_>) -> Result<ImportedWorkload, ImportError> {
     if text.trim_start_matches('\u{feff}').trim_start().starts_with('<') {
         let root = xml::parse_xml(text)?;
         if mqsim::is_device_file(&root) {
@@ -42,5 +43,5 @@ pub fn import_file(text: &str, part: Option<&str>) -> Result<ImportedWorkload, I
             };
         }
     }
-    import::import_fio_or_mqsim(text, part)
+    import::import_workload(text, part, surroundings)
 }

@@ -1,424 +1,656 @@
 //! Import of fio job files: the requests of a job, with their addresses, their sizes and the queue depth.
+//!
+//! An option that changes the requests and cannot be expressed is refused by name. One that does not is listed as left out.
 
-use super::{ImportError, Stream, quoted};
+mod job_file;
+mod options;
+#[cfg(test)]
+mod tests;
+mod values;
 
-/// Options that change how fio works but not which requests it sends.
-const WITHOUT_EFFECT: &[&str] = &[
-    "allrandrepeat",
-    "clat_percentiles",
-    "clocksource",
-    "cpus_allowed",
-    "cpus_allowed_policy",
-    "create_on_open",
-    "direct",
-    "disk_util",
-    "description",
-    "end_fsync",
-    "eta",
-    "eta-newline",
-    "exec_prerun",
-    "fallocate",
-    "file_service_type",
-    "fixedbufs",
-    "group_reporting",
-    "gtod_reduce",
-    "hipri",
-    "invalidate",
-    "ioengine",
-    "iodepth_batch",
-    "iodepth_batch_complete",
-    "iodepth_batch_submit",
-    "iodepth_low",
-    "lat_percentiles",
-    "log_avg_msec",
-    "log_hist_msec",
-    "log_unix_epoch",
-    "mem",
-    "name",
-    "new_group",
-    "nice",
-    "norandommap",
-    "numa_cpu_nodes",
-    "percentile_list",
-    "prio",
-    "ramp_time",
-    "randrepeat",
-    "randseed",
-    "refill_buffers",
-    "registerfiles",
-    "scramble_buffers",
-    "sqthread_poll",
-    "stonewall",
-    "sync",
-    "thread",
-    "time_based",
-    "unified_rw_reporting",
-    "verify",
-    "wait_for_previous",
-    "write_bw_log",
-    "write_hist_log",
-    "write_iops_log",
-    "write_lat_log",
-    "zero_buffers",
-    "buffer_compress_percentage",
-    "openfiles",
-    "overwrite",
-    "per_job_logs",
-    "slat_percentiles",
-    "nonvectored",
-    "buffered",
-    "random_generator",
-];
+use super::{ImportError, JobFileSurroundings, Stream, quoted};
+use job_file::{Job, JobOption};
+use options::{FLUSHES, HARMLESS, HARMLESS_PREFIXES, OTHER_ENGINES, REFUSED, SYNCHRONOUS_ENGINES};
+pub use values::parse_size_bytes;
+use values::{ByDirection, Sizes, by_direction, percent, size_bytes, time_us, whole, written_time};
 
-/// The options of a job: line number, key and value.
-type Options = Vec<(usize, String, String)>;
+/// Size of requests if a job does not say it.
+const DEFAULT_BYTES: u64 = 4096;
 
 /// Returns the streams of the job file, and notes for the user.
-pub(super) fn streams(text: &str, part: Option<&str>) -> Result<(Vec<Stream>, Vec<String>), ImportError> {
-    let jobs = sections(text)?;
-    let jobs: Vec<(String, Options)> = match part {
-        None => jobs,
-        Some(part) => {
-            let names = jobs.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
-            let chosen: Vec<_> = jobs.into_iter().filter(|(name, _)| name == part).collect();
-            if chosen.is_empty() {
-                return Err(ImportError::WholeFile(format!("--part {part}: there is no such job; there are {names}")));
-            }
-            chosen
+pub(super) fn streams(
+    text: &str,
+    part: Option<&str>,
+    surroundings: &JobFileSurroundings<'_>,
+) -> Result<(Vec<Stream>, Vec<String>), ImportError> {
+    let mut jobs = job_file::jobs(text, surroundings)?;
+    if let Some(part) = part {
+        let names = jobs.iter().map(|job| job.name.as_str()).collect::<Vec<_>>().join(", ");
+        jobs.retain(|job| job.name == part);
+        if jobs.is_empty() {
+            return Err(ImportError::WholeFile(format!("--part {part}: there is no such job; there are {names}")));
         }
-    };
+    }
     if jobs.is_empty() {
         return Err(ImportError::WholeFile("there is no job in it: fio job files have sections such as [job]".to_owned()));
     }
-    let mut notes = Vec::new();
-    let streams = jobs.into_iter().map(|(name, own)| stream(&name, &own, &mut notes)).collect::<Result<_, _>>()?;
-    Ok((streams, notes))
+    refuse_phases(&jobs)?;
+    let (mut notes, mut streams) = (Notes::default(), Vec::new());
+    for job in &jobs {
+        let settings = Settings::read(job, jobs.len() > 1, &mut notes)?;
+        streams.extend(settings.streams(job, &mut notes)?);
+    }
+    Ok((streams, notes.all()))
 }
 
-/// Returns the jobs with their options. Options of the section [global] come before those of each job.
-fn sections(text: &str) -> Result<Vec<(String, Options)>, ImportError> {
-    let (mut global, mut jobs): (Options, Vec<(String, Options)>) = (Vec::new(), Vec::new());
-    let mut in_global = false;
-    for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
-        let (number, line) = (index + 1, line.trim());
-        if line.is_empty() || line.starts_with(['#', ';']) {
-            continue;
-        }
-        if let Some(name) = line.strip_prefix('[') {
-            let name = name.strip_suffix(']').ok_or_else(|| refused(number, "a section ends with ]"))?.trim();
-            in_global = name == "global";
-            if !in_global {
-                // Options in [global] hold for the jobs after it.
-                jobs.push((name.to_owned(), global.clone()));
+/// Refuses jobs that do not run at the same time.
+fn refuse_phases(jobs: &[Job]) -> Result<(), ImportError> {
+    let mut phases: Vec<Vec<&str>> = Vec::new();
+    let mut reason = None;
+    for job in jobs {
+        let waits = job
+            .last(&["stonewall", "wait_for_previous"])
+            .into_iter()
+            .chain(job.last(&["wait_for"]))
+            .chain(job.last(&["startdelay"]))
+            .find(|option| option.is_on());
+        match phases.last_mut() {
+            Some(phase) if waits.is_none() => phase.push(&job.name),
+            _ => {
+                if !phases.is_empty() {
+                    reason = waits.or(reason);
+                }
+                phases.push(vec![&job.name]);
             }
-            continue;
-        }
-        let (key, value) = line.split_once('=').map_or((line, "1"), |(key, value)| (key.trim(), value.trim()));
-        let option = (number, key.to_ascii_lowercase(), value.to_owned());
-        match jobs.last_mut() {
-            _ if in_global => global.push(option),
-            Some((_, options)) => options.push(option),
-            None => return Err(refused(number, "options stand in a section such as [global] or [job]")),
         }
     }
-    Ok(jobs)
+    match reason {
+        None => Ok(()),
+        Some(option) => {
+            let phases: Vec<String> = phases.iter().map(|names| names.join(" with ")).collect();
+            let name = &jobs[jobs.len() - 1].name;
+            Err(option.refuse(format!(
+                "{}: the jobs begin one after another, not together ({}); choose one, such as --part {name:?}",
+                option.key,
+                phases.join(", then ")
+            )))
+        }
+    }
 }
 
 fn refused(line: usize, reason: impl Into<String>) -> ImportError {
     ImportError::AtLine { line, reason: reason.into() }
 }
 
-/// Returns a size in bytes as fio reads it, or `None` if the text is no size. Without a unit it counts bytes, and k, m, g and t are powers
-/// of 1024. The option `kb_base` is ignored.
-pub fn parse_size_bytes(text: &str) -> Option<u64> {
-    let text = text.trim().to_ascii_lowercase();
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let number: u64 = text[..digits].parse().ok()?;
-    let factor: u64 = match &text[digits..] {
-        "" | "b" => 1,
-        "k" | "kb" | "kib" => 1 << 10,
-        "m" | "mb" | "mib" => 1 << 20,
-        "g" | "gb" | "gib" => 1 << 30,
-        "t" | "tb" | "tib" => 1 << 40,
-        _ => return None,
-    };
-    number.checked_mul(factor)
+/// Notes for the user, and the names of options that were left out.
+#[derive(Default)]
+struct Notes {
+    list: Vec<String>,
+    harmless: Vec<String>,
 }
 
-/// Returns a time as fio reads it. Without a unit, it counts seconds.
-fn duration(text: &str) -> Option<String> {
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    number.parse::<u64>().ok()?;
-    match unit {
-        "" | "s" => Some(format!("{number}s")),
-        "us" | "ms" | "h" | "d" => Some(text.to_owned()),
-        "m" => Some(format!("{number}min")),
-        _ => None,
+impl Notes {
+    fn add(&mut self, note: String) {
+        if !self.list.contains(&note) {
+            self.list.push(note);
+        }
+    }
+
+    fn leave_out(&mut self, key: &str) {
+        if !self.harmless.iter().any(|name| name == key) {
+            self.harmless.push(key.to_owned());
+        }
+    }
+
+    fn all(mut self) -> Vec<String> {
+        if !self.harmless.is_empty() {
+            self.list.push(format!("left out, because the requests do not depend on it: {}", self.harmless.join(", ")));
+        }
+        self.list
     }
 }
 
-#[derive(Default)]
-struct Job {
-    direction: String,
+/// Settings of one job, as fio reads them.
+struct Settings<'a> {
+    direction: &'a str,
     read_percent: u64,
-    sizes: [Option<String>; 2],
+    sizes: ByDirection<Sizes>,
     depth: u64,
     jobs: u64,
     asynchronous: bool,
-    rate_iops: Option<u64>,
-    think: Option<String>,
-    span: Option<u64>,
+    rates: Option<(&'a JobOption, Rates)>,
+    poisson: bool,
+    think_us: u64,
+    span: Option<Span>,
+    /// Bytes that each pass of the job moves, if they differ from the span.
     amount: Option<u64>,
     requests: Option<u64>,
-    runtime: Option<String>,
-    sequential_percent: Option<u64>,
-    distribution: Option<(usize, String)>,
-    trace: Option<String>,
+    loops: u64,
+    runtime_us: Option<u64>,
+    ramp_us: u64,
+    is_time_based: bool,
+    random_percent: ByDirection<u64>,
+    align: Option<u64>,
+    has_random_map: bool,
+    is_one_file: bool,
+    distribution: Option<&'a JobOption>,
+    trace: Option<&'a str>,
+    flush: Option<&'a JobOption>,
+    verify: Option<&'a JobOption>,
 }
 
-fn stream(name: &str, options: &[(usize, String, String)], notes: &mut Vec<String>) -> Result<Stream, ImportError> {
-    let mut job = Job { direction: "read".to_owned(), read_percent: 50, depth: 1, jobs: 1, ..Job::default() };
-    for (line, key, value) in options {
-        let number = |what: &str| value.parse::<u64>().map_err(|_| refused(*line, format!("{key}={value}: {what} is expected")));
-        let size = || parse_size_bytes(value).ok_or_else(|| refused(*line, format!("{key}={value}: a size such as 4k is expected")));
-        let time = || duration(value).ok_or_else(|| refused(*line, format!("{key}={value}: a time such as 30s is expected")));
-        match key.as_str() {
-            "rw" | "readwrite" => job.direction.clone_from(value),
-            "rwmixread" => job.read_percent = number("a share in percent")?.min(100),
-            "rwmixwrite" => job.read_percent = 100 - number("a share in percent")?.min(100),
-            "bs" | "blocksize" => {
-                job.sizes = directions(value, |text| parse_size_bytes(text).map(|bytes| bytes.to_string()))
-                    .ok_or_else(|| refused(*line, format!("{key}={value}: sizes such as 4k or 4k,64k are expected")))?
-            }
-            "bsrange" | "blocksize_range" => {
-                let range = |text: &str| {
-                    let (min, max) = text.split_once('-')?;
-                    let (min, max) = (parse_size_bytes(min)?, parse_size_bytes(max)?);
-                    if min == 0 || max < min {
-                        return None;
+/// Part of the array that a job uses.
+#[derive(Debug, Clone, Copy)]
+enum Span {
+    Bytes(u64),
+    Percent(u64),
+}
+
+/// Rates of a job.
+enum Rates {
+    /// Numbers of requests per second.
+    Requests(ByDirection<u64>),
+    /// Numbers of bytes per second.
+    Bytes(ByDirection<u64>),
+}
+
+impl<'a> Settings<'a> {
+    /// Reads the options of a job. `has_others` is true if other jobs run at the same time.
+    fn read(job: &'a Job, has_others: bool, notes: &mut Notes) -> Result<Self, ImportError> {
+        let mut settings = Self {
+            direction: "read",
+            read_percent: 50,
+            sizes: [None, None],
+            depth: 1,
+            jobs: 1,
+            asynchronous: false,
+            rates: None,
+            poisson: false,
+            think_us: 0,
+            span: None,
+            amount: None,
+            requests: None,
+            loops: 1,
+            runtime_us: None,
+            ramp_us: 0,
+            is_time_based: false,
+            random_percent: [None, None],
+            align: None,
+            has_random_map: true,
+            is_one_file: false,
+            distribution: None,
+            trace: None,
+            flush: None,
+            verify: None,
+        };
+        let mut is_direct = false;
+        let mut means_requests = false;
+        let (mut size, mut file_size) = (None, None);
+        let verifies = job.last(&["do_verify"]).is_none_or(JobOption::is_on);
+        for option in &job.options {
+            let JobOption { key, value, .. } = option;
+            let number = || whole(value).ok_or_else(|| option.expect("a whole number"));
+            let bytes = || size_bytes(value).ok_or_else(|| option.expect("a size such as 4k"));
+            let share = || percent(value).ok_or_else(|| option.expect("a share in percent"));
+            let time = |unit_us| time_us(value, unit_us).ok_or_else(|| option.expect("a time such as 30s"));
+            let sizes = |read: fn(&str) -> Option<Sizes>, expected| by_direction(value, read).ok_or_else(|| option.expect(expected));
+            means_requests |= !HARMLESS.contains(&key.as_str());
+            match key.as_str() {
+                "rw" | "readwrite" => settings.direction = value,
+                "rwmixread" => settings.read_percent = share()?,
+                "rwmixwrite" => settings.read_percent = 100 - share()?,
+                "bs" | "blocksize" => settings.sizes = sizes(Sizes::one, "a size such as 4k, or one for each direction such as 4k,64k,")?,
+                "bsrange" | "blocksize_range" => settings.sizes = sizes(Sizes::range, "a range such as 4k-64k")?,
+                "bssplit" => settings.sizes = sizes(Sizes::split, "sizes and percent such as 4k/60:64k/40")?,
+                "ba" | "blockalign" => {
+                    let aligns = by_direction(value, |text| size_bytes(text).filter(|bytes| *bytes > 0));
+                    let aligns = aligns.ok_or_else(|| option.expect("a size such as 4k"))?;
+                    settings.align = aligns.into_iter().flatten().min();
+                }
+                "iodepth" => settings.depth = number()?.max(1),
+                "numjobs" => settings.jobs = number()?.max(1),
+                "ioengine" => {
+                    if OTHER_ENGINES.contains(&value.as_str()) {
+                        return Err(option.refuse(format!("ioengine={value}: this engine does not read and write a drive")));
                     }
-                    Some(format!(
-                        "{{ distribution = \"uniform\", min = {min}, max = {max}, grain = {} }}",
-                        quoted(&format!("{}B", min.max(512)))
-                    ))
-                };
-                job.sizes =
-                    directions(value, range).ok_or_else(|| refused(*line, format!("{key}={value}: a range such as 4k-64k is expected")))?;
-            }
-            "bssplit" => {
-                job.sizes = directions(value, split_sizes)
-                    .ok_or_else(|| refused(*line, format!("{key}={value}: sizes and percent such as 4k/60:64k/40 are expected")))?
-            }
-            "iodepth" => job.depth = number("a whole number")?.max(1),
-            "numjobs" => job.jobs = number("a whole number")?.max(1),
-            "ioengine" => {
-                job.asynchronous = matches!(
-                    value.as_str(),
-                    "libaio" | "io_uring" | "io_uring_cmd" | "posixaio" | "windowsaio" | "solarisaio" | "nvme" | "spdk" | "xnvme"
-                )
-            }
-            "rate_iops" => job.rate_iops = Some(number("requests per second")?.max(1)),
-            "rate" | "rate_min" | "rate_iops_min" => return Err(refused(*line, format!("{key}: only rate_iops can be taken over"))),
-            // A number without a unit counts microseconds.
-            "thinktime" => job.think = Some(if value.bytes().all(|c| c.is_ascii_digit()) { format!("{value}us") } else { time()? }),
-            "size" | "filesize" if value.ends_with('%') => {
-                notes.push(format!("{key}={value} of job {name} is a share of a file: the whole array is used"))
-            }
-            // To fio a size of 0 is the whole file.
-            "size" | "filesize" => job.span = Some(size()?).filter(|bytes| *bytes > 0),
-            "io_size" | "io_limit" => job.amount = Some(size()?),
-            "number_ios" => job.requests = Some(number("a whole number")?),
-            "runtime" | "timeout" => job.runtime = Some(time()?),
-            "percentage_random" => job.sequential_percent = Some(100 - number("a share in percent")?.min(100)),
-            "random_distribution" => job.distribution = Some((*line, value.clone())),
-            "read_iolog" => job.trace = Some(value.clone()),
-            "filename" | "directory" => {
-                notes.push(format!("{key}={value} of job {name} is left out: requests go to the array, from its beginning"))
-            }
-            "offset" | "offset_increment" => {
-                notes.push(format!("{key}={value} of job {name} is left out: requests go to the array from its beginning"))
-            }
-            "fsync" | "fdatasync" => notes.push(format!("{key}={value} of job {name} is left out: data are durable when a write is done")),
-            key if WITHOUT_EFFECT.contains(&key) => {
-                if matches!(key, "stonewall" | "wait_for_previous") {
-                    notes.push(format!("{key} of job {name} is left out: its stream begins with all others"));
+                    settings.asynchronous = !SYNCHRONOUS_ENGINES.contains(&value.as_str());
+                }
+                "rate_iops" => {
+                    let rates = by_direction(value, |text| whole(text).filter(|rate| *rate > 0));
+                    settings.rates = Some((option, Rates::Requests(rates.ok_or_else(|| option.expect("requests per second"))?)));
+                }
+                "rate" => {
+                    let rates = by_direction(value, |text| size_bytes(text).filter(|rate| *rate > 0));
+                    settings.rates = Some((option, Rates::Bytes(rates.ok_or_else(|| option.expect("bytes per second, such as 1m,"))?)));
+                }
+                "rate_process" => match value.as_str() {
+                    "linear" => settings.poisson = false,
+                    "poisson" => settings.poisson = true,
+                    _ => return Err(option.expect("linear or poisson")),
+                },
+                "thinktime" => settings.think_us = time(1)?,
+                "thinktime_blocks" if value != "1" => {
+                    return Err(
+                        option.refuse(format!("{key}={value}: a pause after every request can be taken over, but not after several"))
+                    );
+                }
+                "thinktime_blocks" | "thinktime_blocks_type" => notes.leave_out(key),
+                "size" => size = span(option)?,
+                "filesize" => {
+                    file_size = span(&JobOption { value: value.split('-').next_back().unwrap_or("").to_owned(), ..option.clone() })?
+                }
+                "io_size" | "io_limit" if value.ends_with('%') => {
+                    return Err(option.refuse(format!("{key}={value}: a share of a file is not known here; write bytes")));
+                }
+                "io_size" | "io_limit" => settings.amount = Some(bytes()?).filter(|bytes| *bytes > 0),
+                "number_ios" => settings.requests = Some(number()?).filter(|requests| *requests > 0),
+                "loops" => settings.loops = number()?.max(1),
+                "runtime" | "timeout" => settings.runtime_us = Some(time(1_000_000)?).filter(|us| *us > 0),
+                "ramp_time" => settings.ramp_us = time(1_000_000)?,
+                "time_based" => settings.is_time_based = option.is_on(),
+                "percentage_random" => {
+                    settings.random_percent = by_direction(value, percent).ok_or_else(|| option.expect("a share in percent"))?;
+                }
+                "norandommap" | "no_random_map" => settings.has_random_map = !option.is_on(),
+                "random_distribution" => settings.distribution = Some(option),
+                "rw_sequencer" if value != "sequential" => {
+                    return Err(option.refuse(format!("{key}={value}: only sequential can be taken over")));
+                }
+                "rw_sequencer" => notes.leave_out(key),
+                "zonemode" if value == "none" => notes.leave_out(key),
+                "sg_write_mode" | "write_mode" if value != "write" => {
+                    return Err(option.refuse(format!("{key}={value}: only write can be taken over")));
+                }
+                "sg_write_mode" | "write_mode" => notes.leave_out(key),
+                "kb_base" if value != "1024" => {
+                    return Err(option.refuse(format!("{key}={value}: sizes are read with 1024; write them without a unit")));
+                }
+                "kb_base" => notes.leave_out(key),
+                "read_iolog" => settings.trace = Some(value),
+                "filename" | "directory" => {
+                    settings.is_one_file |= key == "filename";
+                    notes.add(format!("{key}={value} is left out: requests go to the array, from its beginning"));
+                }
+                "offset" | "fileoffset" | "offset_increment" | "offset_align" => {
+                    notes.add(format!("{key}={value} of job {} is left out: requests go to the array from its beginning", job.name));
+                }
+                "nrfiles" | "nr_files" | "opendir" => {
+                    notes.add(format!("{key}={value} of job {} is left out: one part of the array stands for all its files", job.name));
+                }
+                "iodepth_batch"
+                | "iodepth_batch_submit"
+                | "iodepth_batch_complete"
+                | "iodepth_batch_complete_min"
+                | "iodepth_batch_complete_max"
+                | "iodepth_low" => {
+                    notes.add(format!(
+                        "{key} of job {} is left out: a request follows as soon as another is done, not in batches",
+                        job.name
+                    ));
+                }
+                "end_fsync" | "fsync_on_close" | "end_syncfs" => {
+                    if option.is_on() {
+                        notes.add(format!("{key} of job {} is left out: the one flush after its last request", job.name));
+                    }
+                }
+                key if FLUSHES.contains(&key) => settings.flush = Some(option).filter(|option| option.is_on()).or(settings.flush),
+                "verify_only" if option.is_on() => return Err(option.refuse("verify_only: the data of an earlier job are read back")),
+                "verify" | "verify_backlog" => {
+                    settings.verify =
+                        Some(option).filter(|option| option.is_on() && (verifies || key == "verify_backlog")).or(settings.verify);
+                }
+                "stonewall" | "wait_for_previous" | "wait_for" | "startdelay" => notes.leave_out(key),
+                "direct" => {
+                    is_direct = option.is_on();
+                    notes.leave_out(key);
+                }
+                "buffered" => {
+                    is_direct = !option.is_on();
+                    notes.leave_out(key);
+                }
+                "exitall" if !has_others => notes.leave_out(key),
+                key => {
+                    let is_harmless = HARMLESS.contains(&key) || HARMLESS_PREFIXES.iter().any(|prefix| key.starts_with(prefix));
+                    match REFUSED.iter().find(|(name, _)| *name == key) {
+                        Some((_, what)) if option.is_on() => {
+                            return Err(option.refuse(format!("{key}={value}: {what}, which cannot be expressed")));
+                        }
+                        None if !is_harmless => {
+                            let question = "whether this option changes the requests is not known here";
+                            return Err(
+                                option.refuse(format!("{key}: {question}; if it does not, remove the line (is this a fio job file?)"))
+                            );
+                        }
+                        _ => notes.leave_out(key),
+                    }
                 }
             }
-            key => notes.push(format!("{key}={value} of job {name} is not known here and left out")),
         }
-    }
-    written(name, job, notes)
-}
-
-/// Splits a value `READ[,WRITE[,TRIM]]` into its parts, converted to TOML texts by `read`.
-fn directions(value: &str, read: impl Fn(&str) -> Option<String>) -> Option<[Option<String>; 2]> {
-    let mut parts = value.split(',').map(str::trim);
-    let first = read(parts.next()?)?;
-    let second = match parts.next() {
-        Some("") | None => None,
-        Some(text) => Some(read(text)?),
-    };
-    Some([Some(first), second])
-}
-
-/// Reads sizes with shares, written as `SIZE/PERCENT:SIZE/PERCENT`.
-fn split_sizes(value: &str) -> Option<String> {
-    let parts: Option<Vec<(u64, Option<u64>)>> = value
-        .split(':')
-        .map(|part| match part.split_once('/') {
-            Some((size, "")) => Some((parse_size_bytes(size)?, None)),
-            Some((size, percent)) => Some((parse_size_bytes(size)?, Some(percent.trim_end_matches('%').parse().ok()?))),
-            None => Some((parse_size_bytes(part)?, None)),
-        })
-        .collect();
-    let parts = parts?;
-    // Sizes without a share divide the rest equally.
-    let (given, open) = (parts.iter().filter_map(|part| part.1).sum::<u64>(), parts.iter().filter(|part| part.1.is_none()).count() as f64);
-    let weight = |share: Option<u64>| share.map_or_else(|| 100u64.saturating_sub(given) as f64 / open, |share| share as f64);
-    let sizes: Vec<String> =
-        parts.iter().filter(|part| weight(part.1) > 0.0).map(|(size, share)| format!("[{size}, {}]", weight(*share))).collect();
-    (!sizes.is_empty()).then(|| format!("{{ distribution = \"weighted\", sizes = [{}] }}", sizes.join(", ")))
-}
-
-fn written(name: &str, job: Job, notes: &mut Vec<String>) -> Result<Stream, ImportError> {
-    let mut stream = Stream { name: name.to_owned(), ..Stream::default() };
-    if let Some(trace) = &job.trace {
-        stream.set("kind", quoted("trace"));
-        stream.set("path", quoted(trace));
-        return Ok(stream);
-    }
-    stream.set("kind", quoted("synthetic"));
-    let (kind, after) = job.direction.split_once(':').unwrap_or((job.direction.as_str(), ""));
-    let (reads, sequential) = match kind {
-        "read" => ("1.0".to_owned(), true),
-        "write" => ("0.0".to_owned(), true),
-        "randread" => ("1.0".to_owned(), false),
-        "randwrite" => ("0.0".to_owned(), false),
-        "rw" | "readwrite" => (percent(job.read_percent), true),
-        "randrw" => (percent(job.read_percent), false),
-        other => {
+        if !means_requests {
             return Err(ImportError::WholeFile(format!(
-                "job {name}: rw={other}: read, write, rw, randread, randwrite, randrw can be taken over"
+                "job {}: nothing in it says which requests it sends, such as rw, bs or size; is this a fio job file?",
+                job.name
             )));
         }
-    };
-    if !after.is_empty() {
-        notes.push(format!("rw={} of job {name}: the part after the colon is left out", job.direction));
-    }
-    stream.set("read_fraction", reads.clone());
-    match &job.sizes {
-        [None, _] => stream.set("size", "4096"),
-        [Some(size), None] => stream.set("size", size.clone()),
-        [Some(read), Some(write)] => {
-            stream.set("read_size", read.clone());
-            stream.set("write_size", write.clone());
+        // With both, the file is larger than the part of it that the job uses.
+        settings.span = size.or(file_size);
+        if !is_direct && settings.trace.is_none() {
+            notes.add(format!(
+                "job {}: without direct=1, fio's requests go through the page cache; here they all reach the array",
+                job.name
+            ));
         }
+        Ok(settings)
     }
-    stream.set("sequential_fraction", if sequential { "1.0".to_owned() } else { percent(job.sequential_percent.unwrap_or(0)) });
-    if sequential && job.jobs > 1 {
-        notes.push(format!("the {} jobs of {name} share one sequential stream: each had its own", job.jobs));
-    }
-    if !job.asynchronous && job.depth > 1 {
-        notes.push(format!("iodepth={} of job {name} has no effect with a synchronous ioengine: 1 at a time", job.depth));
-    }
-    let depth = if job.asynchronous { job.depth } else { 1 };
-    stream.is_closed = job.rate_iops.is_none();
-    match job.rate_iops {
-        Some(rate) => {
-            if job.think.is_some() {
-                notes.push(format!("thinktime of job {name} is left out: rate_iops says when requests come"));
+
+    /// Returns the streams of the job: one, or two if reads and writes have rates of their own.
+    fn streams(&self, job: &Job, notes: &mut Notes) -> Result<Vec<Stream>, ImportError> {
+        let name = &job.name;
+        if let Some(trace) = self.trace {
+            let mut stream = Stream { name: name.clone(), ..Stream::default() };
+            stream.set("kind", quoted("trace"));
+            stream.set("path", quoted(trace));
+            return Ok(vec![stream]);
+        }
+        let (reads, sequential) = self.directions(job, notes)?;
+        if reads < 100 {
+            if let Some(flush) = self.flush {
+                return Err(flush.refuse(format!(
+                    "{}={}: the flushes after writes cannot be expressed, and they cost most of the time of such a job",
+                    flush.key, flush.value
+                )));
             }
-            stream.set("arrivals", format!("{{ process = \"fixed\", gap = \"{}/s\" }}", rate.saturating_mul(job.jobs)));
-        }
-        None => {
-            let think = job.think.map_or(String::new(), |think| format!(", think = {}", quoted(&think)));
-            stream.set("arrivals", format!("{{ process = \"closed\", depth = {}{think} }}", depth.saturating_mul(job.jobs)));
-        }
-    }
-    let mut address: Vec<String> = Vec::new();
-    if let Some((line, distribution)) = &job.distribution {
-        let mut parts = distribution.split(':');
-        match (parts.next().unwrap_or(""), parts.next()) {
-            ("random", _) => {}
-            ("zipf", theta) => {
-                address.push(format!("pattern = \"zipf\", exponent = {}, scatter = true", number(theta.unwrap_or("1.2"), *line)?))
+            if let Some(verify) = self.verify {
+                return Err(verify.refuse(format!(
+                    "{}={}: what was written is read back, which cannot be expressed; do_verify=0 imports the writes alone",
+                    verify.key, verify.value
+                )));
             }
-            (other, _) => return Err(refused(*line, format!("random_distribution={other}: random and zipf can be taken over"))),
+        } else if let Some(option) = self.flush.or(self.verify) {
+            notes.leave_out(&option.key);
+        }
+        let sizes = |direction: usize| self.sizes[direction].clone().unwrap_or(Sizes::One(DEFAULT_BYTES));
+        let (read_size, write_size) = (sizes(0), sizes(1));
+        let mean_bytes = (read_size.mean_bytes() * reads as f64 + write_size.mean_bytes() * (100 - reads) as f64) / 100.0;
+        if self.jobs > 1 && sequential == 100 {
+            notes.add(format!("the {} jobs of {name} share one sequential stream: each had its own", self.jobs));
+        }
+
+        let mut common = Stream { name: name.clone(), ..Stream::default() };
+        common.set("kind", quoted("synthetic"));
+        let Some((option, rates)) = &self.rates else {
+            common.set("read_fraction", fraction(reads));
+            set_sizes(&mut common, &read_size, &write_size, reads);
+            common.set("sequential_fraction", fraction(sequential));
+            common.set("arrivals", self.closed_loop(name, notes));
+            self.set_address(&mut common, reads, sequential, notes)?;
+            common.is_closed = true;
+            let requests = self.requests_by_map(job, self.requests_of(mean_bytes), reads, sequential, notes)?;
+            if let Some(requests) = requests {
+                common.set("limit", requests.to_string());
+            } else if self.runtime_us.is_none() {
+                notes.add(format!("job {name}: how many requests it sends depends on the device; workload.requests says it here"));
+            }
+            if let Some(us) = self.runtime_us {
+                common.set("duration", quoted(&written_time(us.saturating_add(self.ramp_us))));
+            }
+            self.note_ramp(name, notes);
+            return Ok(vec![common]);
+        };
+        if self.think_us > 0 {
+            notes.add(format!("thinktime of job {name} is left out: {} says when requests come", option.key));
+        }
+        let (rates, unit) = match rates {
+            Rates::Requests(rates) => (rates, None),
+            Rates::Bytes(rates) => (rates, Some([&read_size, &write_size])),
+        };
+        // Requests per second of each direction that the job has.
+        let mut per_second = [0.0; 2];
+        for (direction, share) in [reads, 100 - reads].into_iter().enumerate() {
+            if share == 0 {
+                continue;
+            }
+            let rate = rates[direction].ok_or_else(|| {
+                let what = ["reads", "writes"][direction];
+                option.refuse(format!("{}={}: {what} have no rate, and cannot wait for each other beside a rate", option.key, option.value))
+            })? as f64;
+            per_second[direction] = match unit {
+                None => rate,
+                Some(sizes) => rate / sizes[direction].mean_bytes(),
+            } * self.jobs as f64;
+        }
+        let all_per_second: f64 = per_second.iter().sum();
+        let mean_bytes = (read_size.mean_bytes() * per_second[0] + write_size.mean_bytes() * per_second[1]) / all_per_second;
+        let requests = self.requests_by_map(job, self.requests_of(mean_bytes), reads, sequential, notes)?.map(|requests| requests as f64);
+        let by_time = self.runtime_us.map(|us| us.saturating_add(self.ramp_us) as f64 / 1e6 * all_per_second);
+        let is_by_time = by_time.is_some_and(|by_time| requests.is_none_or(|requests| by_time < requests));
+        if requests.is_none() && by_time.is_none() {
+            notes.add(format!("job {name}: how many requests it sends depends on the device; workload.requests says it here"));
+        }
+        self.note_ramp(name, notes);
+        let mut streams = Vec::new();
+        for (direction, size) in [read_size, write_size].into_iter().enumerate() {
+            let rate = per_second[direction];
+            if rate == 0.0 {
+                continue;
+            }
+            let mut stream = common.clone();
+            stream.set("read_fraction", fraction([100, 0][direction]));
+            stream.set("size", size.toml());
+            stream.set("sequential_fraction", fraction(sequential));
+            let (process, gap) = if self.poisson { ("poisson", "mean_gap") } else { ("fixed", "gap") };
+            stream.set("arrivals", format!("{{ process = {}, {gap} = \"{rate}/s\" }}", quoted(process)));
+            self.set_address(&mut stream, [100, 0][direction], sequential, notes)?;
+            if is_by_time {
+                let us = self.runtime_us.unwrap_or(0).saturating_add(self.ramp_us);
+                stream.set("limit", quoted(&written_time(us)));
+            } else if let Some(requests) = requests {
+                stream.set("limit", ((requests * rate / all_per_second).round().max(1.0) as u64).to_string());
+            }
+            streams.push(stream);
+        }
+        if streams.len() == 2 {
+            notes.add(format!(
+                "job {name}: its rates hold for reads and for writes, which become two streams; fio's mix does not decide then"
+            ));
+        }
+        Ok(streams)
+    }
+
+    /// Returns the shares of reads and of sequential requests in percent.
+    fn directions(&self, job: &Job, notes: &mut Notes) -> Result<(u64, u64), ImportError> {
+        let (kind, after) = self.direction.split_once(':').unwrap_or((self.direction, ""));
+        let refuse_direction = |reason: String| match job.last(&["rw", "readwrite"]) {
+            Some(option) => option.refuse(reason),
+            None => ImportError::WholeFile(reason),
+        };
+        let (reads, is_random) = match kind {
+            "read" => (100, false),
+            "write" => (0, false),
+            "randread" => (100, true),
+            "randwrite" => (0, true),
+            "rw" | "readwrite" => (self.read_percent, false),
+            "randrw" => (self.read_percent, true),
+            other => {
+                let reason = format!("job {}: rw={other}: read, write, rw, randread, randwrite, randrw can be taken over", job.name);
+                return Err(refuse_direction(reason));
+            }
+        };
+        let mut sequential = if is_random { 0 } else { 100 };
+        if is_random {
+            let shares: Vec<u64> =
+                (0..2).filter(|direction| [reads, 100 - reads][*direction] > 0).map(|d| self.random_percent[d].unwrap_or(100)).collect();
+            if shares.iter().any(|share| *share != shares[0]) {
+                return Err(refuse_direction(format!(
+                    "job {}: percentage_random differs for reads and writes; one for both is allowed",
+                    job.name
+                )));
+            }
+            sequential = 100 - shares[0];
+        }
+        match (after, is_random) {
+            ("", _) | ("1", true) => {}
+            (count, true) if sequential == 0 && whole(count).is_some_and(|count| count > 0 && count <= 100) => {
+                let count = whole(count).unwrap_or(1);
+                sequential = 100 - 100 / count;
+                notes.add(format!("rw={} of job {}: runs of {count} requests on average, not always", self.direction, job.name));
+            }
+            _ => {
+                let reason = format!("rw={}: addresses that go backwards or leave gaps cannot be expressed", self.direction);
+                return Err(refuse_direction(reason));
+            }
+        }
+        Ok((reads, sequential))
+    }
+
+    /// Returns the value of `arrivals` for a job that waits for its requests.
+    fn closed_loop(&self, name: &str, notes: &mut Notes) -> String {
+        let mut depth = self.depth;
+        if !self.asynchronous && depth > 1 {
+            notes.add(format!("iodepth={depth} of job {name} has no effect with a synchronous ioengine: 1 at a time"));
+            depth = 1;
+        }
+        let mut think = String::new();
+        if self.think_us > 0 {
+            if depth > 1 {
+                notes.add(format!("iodepth={depth} of job {name} has no effect beside thinktime, for which fio waits until all are done"));
+                depth = 1;
+            }
+            think = format!(", think = {}", quoted(&written_time(self.think_us)));
+        }
+        format!("{{ process = \"closed\", depth = {}{think} }}", depth.saturating_mul(self.jobs))
+    }
+
+    /// Returns the number of requests after which all copies of the job end, unless only a time ends it.
+    fn requests_of(&self, mean_bytes: f64) -> Option<u64> {
+        if self.is_time_based && self.runtime_us.is_some() {
+            return None;
+        }
+        let span = match self.span {
+            Some(Span::Bytes(bytes)) => Some(bytes),
+            _ => None,
+        };
+        let by_amount = self.amount.or(span).map(|bytes| ((bytes as f64 / mean_bytes) as u64).max(1));
+        let once = [self.requests, by_amount].into_iter().flatten().min()?;
+        Some(once.saturating_mul(self.loops).saturating_mul(self.jobs))
+    }
+
+    /// Returns the number of requests, unless it depends on the random map of fio, which then ends the job early. Refuses sizes that fio
+    /// cuts down to the free places of the map.
+    fn requests_by_map(
+        &self,
+        job: &Job,
+        requests: Option<u64>,
+        reads: u64,
+        sequential: u64,
+        notes: &mut Notes,
+    ) -> Result<Option<u64>, ImportError> {
+        let is_mapped = self.distribution.is_none_or(|option| option.value.starts_with("random"));
+        if !self.has_random_map || sequential == 100 || !is_mapped {
+            return Ok(requests);
+        }
+        let default = Sizes::One(DEFAULT_BYTES);
+        let used: Vec<&Sizes> =
+            (0..2).filter(|d| [reads, 100 - reads][*d] > 0).map(|d| self.sizes[d].as_ref().unwrap_or(&default)).collect();
+        notes.add(format!("job {}: fio visits every place once (norandommap is not set); here places are drawn independently", job.name));
+        let is_by_bytes = requests.is_some() && self.requests.is_none();
+        if !is_by_bytes || used.iter().all(|sizes| *sizes == used[0]) && matches!(used[0], Sizes::One(_)) {
+            return Ok(requests);
+        }
+        if used.iter().all(|sizes| matches!(sizes, Sizes::One(_))) {
+            notes.add(format!(
+                "job {}: with two sizes on a random map, fio ends early; no limit is set, and norandommap=1 would give one",
+                job.name
+            ));
+            return Ok(None);
+        }
+        let reason = "sizes that differ are cut down where fio has been before, so that their number is not known; \
+                      with norandommap=1, or with number_ios, the job can be taken over";
+        Err(match job.last(&["bs", "blocksize", "bsrange", "blocksize_range", "bssplit"]) {
+            Some(option) => option.refuse(format!("{}={}: {reason}", option.key, option.value)),
+            None => ImportError::WholeFile(reason.to_owned()),
+        })
+    }
+
+    /// Sets the addresses of a stream.
+    fn set_address(&self, stream: &mut Stream, reads: u64, sequential: u64, notes: &mut Notes) -> Result<(), ImportError> {
+        let mut address: Vec<String> = Vec::new();
+        let smallest = |direction: usize| self.sizes[direction].as_ref().map_or(DEFAULT_BYTES, Sizes::min_bytes);
+        let align = self.align.unwrap_or(match reads {
+            100 => smallest(0),
+            0 => smallest(1),
+            _ => smallest(0).min(smallest(1)),
+        });
+        let chunk = if align == DEFAULT_BYTES { String::new() } else { format!(", chunk = \"{align}B\"") };
+        if let Some(option) = self.distribution {
+            let mut parts = option.value.split(':');
+            match (parts.next().unwrap_or(""), parts.next()) {
+                ("random", _) => {}
+                ("zipf", theta) => {
+                    // What stands behind the number, such as a place for the most popular block, does not matter to scattered blocks.
+                    let text = theta.unwrap_or("1.1");
+                    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+                    let exponent: f64 = text[..digits].parse().map_err(|_| option.expect("zipf with a number, such as zipf:1.1"))?;
+                    if digits < text.len() || parts.next().is_some() {
+                        notes.add(format!("random_distribution={}: taken for zipf:{exponent}; popular blocks lie anywhere", option.value));
+                    }
+                    address.push(format!("pattern = \"zipf\", exponent = {exponent}, scatter = true{chunk}"));
+                }
+                (other, _) => return Err(option.refuse(format!("random_distribution={other}: random and zipf can be taken over"))),
+            }
+        }
+        if sequential < 100 && align != DEFAULT_BYTES {
+            address.push(format!("align = \"{align}B\""));
+        }
+        match self.span {
+            // Without a name, each copy of the job has a file of its own.
+            Some(Span::Bytes(bytes)) => {
+                let files = if self.is_one_file { 1 } else { self.jobs };
+                address.push(format!("footprint = \"at most {}B\"", bytes.saturating_mul(files)));
+            }
+            Some(Span::Percent(share)) if share < 100 => address.push(format!("footprint = \"{share}%\"")),
+            _ => {}
+        }
+        if !address.is_empty() {
+            stream.set("address", format!("{{ {} }}", address.join(", ")));
+        }
+        Ok(())
+    }
+
+    fn note_ramp(&self, name: &str, notes: &mut Notes) {
+        if self.ramp_us > 0 {
+            let time = written_time(self.ramp_us);
+            notes.add(format!("ramp_time of job {name} is part of the run: report.skip_time = \"{time}\" keeps it out of the figures"));
         }
     }
-    if let Some(span) = job.span {
-        address.push(format!("footprint = \"at most {span}B\""));
+}
+
+/// Reads a size of a file. A size of 0 is the whole file.
+fn span(option: &JobOption) -> Result<Option<Span>, ImportError> {
+    if option.value.ends_with('%') {
+        return percent(&option.value).map(|share| Some(Span::Percent(share))).ok_or_else(|| option.expect("a share in percent"));
     }
-    if !address.is_empty() {
-        stream.set("address", format!("{{ {} }}", address.join(", ")));
-    }
-    let first_size = job.sizes[0].as_deref().and_then(|size| size.parse::<u64>().ok()).unwrap_or(4096).max(1);
-    // A job ends when it has moved as many bytes as its size, unless an option says otherwise.
-    let by_amount = job.requests.or_else(|| job.amount.or(job.span.filter(|_| job.runtime.is_none())).map(|amount| amount / first_size));
-    if let Some(requests) = by_amount.filter(|requests| *requests > 0) {
-        stream.set("limit", requests.saturating_mul(job.jobs).to_string());
-    }
-    if let Some(runtime) = job.runtime {
-        match by_amount {
-            // A stream can have only one limit.
-            Some(_) => notes.push(format!("runtime={runtime} of job {name} is left out: it ends after its requests")),
-            None => stream.set("limit", quoted(&runtime)),
+    let bytes = size_bytes(&option.value).ok_or_else(|| option.expect("a size such as 4k"))?;
+    Ok(Some(bytes).filter(|bytes| *bytes > 0).map(Span::Bytes))
+}
+
+fn set_sizes(stream: &mut Stream, read: &Sizes, write: &Sizes, reads: u64) {
+    match reads {
+        100 => stream.set("size", read.toml()),
+        0 => stream.set("size", write.toml()),
+        _ if read == write => stream.set("size", read.toml()),
+        _ => {
+            stream.set("read_size", read.toml());
+            stream.set("write_size", write.toml());
         }
     }
-    Ok(stream)
 }
 
-fn percent(share: u64) -> String {
-    format!("\"{share}%\"")
-}
-
-fn number(text: &str, line: usize) -> Result<f64, ImportError> {
-    text.parse::<f64>()
-        .ok()
-        .filter(|number| number.is_finite() && *number >= 0.0)
-        .ok_or_else(|| refused(line, format!("{text}: a number is expected")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::import_fio_or_mqsim;
-
-    #[test]
-    fn a_job_is_a_closed_loop_unless_it_has_a_rate() {
-        let text = "; a comment\n[global]\nioengine=libaio\niodepth=32\ndirect=1\nbs=4k\n[mixed]\nrw=randrw\nrwmixread=70\nnumjobs=2\nsize=1g\nruntime=60\ntime_based\n";
-        let imported = import_fio_or_mqsim(text, None).unwrap();
-        assert_eq!(
-            imported.toml,
-            "[workload]\nkind = \"synthetic\"\nread_fraction = \"70%\"\nsize = 4096\nsequential_fraction = \"0%\"\n\
-             arrivals = { process = \"closed\", depth = 64 }\naddress = { footprint = \"at most 1073741824B\" }\nlimit = \"60s\"\n"
-        );
-        assert!(imported.notes.is_empty());
-    }
-
-    #[test]
-    fn jobs_with_rates_are_a_mix() {
-        let text =
-            "[global]\nrw=randread\nrate_iops=500\nsize=64m\n[a]\nbssplit=4k/60:64k/40\n[b]\nrw=write\nbs=8k,16k\nfilename=/dev/x\nodd=1\n";
-        let imported = import_fio_or_mqsim(text, None).unwrap();
-        assert!(imported.toml.contains("kind = \"mix\"") && imported.toml.matches("[[workload.streams]]").count() == 2);
-        assert!(
-            imported.toml.contains("sizes = [[4096, 60], [65536, 40]]") && imported.toml.contains("write_size = 16384"),
-            "{}",
-            imported.toml
-        );
-        assert!(imported.toml.contains("gap = \"500/s\""));
-        assert_eq!(imported.notes.len(), 2, "{:?}", imported.notes);
-        assert_eq!(import_fio_or_mqsim(text, Some("a")).unwrap().toml.matches("sizes").count(), 1);
-    }
-
-    #[test]
-    fn what_cannot_be_expressed_is_refused() {
-        let reason = |text: &str| import_fio_or_mqsim(text, None).unwrap_err().to_string();
-        assert!(reason("[a]\nrw=randtrim\n").contains("rw=randtrim"));
-        assert!(reason("[a]\nrw=read\nrate=1m\n").contains("line 3: rate"));
-        assert!(reason("[a]\nbs=x\n").contains("line 2"));
-        assert!(reason("[a]\nrw=read\n[b]\nrw=write\n").contains("--part"));
-        assert!(import_fio_or_mqsim("[a]\n", Some("z")).unwrap_err().to_string().contains("there are a"));
+/// Returns a share in percent as a value of TOML.
+fn fraction(share: u64) -> String {
+    match share {
+        0 => "0.0".to_owned(),
+        100 => "1.0".to_owned(),
+        share => format!("\"{share}%\""),
     }
 }

@@ -5,6 +5,7 @@ use super::tags::{REFUSED, TAGS};
 use super::{kind_of_page, picoseconds_per_byte};
 use crate::config::{self, Scenario, all_presets};
 use crate::exchange;
+use flashraid_workload::import::JobFileSurroundings;
 
 /// A small TLC drive of our own with every kind of tag.
 const DRIVE: &str = r#"<?xml version="1.0" encoding="us-ascii"?>
@@ -45,16 +46,16 @@ fn scenario(toml: &str) -> Scenario {
 }
 
 fn imported(xml: &str) -> Scenario {
-    scenario(&exchange::import_file(xml, None).unwrap_or_else(|error| panic!("{error}\n{xml}")).toml)
+    scenario(&exchange::import_file(xml, None, &JobFileSurroundings::default()).unwrap_or_else(|error| panic!("{error}\n{xml}")).toml)
 }
 
 fn refusal(xml: &str) -> String {
-    exchange::import_file(xml, None).unwrap_err().to_string()
+    exchange::import_file(xml, None, &JobFileSurroundings::default()).unwrap_err().to_string()
 }
 
 #[test]
 fn a_device_becomes_what_mqsim_makes_of_it() {
-    let imported = exchange::import_file(DRIVE, None).unwrap();
+    let imported = exchange::import_file(DRIVE, None, &JobFileSurroundings::default()).unwrap();
     let scenario = scenario(&imported.toml);
     let ssd = &scenario.array.ssd;
     assert_eq!((ssd.geometry.dies, ssd.geometry.planes, ssd.geometry.blocks_per_plane), (6, 4, 200));
@@ -88,7 +89,7 @@ fn spellings_of_forks_are_understood() {
 
 #[test]
 fn every_tag_is_read_ignored_or_missing() {
-    let notes = exchange::import_file(DRIVE, None).unwrap().notes.join("\n");
+    let notes = exchange::import_file(DRIVE, None, &JobFileSurroundings::default()).unwrap().notes.join("\n");
     for tag in TAGS.iter().filter(|tag| DRIVE.contains(&format!("<{}>", tag.name))) {
         assert!(notes.contains(tag.name), "{} is not listed", tag.name);
     }
@@ -120,7 +121,7 @@ fn mistakes_have_their_line() {
     // What a configuration refuses is told at the tag it came from.
     let start = with("Ratio>0.2<", "Ratio>0.05<");
     assert!(start.starts_with(&format!("line {}: flashraid cannot simulate", line("GC_Exec_Threshold"))), "{start}");
-    assert!(exchange::import_file(DRIVE, Some("1")).unwrap_err().to_string().contains("no part"));
+    assert!(exchange::import_file(DRIVE, Some("1"), &JobFileSurroundings::default()).unwrap_err().to_string().contains("no part"));
     assert!(refusal("<Other_Program/>").contains("MQSim"), "{}", refusal("<Other_Program/>"));
     assert!(refusal("<Execution_Parameter_Set><Seed>1</Seed></Execution_Parameter_Set>").contains("Host_Parameter_Set"));
 }
@@ -174,7 +175,7 @@ fn every_device_is_exported_and_what_was_said_of_it_stays() {
         let exported = export_mqsim(&of_preset);
         assert!(!exported.notes.is_empty(), "{}", preset.name);
         let text = &exported.files[0].text;
-        let back = match exchange::import_file(text, None) {
+        let back = match exchange::import_file(text, None, &JobFileSurroundings::default()) {
             Ok(imported) => scenario(&imported.toml),
             // Pools of blocks of whole planes: what is reserved may be less than the ten blocks below which MQSim collects.
             Err(error) => {
@@ -208,7 +209,7 @@ fn workloads_come_back_equal() {
     ] {
         let there = scenario(&format!("{small}[workload]\n{workload}"));
         let exported = export_mqsim(&there);
-        let toml = exchange::import_file(&exported.files[1].text, None).unwrap().toml;
+        let toml = exchange::import_file(&exported.files[1].text, None, &JobFileSurroundings::default()).unwrap().toml;
         let back = scenario(&format!("{small}{toml}"));
         let plain = |scenario: &Scenario| {
             let mut workload = scenario.config.workload.clone();
@@ -222,7 +223,12 @@ fn workloads_come_back_equal() {
     }
     let trace = scenario(&format!("{small}[workload]\nkind = \"trace\"\npath = \"a<b.trace\"\nformat = \"mqsim\""));
     let exported = export_mqsim(&trace);
-    assert!(exchange::import_file(&exported.files[1].text, None).unwrap().toml.contains("path = \"a<b.trace\""));
+    assert!(
+        exchange::import_file(&exported.files[1].text, None, &JobFileSurroundings::default())
+            .unwrap()
+            .toml
+            .contains("path = \"a<b.trace\"")
+    );
 }
 
 #[test]
