@@ -120,7 +120,8 @@ impl WarningMark {
             Self::NothingMeasured => "No read or write was measured, so that there are no figures.",
             Self::DataLost => "Data were lost: the figures are those of an array that does not do its work.",
             Self::NotSteady => {
-                "The run was not steady for all of the measured time: a longer run, or a longer warm-up, may give another figure."
+                "The run was not steady for all of the measured time: a longer run, a longer warm-up, or a warm-up by the workload itself \
+                 (ssd.warm_up.pattern = \"workload\") may give another figure."
             }
             Self::NotJudged => {
                 "Collection happened too seldom in this run, or was put off: another length of the run may give quite another figure."
