@@ -27,8 +27,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::config::ScaledDriveDimension;
-use crate::load_rise::busy_share_of_busiest_second;
 use crate::counterfactual::Because;
+use crate::load_rise::busy_share_of_busiest_second;
 use flashraid_model::metrics::trend::SAMPLES_BEYOND_QUANTILE_MIN;
 use flashraid_model::ssd::DieDelayCounterTable;
 

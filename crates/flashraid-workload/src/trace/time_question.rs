@@ -39,9 +39,10 @@ pub(super) fn question(format: Format, unit: TimeUnit, sample: &Sample<'_>) -> O
     let is_coarse = || !may_be_coarse && gaps_ns().all(|gap_ns| gap_ns.is_multiple_of(1000 * unit.ns()));
     let is_by_columns = matches!(format.full_description().detection, Detection::FiveColumns);
     let is_fine = || is_by_columns && decimals(sample).is_some_and(|digits| 10_u64.pow(digits) > unit.ns());
-    let span = (last - first) as f64 / unit.ns() as f64;
-    let per_second = |unit: TimeUnit| (times.len() - 1) as f64 / (span * unit.ns() as f64 / 1e9);
-    let reason = if last == first {
+    // One long pause, or one wrong line, says nothing about the unit.
+    let span = (last - first).saturating_sub(gaps_ns().max()?) as f64 / unit.ns() as f64;
+    let per_second = |unit: TimeUnit| (times.len() - 2) as f64 / (span * unit.ns() as f64 / 1e9);
+    let reason = if span == 0.0 {
         return None;
     } else if !PER_SECOND.contains(&per_second(unit)) {
         format!("{} requests per second", shown(per_second(unit)))

@@ -93,7 +93,8 @@ fn arrivals_after_their_transformation_are_bounded_too() {
     place.write("days.spc", days);
     place.write(
         "t.toml",
-        "ssd.geometry = { dies = 2, planes = 1, blocks = 64, pages = 16 }\nworkload = { path = \"days.spc\", rate_scale = 0.00001 }",
+        "ssd.geometry = { dies = 2, planes = 1, blocks = 64, pages = 16 }\n\
+         workload = { path = \"days.spc\", time_unit = \"s\", rate_scale = 0.00001 }",
     );
     ends(&place.run(&["run", "t.toml"]), 2, &["rate_scale", "line 2", "days.spc"]);
     let limited = place.run(&["run", "t.toml", "--json", "--set", "workload.limit=\"100000h\""]);
