@@ -75,6 +75,7 @@ impl Browser {
                     break;
                 }
             }
+            let _ = process.wait();
         });
         Some(Browser { commands, answers, last_id: 0 })
     }

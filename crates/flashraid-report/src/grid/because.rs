@@ -9,7 +9,7 @@ use crate::number;
 
 impl Grid {
     /// Returns a sentence for each workload: what collection costs its baseline and the points that are best. A point is left out if the
-    /// comparison does not have the same point with `ideal`.
+    /// comparison does not have the same point with `ideal`, or if one of the two has a mark that makes all its response times doubtful.
     pub fn costs_of_collection(&self) -> Vec<String> {
         let workloads = self.workloads();
         let several = workloads.len() > 1;
@@ -32,7 +32,7 @@ impl Grid {
             return None;
         }
         let ideal = self.same_with_ideal(point)?;
-        let is_usable = |point: usize| self.points[point].is_measured() && !self.points[point].has_lost();
+        let is_usable = |point: usize| self.points[point].is_measured() && self.points[point].marks().is_empty();
         if !is_usable(point) || !is_usable(ideal) {
             return None;
         }
@@ -44,8 +44,7 @@ impl Grid {
             Some(format!("{} of its {name}", share(ratio, Trend::of(pointer, ratio))))
         };
         let costs: Vec<String> = figures.filter_map(cost).collect();
-        let mark = if of.is_unsteady() || self.points[ideal].is_unsteady() { " (marked !)" } else { "" };
-        (!costs.is_empty()).then(|| format!("{}{mark} {}", of.remedy(), costs.join(" and ")))
+        (!costs.is_empty()).then(|| format!("{} {}", of.remedy(), costs.join(" and ")))
     }
 
     /// Returns the point that differs from `point` only by the coordination scheme `ideal`, if there is one.
@@ -125,16 +124,17 @@ mod tests {
     }
 
     #[test]
-    fn doubtful_points_say_so_and_lost_data_say_nothing() {
+    fn nothing_is_said_of_doubtful_points() {
         let points = [("local", "none", 100.0, 1000.0), ("ideal", "none", 80.0, 1450.0)];
         let marked = |mark: &str| {
             let mut grid = grid(&points);
             grid.points[1].reports[0]["verdict"]["marks"] = json!([mark]);
             grid.costs_of_collection()
         };
-        let expected =
-            "Collection costs local · none (marked !) 20.0 ±0.0433 % of its mean and nothing (without it, it is longer) of its p99.";
-        assert_eq!(marked("not steady"), [expected]);
-        assert_eq!(marked("data lost"), [""; 0]);
+        let expected = "Collection costs local · none 20.0 ±0.0433 % of its mean and nothing (without it, it is longer) of its p99.";
+        assert_eq!(marked("few samples"), [expected]);
+        for mark in ["not steady", "not judged", "data lost"] {
+            assert_eq!(marked(mark), [""; 0], "{mark}");
+        }
     }
 }

@@ -152,7 +152,7 @@ impl Cycles {
         };
         let rows: Vec<TableRow> = self.kinds.iter().map(row).collect();
         let columns = ["least", "mean", "most"].map(str::to_owned).to_vec();
-        (!rows.is_empty()).then(|| TableSection { title: "Cycles of collection, over members", columns, rows })
+        (!rows.is_empty()).then_some(TableSection { title: "Cycles of collection, over members", columns, rows })
     }
 }
 

@@ -86,16 +86,16 @@ impl Work {
         let seconds = report.load_ns as f64 / 1e9;
         let longest_bytes = done.longest_request_bytes as f64;
         let of_rate = |rate: Option<f64>| rate.map_or(0.0, |rate| rate * seconds);
-        let (reads, writes) = (report.requests.read as f64, report.requests.write as f64);
+        let (read_count, write_count) = (report.requests.read as f64, report.requests.write as f64);
         // Requests that arrived before the measured time may have done their work before it.
-        let earlier = (of_rate(report.iops.all) - reads - writes).max(0.0);
+        let earlier = (of_rate(report.iops.all) - read_count - write_count).max(0.0);
         let bytes = (of_rate(report.bandwidth_mb_s.overall) * 1e6 - earlier * longest_bytes).max(0.0);
         Self {
-            read_requests: reads,
-            write_requests: writes,
+            read_requests: read_count,
+            write_requests: write_count,
             bytes,
-            read_bytes: (bytes - writes * longest_bytes).max(0.0),
-            write_bytes: (bytes - reads * longest_bytes).max(0.0),
+            read_bytes: (bytes - write_count * longest_bytes).max(0.0),
+            write_bytes: (bytes - read_count * longest_bytes).max(0.0),
             longest_bytes,
         }
     }
@@ -228,9 +228,9 @@ fn reads_of_superblocks(array: &ArrayParams, counts: &ArrayCounters) -> Option<P
     let planes = if superblock.plane_reads == PlaneReadMode::OnePlaneAtATime { 1 } else { geometry.planes };
     let of_slc = superblock.slc.map(|slc| slc.read_ns);
     let read_ns = superblock.read_ns_by_page_type.iter().copied().chain(of_slc).min()? as f64;
-    let reads: u64 = counts.superblock_counters_by_member.iter().map(|drive| drive.flash_page_reads_for_host).sum();
+    let flash_reads: u64 = counts.superblock_counters_by_member.iter().map(|drive| drive.flash_page_reads_for_host).sum();
     let number = array.members * geometry.dies * planes;
-    let ended = reads as f64 - f64::from(number);
+    let ended = flash_reads as f64 - f64::from(number);
     // These reads belong to no request in particular.
     Some(Part::new("reads of dies", number, ended * read_ns, f64::INFINITY))
 }

@@ -86,8 +86,8 @@ fn examples_do_no_more_than_possible() {
         if example.contains("nvme-array.toml") || example.contains("nvme-tlc") {
             small.extend([("ssd.geometry.dies", text("8")), ("ssd.superblock.programs_at_once", text("8")), ("ssd.scale", text("4096"))]);
         } else {
-            let keys = ["ssd.geometry.dies", "ssd.geometry.planes", "ssd.geometry.blocks", "ssd.geometry.pages", "ssd.warm_up.overwrites"];
-            small.extend(keys.into_iter().zip(["2", "1", "64", "16", "0.2"].map(text)));
+            let keys = ["ssd.geometry.dies", "ssd.geometry.planes", "ssd.geometry.blocks", "ssd.geometry.pages", "ssd.geometry.reserved", "ssd.warm_up.overwrites"];
+            small.extend(keys.into_iter().zip(["2", "1", "64", "16", "0.15", "0.2"].map(text)));
         }
         let is_trace = example.contains("kind = \"trace\"");
         if is_trace {

@@ -117,7 +117,8 @@ fn what_import_writes_can_be_run() {
         ("size=0", true),
         ("runtime=9999999999999999999", false),
         ("random_distribution=zipf:99", false),
-        ("odd=a\u{1b}[31mb", true),
+        ("odd=a\u{1b}[31mb", false),
+        ("description=a\u{1b}[31mb", true),
         ("bs=0", false),
     ] {
         place.write(
