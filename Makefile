@@ -83,7 +83,7 @@ python: setup-tests
 # What takes longer than a change should wait for. Whoever changes the model runs it before the change is called done: all random cases against
 # the slow reference, all combinations, more seeds. Notebooks and Ray, whose tests start workers and kill them, need a quiet machine.
 test-long: setup-tests
-	FLASHRAID_AGREEMENT_CASES=2500 $(CARGO) test -p flashraid-model --locked --test it
+	FLASHRAID_AGREEMENT_CASES=2500 $(CARGO) test -p flashraid-model --locked --test it -- --include-ignored
 	FLASHRAID_LONG=1 $(CARGO) test -p flashraid --locked --lib -- --include-ignored
 	FLASHRAID_LONG=1 $(CARGO) test -p flashraid-cli --locked --test it axes::
 	$(CARGO) test --release -p flashraid-fit --locked --test it -- --ignored

@@ -343,8 +343,8 @@ pub struct RunArgs {
     /// Run N consecutive seeds, and print means with 95 % confidence intervals. Tables and files are those of compare
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000), conflicts_with_all = ["check", "timeline"])]
     pub seeds: Option<u64>,
-    /// Run the same requests again with one thing changed, to say what causes the response times: no collection, no parity, reads alone,
-    /// one request at a time. Each of these up to four runs takes as long as the first
+    /// Run the same requests again with one thing changed, to say what causes the response times. The changes are: no collection, no
+    /// parity, reads alone, one request at a time. Each of these up to four runs takes as long as the first
     #[arg(long, conflicts_with = "seeds")]
     pub because: bool,
     /// Verify the whole state of every SSD at the end

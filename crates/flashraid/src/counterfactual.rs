@@ -128,7 +128,7 @@ impl Change {
     }
 }
 
-/// What causes the response times of a run: the same requests and seed once more with one thing changed. Each changed run has its own
+/// Causes of the response times of a run: the same requests and seed once more with one thing changed. Each changed run has its own
 /// entry, which is left out if there was no such run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]

@@ -121,9 +121,10 @@ impl<'a> Simulation<'a> {
         self
     }
 
-    /// Runs the same requests again with one thing changed, up to four times, so that [`Report::because`] says what causes the response
-    /// times: no collection, no parity, reads alone, and one request at a time ([`Change`](crate::counterfactual::Change)). Each further
-    /// run takes as long as the first, and begins in the same warm state. The observer sees the requests of the first run only.
+    /// Runs the same requests again with one thing changed, so that [`Report::because`] says what causes the response times. There are up
+    /// to four further runs: no collection, no parity, reads alone, and one request at a time
+    /// ([`Change`](crate::counterfactual::Change)). Each takes as long as the first, and begins in the same warm state. The observer sees
+    /// the requests of the first run only.
     pub fn because(mut self) -> Self {
         self.because = true;
         self

@@ -50,7 +50,8 @@ impl LoadRiseUntilGcMatters {
     ///
     /// `busiest_dies` is the share of the time for which the dies of the busiest member work. `busiest_part` is this share for the
     /// busiest part of the array: dies, links, channels or the controller. `collection_in_responses` is the share of response times
-    /// spent waiting for collection or, if it is known and larger, the share that collection causes. It matters because long collections delay requests even if dies have little to do.
+    /// spent waiting for collection or, if it is known and larger, the share that collection causes. It matters because long collections
+    /// delay requests even if dies have little to do.
     ///
     /// The workload must be an open loop, in which requests come at their own times. In a closed loop, an answer leads to the next
     /// request, so that the array sets its own load.

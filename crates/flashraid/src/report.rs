@@ -142,7 +142,7 @@ pub struct Report {
     /// Response times divided by what requests waited for, in microseconds.
     #[serde(default)]
     pub time_us: ResponseTimeParts,
-    /// What causes the response times: the same requests once more with one thing changed, and the differences. Left out unless it was
+    /// Causes of the response times: the same requests once more with one thing changed, and the differences. Left out unless it was
     /// asked for (`run --because`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<Because>,
@@ -304,8 +304,8 @@ fn is_zero(count: &u64) -> bool {
 }
 
 /// Requests done per second of simulated time: their number in the measured time, divided by `load_ns` of the report. In an open loop,
-/// `load_ns` is the measured time. In a closed loop, it is the mean time for which a slot of the queue depth was in use; slots
-/// that never had a request do not count. `None` if `load_ns` is 0.
+/// `load_ns` is the measured time. In a closed loop, it is the mean time for which a slot of the queue depth was in use. Slots that never
+/// had a request do not count. `None` if `load_ns` is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Iops {
@@ -391,8 +391,8 @@ pub struct ResponseTimeParts {
 }
 
 impl ResponseTimeParts {
-    /// Returns the mean response time, divided by what requests waited for, of all requests and of the slowest 10 %, 1 % and 0.1 %. Each comes with
-    /// a label for people, such as `slowest 1 %`, and is `None` without requests.
+    /// Returns the mean response time, divided by what requests waited for, of all requests and of the slowest 10 %, 1 % and 0.1 %. Each
+    /// comes with a label for people, such as `slowest 1 %`, and is `None` without requests.
     #[must_use]
     pub fn means_of_all_and_slowest_percents(&self) -> [(&'static str, Option<MeanResponseTimeByCause>); 4] {
         [
@@ -404,8 +404,8 @@ impl ResponseTimeParts {
     }
 }
 
-/// Mean response time of a group of requests, divided by what they waited for, in microseconds. Of operations that run at the same time, only
-/// those count that decided the end of the request. The parts therefore add up to the response time.
+/// Mean response time of a group of requests, divided by what they waited for, in microseconds. Of operations that run at the same time,
+/// only those count that decided the end of the request. The parts therefore add up to the response time.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct MeanResponseTimeByCause {

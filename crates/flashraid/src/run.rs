@@ -175,8 +175,8 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: RunOutcome, facts: RunFact
         ended_before_measuring: skipped_all,
         workload_notes: notes,
     } = outcome;
-    // Places of the depth of a closed loop end one after the other. A rate refers to the time that each was in use. In a short loop, this end
-    // is most of the run, in which the array may still do all that it can: its rate is that of the whole measured time.
+    // Places of the depth of a closed loop end one after the other. A rate refers to the time that each was in use. In a short loop, this
+    // end is most of the run, and the array may still do all that it can. The rate of a short loop is that of the whole measured time.
     let measured_ns = measured_to_ns - metrics.measured_from_ns();
     let measured_requests = metrics.measured_requests();
     let is_long = |slots: &QueueDepthUse| !report::is_short_loop(slots.used_slots, measured_requests);

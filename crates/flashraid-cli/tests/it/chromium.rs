@@ -1,7 +1,7 @@
 //! One headless Chromium for all pages that the tests open.
 //!
-//! Commands go to its standard input and answers come from its standard output, as JSON documents that end with a zero byte
-//! (the DevTools protocol over `--remote-debugging-pipe`). Each page has a context of its own: no cookies, no storage of others.
+//! The tests speak the DevTools protocol with it, over pipes (`--remote-debugging-pipe`). Commands and answers are JSON documents that end
+//! with a zero byte. Each page has a context of its own: no cookies, no storage of others.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;

@@ -18,7 +18,7 @@ use crate::reference;
 use crate::shrink::shrink;
 
 /// Number of cases of each kind in `make test`. `make test-long` runs 2,500.
-pub(crate) const CASES: u64 = 500;
+const CASES: u64 = 500;
 
 #[test]
 fn the_model_agrees_with_the_reference() {

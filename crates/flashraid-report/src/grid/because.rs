@@ -1,4 +1,4 @@
-//! What collection costs the points of a comparison: each beside the same point with `ideal`, where the comparison has one.
+//! The costs of collection for the points of a comparison: each beside the same point with `ideal`, where the comparison has one.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::number;
 
 impl Grid {
     /// Returns a sentence for each workload: what collection costs its baseline and the points that are best. A point is left out if the
-    /// comparison does not have the same point with `ideal`, or if one of the two has a mark that makes all its response times doubtful.
+    /// comparison does not have the same point with `ideal`. So it is if a mark makes all response times of one of the two doubtful.
     pub fn costs_of_collection(&self) -> Vec<String> {
         let workloads = self.workloads();
         let several = workloads.len() > 1;

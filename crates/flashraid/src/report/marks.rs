@@ -22,7 +22,7 @@ pub enum WarningMark {
     /// A percentile has fewer than ten requests beyond it.
     #[serde(rename = "few samples")]
     FewSamples,
-    /// A closed loop had fewer than ten requests for each place of its queue depth, so that its rates are those of its begin and end.
+    /// A closed loop had fewer than ten requests for each place of its queue depth. Its rates are mostly those of its begin and end.
     #[serde(rename = "short loop")]
     ShortLoop,
     /// Too few blocks were erased in the measured time to project a lifetime.

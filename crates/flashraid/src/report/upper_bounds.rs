@@ -172,7 +172,8 @@ fn cores(ssd: &SsdParams) -> Option<ControllerCoresParams> {
     of_superblocks.or(ssd.front_end.map(|front| front.firmware))
 }
 
-/// Returns the channels and dies of the members, as far as writes occupy them. What buffers still hold, or have dropped, is never programmed.
+/// Returns the channels and dies of the members, as far as writes occupy them. Data that buffers still hold, or have dropped, is never
+/// programmed.
 fn writes_of_dies(array: &ArrayParams, work: &Work, counts: &ArrayCounters) -> Vec<Part> {
     let (ssd, members) = (&array.ssd, array.members);
     let (geometry, timing) = (&ssd.geometry, &ssd.timing);

@@ -85,8 +85,18 @@ fn examples_do_no_more_than_possible() {
         let mut small = vec![("workload.requests", text("150")), ("report.skip_requests", text("0"))];
         if example.contains("nvme-array.toml") || example.contains("nvme-tlc") {
             small.extend([("ssd.geometry.dies", text("8")), ("ssd.superblock.programs_at_once", text("8")), ("ssd.scale", text("4096"))]);
+        } else if example.contains("nvme-simple") {
+            let keys = ["ssd.geometry.blocks", "ssd.geometry.pages", "ssd.geometry.reserved", "ssd.warm_up.overwrites"];
+            small.extend(keys.into_iter().zip(["128", "16", "0.15", "0.2"].map(text)));
         } else {
-            let keys = ["ssd.geometry.dies", "ssd.geometry.planes", "ssd.geometry.blocks", "ssd.geometry.pages", "ssd.geometry.reserved", "ssd.warm_up.overwrites"];
+            let keys = [
+                "ssd.geometry.dies",
+                "ssd.geometry.planes",
+                "ssd.geometry.blocks",
+                "ssd.geometry.pages",
+                "ssd.geometry.reserved",
+                "ssd.warm_up.overwrites",
+            ];
             small.extend(keys.into_iter().zip(["2", "1", "64", "16", "0.15", "0.2"].map(text)));
         }
         let is_trace = example.contains("kind = \"trace\"");
