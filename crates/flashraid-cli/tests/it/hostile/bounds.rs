@@ -112,7 +112,7 @@ fn examples_do_no_more_than_possible() {
             report.unwrap_or_else(|error| panic!("{name} {settings:?}: {error}"))
         };
         run(&[]);
-        if !is_trace && !example.contains("kind = \"mix\"") {
+        if !is_trace && !["kind = \"mix\"", "rate_scale"].iter().any(|key| example.contains(key)) {
             let closed = ("workload.arrivals", text("{ process = \"closed\", depth = 1000 }"));
             run(&[closed, ("workload.requests", text("30"))]);
         }
