@@ -89,7 +89,8 @@ class Flash:
     count."""
     write_amplification_max: float | None
     """Write amplification if all buffered data were programmed, and all moves made, that were still to be done at the end of the measured
-    time. It is an upper bound for short runs."""
+    time. The moves include those that would win back the free space that the run used up (``owed.credit_pages``). It is an upper bound for
+    short runs."""
     summary_programs: int
     """Number of summary pages programmed, one for each block that became full (``ssd.summary_page``)."""
     wear: Wear
