@@ -8,14 +8,17 @@ use super::{Estimate, Grid};
 use crate::number;
 
 impl Grid {
-    /// Returns a sentence for each workload: what collection costs its baseline and the points that are best. A point is left out if the
+    /// Returns a sentence for each workload: what collection costs its baseline, and the best point if there is only one. A point is left out if the
     /// comparison does not have the same point with `ideal`. So it is if a mark makes all response times of one of the two doubtful.
     pub fn costs_of_collection(&self) -> Vec<String> {
         let workloads = self.workloads();
         let several = workloads.len() > 1;
         let sentence = |workload: &super::Workload| {
             let baseline = self.baselines[*workload.points.first()?];
-            let best = best_points(self, workload).into_iter().filter(|point| *point != baseline);
+            let best = match best_points(self, workload).as_slice() {
+                [only] if *only != baseline => Some(*only),
+                _ => None,
+            };
             let costs: Vec<String> = std::iter::once(baseline).chain(best).filter_map(|point| self.cost_of_collection(point)).collect();
             let costs = costs.join(", and ");
             let text =
@@ -69,7 +72,7 @@ fn share(ratio: Estimate, trend: Trend) -> String {
     match (trend, ratio.interval_half_width) {
         // Nothing costs more than all of a figure.
         (Trend::Less, Some(half_width)) if half_width > ratio.mean => format!("{:.0} to 100 %", (1.0 - ratio.mean - half_width) * 100.0),
-        (Trend::Less, Some(half_width)) => format!("{} ±{} %", percent(1.0 - ratio.mean), percent(half_width)),
+        (Trend::Less, Some(half_width)) => format!("{:.1} ±{:.1} %", (1.0 - ratio.mean) * 100.0, half_width * 100.0),
         (Trend::Less, None) => format!("{} %", percent(1.0 - ratio.mean)),
         (Trend::More, _) => "nothing (without it, it is longer)".to_owned(),
         (Trend::Undecided, _) => "nothing that could be told".to_owned(),
@@ -112,7 +115,7 @@ mod tests {
             ("ideal", "suspend", 49.0, 490.0),
         ];
         let costs = grid(&points).costs_of_collection();
-        let expected = "Collection costs local · none 20.0 ±0.0433 % of its mean and 55.0 % of its p99, and local · suspend nothing that could be \
+        let expected = "Collection costs local · none 20.0 ±0.0 % of its mean and 55.0 % of its p99, and local · suspend nothing that could be \
                         told of its mean and nothing that could be told of its p99.";
         assert_eq!(costs, [expected]);
         // The best point has no partner here.
@@ -131,7 +134,7 @@ mod tests {
             grid.points[1].reports[0]["verdict"]["marks"] = json!([mark]);
             grid.costs_of_collection()
         };
-        let expected = "Collection costs local · none 20.0 ±0.0433 % of its mean and nothing (without it, it is longer) of its p99.";
+        let expected = "Collection costs local · none 20.0 ±0.0 % of its mean and nothing (without it, it is longer) of its p99.";
         assert_eq!(marked("few samples"), [expected]);
         for mark in ["not steady", "not judged", "data lost"] {
             assert_eq!(marked(mark), [""; 0], "{mark}");
