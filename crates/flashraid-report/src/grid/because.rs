@@ -8,8 +8,10 @@ use super::{Estimate, Grid};
 use crate::number;
 
 impl Grid {
-    /// Returns a sentence for each workload: what collection costs its baseline, and the best point if there is only one. A point is left out if the
-    /// comparison does not have the same point with `ideal`. So it is if a mark makes all response times of one of the two doubtful.
+    /// Returns a sentence for each workload: what collection costs its baseline, and the best point if there is only one.
+    ///
+    /// A point is left out if the comparison does not have the same point with `ideal`. So it is if a mark makes all response times of one
+    /// of the two doubtful.
     pub fn costs_of_collection(&self) -> Vec<String> {
         let workloads = self.workloads();
         let several = workloads.len() > 1;
