@@ -12,7 +12,7 @@ use crate::Error;
 use crate::check::{CheckReport, is_read_only_once};
 use crate::config::Scenario;
 use crate::observer::{Observer, Progress, RunPhase};
-use crate::report::{DirectionBatches, MeanResponseTimeByCause, Report, ResponseTime, ResponseTimeParts, TotalReadWrite};
+use crate::report::{BatchFigures, MeanResponseTimeByCause, Report, ResponseTime, ResponseTimeParts, TotalReadWrite};
 use crate::run::{self, RunError, RunSettings};
 use crate::warm_up::SharedWarmUps;
 use flashraid_driver::HostConduct;
@@ -283,7 +283,7 @@ impl PairedDifference {
     /// Compares a run with the same run in which one thing was changed.
     #[must_use]
     pub fn new(change: Change, as_is: &Report, without: &Report) -> Self {
-        let figures = |own: &ResponseTime, other: &ResponseTime, batches: [Batches<'_>; 2]| PairedFigures {
+        let figures = |own: &ResponseTime, other: &ResponseTime, batches: [&BatchFigures; 2]| PairedFigures {
             mean: paired(own.mean, other.mean, batches, |batches| batches.mean_us.iter().copied().collect()),
             p99: paired(own.p99, other.p99, batches, |batches| Some(batches.p99_us.to_vec())),
             p99_9: paired(own.p99_9, other.p99_9, batches, |batches| Some(batches.p99_9_us.to_vec())),
@@ -292,37 +292,20 @@ impl PairedDifference {
         let nothing = PairedFigures { mean: PairedFigure::default(), p99: PairedFigure::default(), p99_9: PairedFigure::default() };
         let with_writes = |figures: PairedFigures| if change.keeps_writes() { figures } else { nothing };
         let response_us = TotalReadWrite {
-            all: with_writes(figures(&own.all, &other.all, [as_is, without].map(Batches::of_all))),
-            read: figures(&own.read, &other.read, [as_is, without].map(|report| Batches::from(&report.batches.read))),
-            write: with_writes(figures(&own.write, &other.write, [as_is, without].map(|report| Batches::from(&report.batches.write)))),
+            all: with_writes(figures(&own.all, &other.all, [as_is, without].map(|report| &report.batches.all))),
+            read: figures(&own.read, &other.read, [as_is, without].map(|report| &report.batches.read)),
+            write: with_writes(figures(&own.write, &other.write, [as_is, without].map(|report| &report.batches.write))),
         };
         Self { response_us, shares: change.part_of_time().map(|part| shares(part, &as_is.time_us, &without.time_us)) }
     }
 }
 
-/// The batches of one direction, or of both.
-#[derive(Clone, Copy)]
-struct Batches<'a> {
-    requests: &'a [u64],
-    mean_us: &'a [Option<f64>],
-    p99_us: &'a [f64],
-    p99_9_us: &'a [f64],
-}
-
-impl<'a> Batches<'a> {
-    fn of_all(report: &'a Report) -> Self {
-        let batches = &report.batches;
-        Self { requests: &batches.requests, mean_us: &batches.mean_us, p99_us: &batches.p99_us, p99_9_us: &batches.p99_9_us }
-    }
-}
-
-impl<'a> From<&'a DirectionBatches> for Batches<'a> {
-    fn from(batches: &'a DirectionBatches) -> Self {
-        Self { requests: &batches.requests, mean_us: &batches.mean_us, p99_us: &batches.p99_us, p99_9_us: &batches.p99_9_us }
-    }
-}
-
-fn paired(as_is: Option<f64>, without: Option<f64>, batches: [Batches<'_>; 2], of: fn(Batches<'_>) -> Option<Vec<f64>>) -> PairedFigure {
+fn paired(
+    as_is: Option<f64>,
+    without: Option<f64>,
+    batches: [&BatchFigures; 2],
+    of: fn(&BatchFigures) -> Option<Vec<f64>>,
+) -> PairedFigure {
     let difference = as_is.zip(without).map(|(as_is, without)| as_is - without);
     let [own, other] = batches;
     let has_same_requests = own.requests == other.requests;

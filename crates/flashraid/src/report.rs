@@ -325,36 +325,22 @@ pub struct Iops {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct RequestBatches {
-    /// Number of reads and writes of each batch that were done. A batch is a tenth of the measured reads and writes, in order of arrival.
-    /// Requests that were lost or not done at the end are left out.
-    pub requests: Vec<u64>,
-    /// Mean response time of each batch (a tenth of the measured reads and writes, in order of arrival), in microseconds. It is `None`
-    /// if no request of the batch was done.
-    pub mean_us: Vec<Option<f64>>,
-    /// The 99th percentile of the response times of each batch (a tenth of the measured reads and writes, in order of arrival), in
-    /// microseconds. A value exceeds the exact one by at most 1/64 of it. Left out unless, in each batch, at least ten requests took longer
-    /// than the percentile.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub p99_us: Vec<f64>,
-    /// The 99.9th percentile of the response times of each batch (a tenth of the measured reads and writes, in order of arrival), in
-    /// microseconds. A value exceeds the exact one by at most 1/64 of it. Left out unless, in each batch, at least ten requests took longer
-    /// than the percentile.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub p99_9_us: Vec<f64>,
+    /// Reads and writes together. Requests that were lost or not done at the end are left out.
+    #[serde(flatten)]
+    pub all: BatchFigures,
     /// The reads among the requests of each batch; left out without reads.
-    #[serde(default, skip_serializing_if = "DirectionBatches::is_empty")]
-    pub read: DirectionBatches,
+    #[serde(default, skip_serializing_if = "BatchFigures::is_empty")]
+    pub read: BatchFigures,
     /// The writes among the requests of each batch; left out without writes.
-    #[serde(default, skip_serializing_if = "DirectionBatches::is_empty")]
-    pub write: DirectionBatches,
+    #[serde(default, skip_serializing_if = "BatchFigures::is_empty")]
+    pub write: BatchFigures,
 }
 
-/// The requests of one direction in each of the ten batches. A batch is a tenth of the measured reads and writes together, in order of
-/// arrival.
+/// Figures of some requests in each of the ten batches. A batch is a tenth of the measured reads and writes together, in order of arrival.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
-pub struct DirectionBatches {
-    /// Number of requests of this direction in each batch that were done.
+pub struct BatchFigures {
+    /// Number of these requests in each batch that were done.
     pub requests: Vec<u64>,
     /// Mean response time of these requests in each batch, in microseconds. It is `None` if the batch has none of them.
     pub mean_us: Vec<Option<f64>>,
@@ -368,7 +354,7 @@ pub struct DirectionBatches {
     pub p99_9_us: Vec<f64>,
 }
 
-impl DirectionBatches {
+impl BatchFigures {
     fn is_empty(&self) -> bool {
         self.requests.iter().all(|requests| *requests == 0)
     }

@@ -259,19 +259,18 @@ pub(super) fn share_of_dies(inputs: &ReportInputs, drives: usize, ns: u64) -> Op
 }
 
 fn batches(batches: &[RequestBatchResults]) -> RequestBatches {
-    let of = |direction: fn(&RequestBatchResults) -> DirectionBatchResults| -> DirectionBatches {
+    let of = |direction: fn(&RequestBatchResults) -> DirectionBatchResults| -> BatchFigures {
         let all = |figure: fn(&DirectionBatchResults) -> Option<u64>| -> Vec<f64> {
             batches.iter().map(|batch| figure(&direction(batch)).map(us)).collect::<Option<Vec<f64>>>().unwrap_or_default()
         };
-        DirectionBatches {
+        BatchFigures {
             requests: batches.iter().map(|batch| direction(batch).requests).collect(),
             mean_us: batches.iter().map(|batch| direction(batch).mean_response_ns.map(|ns| ns / 1e3)).collect(),
             p99_us: all(|batch| batch.p99_ns),
             p99_9_us: all(|batch| batch.p99_9_ns),
         }
     };
-    let DirectionBatches { requests, mean_us, p99_us, p99_9_us } = of(|batch| batch.all);
-    RequestBatches { requests, mean_us, p99_us, p99_9_us, read: of(|batch| batch.reads), write: of(|batch| batch.writes) }
+    RequestBatches { all: of(|batch| batch.all), read: of(|batch| batch.reads), write: of(|batch| batch.writes) }
 }
 
 fn time(sums: &ResponseHistogramWithCauses) -> ResponseTimeParts {
