@@ -16,6 +16,8 @@ use flashraid_workload::trace::write::WRITABLE_FORMATS;
 use flashraid_workload::trace::{DevicePlacement, DiscardPolicy, Format, TimeUnit, TraceSortMethod, TraceSpec};
 use flashraid_workload::units::{ByteRate, Duration, Size};
 
+use crate::cmd::until::UntilArgs;
+
 /// Default folder for results.
 pub const DEFAULT_OUT: &str = "flashraid-out";
 
@@ -347,6 +349,8 @@ pub struct RunArgs {
     /// parity, reads alone, one request at a time. Each of these up to four runs takes as long as the first
     #[arg(long, conflicts_with = "seeds")]
     pub because: bool,
+    #[command(flatten)]
+    pub until: UntilArgs,
     /// Verify the whole state of every SSD at the end
     #[arg(long)]
     pub check: bool,
@@ -442,6 +446,12 @@ pub struct CompareArgs {
     /// below its baseline, with the slowest request and the collection that it met
     #[arg(long, value_name = "FROM..TO", value_parser = parse_window)]
     pub timeline: Option<Range<Duration>>,
+    #[command(flatten)]
+    pub until: UntilArgs,
+    /// Keep to the requests that the configuration asks for. Without this, runs in which too little was collected go on as with
+    /// --until judged
+    #[arg(long, conflicts_with_all = ["until", "at_most"])]
+    pub exactly: bool,
     /// Sort the tables by this figure, such as response_us.all.mean, with the best value first
     #[arg(long, value_name = "FIGURE", value_parser = figures::of_key)]
     pub sort: Option<&'static figures::Figure>,

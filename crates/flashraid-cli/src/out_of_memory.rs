@@ -5,8 +5,10 @@
 //! cases that the estimate misses.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// Allocator of the system that ends the program when memory has run out.
 pub struct OrEnd;
@@ -16,12 +18,22 @@ const MESSAGE: &[u8] = b"error: memory has run out; reduce --jobs, array.members
 
 static ENDING: AtomicBool = AtomicBool::new(false);
 
+thread_local! {
+    /// True in the thread that ends the program.
+    static IS_ENDING: Cell<bool> = const { Cell::new(false) };
+}
+
 #[cold]
 fn end() -> *mut u8 {
     // Cleaning up may need memory itself, and then calls this again. The second call returns null, so that the standard library aborts.
-    if ENDING.swap(true, Ordering::SeqCst) {
+    if IS_ENDING.get() {
         return std::ptr::null_mut();
     }
+    // Another thread that runs out of memory meanwhile waits for the end.
+    while ENDING.swap(true, Ordering::SeqCst) {
+        std::thread::sleep(Duration::from_secs(1));
+    }
+    IS_ENDING.set(true);
     let _ = std::io::stderr().write_all(MESSAGE);
     crate::files::try_discard_unfinished_files();
     std::process::exit(1);

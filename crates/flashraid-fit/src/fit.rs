@@ -75,6 +75,47 @@ pub struct Fit {
     pub device: String,
 }
 
+/// Greatest mean error of requests per second, in percent, at which a base can have the measured drive's form.
+const MEAN_ERROR_MAX_PERCENT: f64 = 50.0;
+/// Factor between measured and simulated requests per second from which on the message says what the drive may be.
+const OTHER_KIND_MIN: f64 = 2.0;
+
+impl Fit {
+    /// Returns the reason why the measured drive is none of the base's kind, with what it may be instead. Less than half of the values are
+    /// then determined, or requests per second are met too badly. Returns `None` if it may be, and for a search that the user stopped.
+    #[must_use]
+    pub fn unlike_base(&self) -> Option<String> {
+        let determined = self.parameters.iter().filter(|found| found.is_determined).count();
+        let is_alike = 2 * determined >= self.parameters.len() && self.mean_error_percent <= MEAN_ERROR_MAX_PERCENT;
+        if is_alike || self.stopped {
+            return None;
+        }
+        let logarithms = self.jobs.iter().map(|job| libm::log(job.measured.iops / job.simulated.iops)).filter(|ratio| ratio.is_finite());
+        let (sum, count) = logarithms.fold((0.0, 0_u32), |(sum, count), ratio| (sum + ratio, count + 1));
+        let times = libm::exp(sum / f64::from(count.max(1)));
+        let instead = match times {
+            times if times >= OTHER_KIND_MIN => format!(
+                "its jobs are {times:.1} times as fast as the best device of this base: it may be memory, a cache of the system (--buffered), \
+                 or a drive of a later generation, for which --base names a faster preset"
+            ),
+            times if times <= 1.0 / OTHER_KIND_MIN => format!(
+                "its jobs take {:.1} times as long as with the best device of this base: it may be a SATA drive, one with four bits a cell, or \
+                 not in its steady state; --base names a slower preset",
+                1.0 / times
+            ),
+            _ => "some jobs are faster and others slower: more jobs, or a base with the drive's own dies, channels and cells, may tell"
+                .to_owned(),
+        };
+        Some(format!(
+            "this is no drive of the kind of {}: {determined} of {} values are determined, and requests per second are met by {:.1} % on \
+             average; {instead}",
+            self.base,
+            self.parameters.len(),
+            self.mean_error_percent
+        ))
+    }
+}
+
 /// A fitted value of a parameter.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Found {

@@ -1,7 +1,7 @@
 //! A workload as plain data, and functions that open it as a stream of requests.
 
 use super::synthetic::{SyntheticSource, SyntheticSpec};
-use super::trace::{self, TraceReader, TraceSpec};
+use super::trace::{RepeatedTrace, TraceSpec};
 use super::{
     ArrayProperties, MixedSource, RequestSource, RequestTransformSpec, SourceError, Stop, TransformedSource, read_on_separate_thread,
 };
@@ -165,8 +165,8 @@ fn open_trace(
     seed: u64,
     space: &ArrayProperties,
     stop: &Stop,
-) -> Result<TransformedSource<TraceReader>, SourceError> {
-    TransformedSource::open(&spec.transform, seed, space, stop, || trace::open_stoppable_trace(trace, stop))
+) -> Result<TransformedSource<RepeatedTrace>, SourceError> {
+    TransformedSource::open(&spec.transform, seed, space, stop, || RepeatedTrace::open(trace, stop))
 }
 
 /// Opens a specification that has no problems.
@@ -191,7 +191,7 @@ impl SourceSpec {
 fn open_source(source: &SourceSpec, seed: u64, space: &ArrayProperties, stop: &Stop) -> Result<Box<dyn RequestSource>, SourceError> {
     match source {
         SourceSpec::Synthetic(spec) => Ok(Box::new(SyntheticSource::new(spec, seed, space))),
-        SourceSpec::Trace(spec) => Ok(Box::new(trace::open_stoppable_trace(spec, stop)?)),
+        SourceSpec::Trace(spec) => Ok(Box::new(RepeatedTrace::open(spec, stop)?)),
         SourceSpec::Mix(streams) => {
             let open_stream =
                 |(index, stream)| open_checked(stream, flashraid_model::rng::derive_seed(seed, "workload.mix", index as u64), space, stop);

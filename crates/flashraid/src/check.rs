@@ -37,6 +37,9 @@ pub struct CheckReport {
     pub array_bytes: u64,
     /// Number of members in the array.
     pub members: u32,
+    /// Number of consecutive bytes of the array that lie on one member; `None` if the level has no strips.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stripe_unit_bytes: Option<u64>,
     /// Sizes of the write cache of the array (`[cache]`), which stands in front of the SSDs. `None` if there is no such cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<WriteCacheSizes>,
@@ -166,7 +169,8 @@ pub struct ExpectedMemberUtilisation {
     pub channels: Option<f64>,
     /// Share of the array controller's bandwidth that is used; `None` if it has no limit.
     pub controller: Option<f64>,
-    /// Requests per second beyond which dies, link, channels or controller fall behind; `None` for a workload without requests.
+    /// Requests per second beyond which dies, link, channels or controller fall behind; `None` for a workload without requests. It is an
+    /// upper bound: full write buffers and short queues hold an array back before.
     pub requests_per_s_max: Option<f64>,
     /// True if the workload asks for more requests per second than `requests_per_s_max`.
     pub is_saturated: bool,
@@ -325,6 +329,7 @@ fn explain_with(scenario: &Scenario, workload: Option<FirstRequestsStatistics>, 
             stripe_bytes: u64::from(array.layout().data_strips_per_stripe()) * u64::from(array.stripe_unit_pages) * page_bytes,
         }),
         members: array.members,
+        stripe_unit_bytes: (array.layout().data_strips_per_stripe() > 1).then(|| u64::from(array.stripe_unit_pages) * page_bytes),
         member: MemberCapacity {
             raw_bytes: array.ssd.geometry.physical_pages() * page_bytes,
             exported_bytes: exported_pages * page_bytes,

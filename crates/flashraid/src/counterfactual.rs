@@ -449,6 +449,11 @@ fn run_changed(
     run::run_with(changed, settings, observer)
 }
 
+/// Returns the path of a trace that can be read only once, so that no second run can have its requests.
+pub fn input_read_once(scenario: &Scenario) -> Option<PathBuf> {
+    is_read_only_once(scenario)
+}
+
 /// Returns an error if the requests can be read only once, so that no second run can have them.
 pub fn refuse_what_is_read_once(scenario: &Scenario) -> Result<(), RunError> {
     let read_once: Option<PathBuf> = is_read_only_once(scenario);

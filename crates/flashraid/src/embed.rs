@@ -13,7 +13,7 @@ use crate::device::Device;
 use crate::observer::Observer;
 use crate::report::Report;
 use crate::run;
-use crate::study::MachineResources;
+use crate::study::{MachineResources, StudyProblem};
 use crate::template::Template;
 use crate::warm_state_cache::WarmStateCache;
 use crate::warm_up::SharedWarmUps;
@@ -41,6 +41,7 @@ pub struct Simulation<'a> {
     observer: Option<Box<dyn Observer + 'a>>,
     verify: bool,
     because: bool,
+    times: u64,
     threads: usize,
     cache: Option<WarmStateCache>,
 }
@@ -78,7 +79,7 @@ impl<'a> Simulation<'a> {
     }
 
     fn of(template: Template) -> Self {
-        Self { template, source: None, checked: None, observer: None, verify: false, because: false, threads: 1, cache: None }
+        Self { template, source: None, checked: None, observer: None, verify: false, because: false, times: 1, threads: 1, cache: None }
     }
 
     /// Sets a key of the configuration to another value, as `--set` does. The value is read as TOML. A value that is not TOML, such as
@@ -127,6 +128,13 @@ impl<'a> Simulation<'a> {
     /// the requests of the first run only.
     pub fn because(mut self) -> Self {
         self.because = true;
+        self
+    }
+
+    /// Makes the run `times` as long: generated requests go on, and traces repeat. The report is that of a configuration with so many more
+    /// requests. [`Simulation::run`] returns [`Error::Study`] if the workload cannot go on.
+    pub fn longer(mut self, times: u64) -> Self {
+        self.times = times;
         self
     }
 
@@ -237,7 +245,10 @@ impl<'a> Simulation<'a> {
     /// Returns the errors of [`Simulation::validate`].
     #[doc(hidden)]
     pub fn scenario(&self) -> Result<Scenario, Error> {
-        let scenario = self.template.scenario([], None)?;
+        let mut scenario = self.template.scenario([], None)?;
+        if self.times > 1 {
+            scenario = scenario.longer(self.times).map_err(|reason| StudyProblem::CannotGoOn { reason })?;
+        }
         if self.source.is_some() && scenario.warm_up.pattern == WarmUpPattern::Workload {
             let key = "ssd.warm_up.pattern".to_owned();
             let message = format!("`{key}` is \"workload\", but the requests come from a source that can be read only once");

@@ -8,9 +8,6 @@ use std::fmt;
 const IDLE_MAX: f64 = 0.1;
 /// Maximum share that collection may have in the response times of an idle array. It applies to the mean and to the slowest requests.
 const COLLECTION_MAX: f64 = 0.1;
-/// Share of the time for which dies work at which requests often wait for each other, so that remedies begin to matter.
-const HALF: f64 = 0.5;
-
 /// Shortest time over which the work of dies is averaged to find the busiest part of a run, in milliseconds. Queues of a second build up
 /// even where the mean over the whole run is low.
 const WINDOW_MS: f64 = 1000.0;
@@ -23,8 +20,7 @@ pub fn busy_share_of_busiest_second(shares: &[f64], interval_ms: f64) -> Option<
     shares.windows(intervals).map(mean).reduce(f64::max)
 }
 
-/// State of a lightly loaded (idle) array, and the factors by which its load would have to rise until remedies matter. Remedies are
-/// settings that reduce the effects of garbage collection. The load is in requests per second.
+/// State of a lightly loaded (idle) array, and the factor by which its load can rise at most. The load is in requests per second.
 ///
 /// The share of the time that a die works is the load times the work of a request (operational analysis). Twice the load therefore gives
 /// twice the share.
@@ -33,17 +29,13 @@ pub struct LoadRiseUntilGcMatters {
     /// Share of the time for which the dies of the busiest member work; above 0 and below 0.1. A larger share cannot occur here, because
     /// a `LoadRiseUntilGcMatters` describes only arrays in which every part works less than a tenth of the time.
     pub busiest_member_busy_share: f64,
-    /// Factor by which the load, in requests per second, would have to rise until the dies of the busiest member work half of the time.
-    pub load_factor_until_dies_half_busy: f64,
     /// Factor by which the load, in requests per second, would have to rise until the busiest part of the array works all the time. This
-    /// part may be the dies, a link, a channel or the controller.
+    /// part may be the dies, a link, a channel or the controller. It is an upper bound: in bursts, write buffers are full before.
     pub load_factor_until_saturation: f64,
 }
 
 impl LoadRiseUntilGcMatters {
-    /// Returns a description of a lightly loaded array, with two factors by which its load (requests per second) would have to rise. At
-    /// the first factor, the dies of the busiest member work half of the time, so that remedies against garbage collection begin to
-    /// matter. At the second, the busiest part of the array works all the time.
+    /// Returns a description of a lightly loaded array, with the factor by which its load (requests per second) can rise at most.
     ///
     /// Returns `None` if the array is not lightly loaded. This is so if a part works at least a tenth of the time. It is also so if
     /// requests wait for collection for at least a tenth of their time. The result is also `None` if the dies do no work.
@@ -60,7 +52,6 @@ impl LoadRiseUntilGcMatters {
         let is_idle = busiest_dies > 0.0 && busiest_part < IDLE_MAX && collection_in_responses < COLLECTION_MAX;
         is_idle.then(|| LoadRiseUntilGcMatters {
             busiest_member_busy_share: busiest_dies,
-            load_factor_until_dies_half_busy: HALF / busiest_dies,
             load_factor_until_saturation: 1.0 / busiest_part.max(busiest_dies),
         })
     }
@@ -68,19 +59,14 @@ impl LoadRiseUntilGcMatters {
 
 impl fmt::Display for LoadRiseUntilGcMatters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let LoadRiseUntilGcMatters {
-            busiest_member_busy_share: busy,
-            load_factor_until_dies_half_busy: factor_to_half_busy,
-            load_factor_until_saturation: factor_to_saturation,
-        } = self;
+        let LoadRiseUntilGcMatters { busiest_member_busy_share: busy, load_factor_until_saturation } = self;
         let percent = busy * 100.0;
         let digits = if percent >= 1.0 { 0 } else { 2 };
         write!(
             f,
             "the array is idle: its busiest dies work {percent:.digits$} % of the time, so that no remedy matters much: choose by capacity. \
-             At {} times this load (workload.rate_scale), they work half of the time; at {} times, requests pile up",
-            factor(*factor_to_half_busy),
-            factor(*factor_to_saturation),
+             Requests pile up at {} times this load (workload.rate_scale) at the latest, and sooner in bursts that fill write buffers",
+            factor(*load_factor_until_saturation),
         )
     }
 }
@@ -108,15 +94,16 @@ mod tests {
     #[test]
     fn factors_follow_from_the_share() {
         let idle = LoadRiseUntilGcMatters::from_busy_fractions(0.003, 0.004, 0.0).unwrap();
-        assert!((idle.load_factor_until_dies_half_busy - 500.0 / 3.0).abs() < 1e-9 && idle.load_factor_until_saturation == 250.0);
+        assert_eq!(idle.load_factor_until_saturation, 250.0);
         let text = idle.to_string();
         let expected = "the array is idle: its busiest dies work 0.30 % of the time, so that no remedy matters much: choose by \
-                        capacity. At 170 times this load (workload.rate_scale), they work half of the time; at 250 times, requests pile up";
+                        capacity. Requests pile up at 250 times this load (workload.rate_scale) at the latest, and sooner in bursts that \
+                        fill write buffers";
         assert_eq!(text, expected);
         assert_eq!(LoadRiseUntilGcMatters::from_busy_fractions(0.2, 0.2, 0.0), None);
         assert_eq!(LoadRiseUntilGcMatters::from_busy_fractions(0.02, 0.7, 0.0), None, "a link that is full is not idle");
         assert_eq!(LoadRiseUntilGcMatters::from_busy_fractions(0.0, 0.0, 0.0), None, "nothing is asked for");
         assert_eq!(LoadRiseUntilGcMatters::from_busy_fractions(0.02, 0.02, 0.8), None, "few collections that last long");
-        assert!(LoadRiseUntilGcMatters::from_busy_fractions(0.09, 0.09, 0.0).unwrap().to_string().contains("At 5.6 times"));
+        assert!(LoadRiseUntilGcMatters::from_busy_fractions(0.09, 0.09, 0.0).unwrap().to_string().contains("at 11 times"));
     }
 }

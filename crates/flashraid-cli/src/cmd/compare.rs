@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use flashraid::study::{MachineResources, Setting, Study, StudyPlan};
 use flashraid::{Error, StudyResult};
-use flashraid_report::grid::Grid;
+use flashraid_report::grid::{Grid, Until};
 use flashraid_report::number::count_with_noun;
 use flashraid_report::page::{self, Page};
 use flashraid_report::{chart, picture, text};
 
+use super::until::{Extensions, UntilArgs};
 use crate::args::{CompareArgs, DEFAULT_OUT};
 use crate::failure::{Failure, Outcome};
 use crate::machine::{self, resources};
@@ -27,6 +28,9 @@ pub fn run(arguments: &CompareArgs) -> Outcome {
     if arguments.timeline.is_some() && plan.simulation_count() > TIMELINES_MAX {
         let many = count_with_noun(plan.simulation_count() as u64, "simulation");
         return Err(Failure::Input(format!("--timeline: {many} are too many to look at one by one; vary less, {TIMELINES_MAX} at most")));
+    }
+    if arguments.shard.is_some() && (arguments.until.until.is_some() || arguments.until.at_most.is_some()) {
+        return Err(Failure::Input("--until: a shard keeps to what was asked, since it does not know the other points".to_owned()));
     }
     let is_for_others = arguments.slurm.is_some() || arguments.parallel;
     let resources = if is_for_others {
@@ -49,16 +53,45 @@ pub fn run(arguments: &CompareArgs) -> Outcome {
     }
     machine::announce(&plan.scenarios(), &resources, arguments.machine.quiet)?;
     let how_to_go_on = format!("The same command continues from here; finished simulations are in {}.", out.display());
-    let result = run_plan(plan.folder(&out).with_resources(resources), arguments.machine.quiet, &how_to_go_on)?;
+    let plan = plan.folder(&out).with_resources(resources);
     if let Some(shard) = arguments.shard {
+        let result = run_plan(&plan, arguments.machine.quiet, &how_to_go_on)?;
         return report_shard(shard, &result, &out, arguments.json);
     }
-    let grid = Grid { sorted_by: arguments.sort, ..Grid::of(result)? };
+    let default = (!arguments.exactly).then_some(Until::Judged);
+    let (grid, extensions) = run_long_enough(plan, arguments.until, default, arguments.machine.quiet, &how_to_go_on)?;
+    let grid = Grid { sorted_by: arguments.sort, ..grid };
     write_reports(&grid, &format!("flashraid compare {}", arguments.scenario.file.display()), &out)?;
     match arguments.json {
         true => json::print(&grid.document()),
-        false => files::print(&shown(&grid, Some(&out), arguments.tables)),
+        false => {
+            let length = extensions.sentence(&grid, columns());
+            files::print(&format!("{length}{}", shown(&grid, Some(&out), arguments.tables)))
+        }
     }
+}
+
+/// Runs a plan, and runs it again with longer runs until its points can be judged, or as far as the user wants. `default` is the goal
+/// without `--until`, if the runs can become longer.
+pub fn run_long_enough(
+    plan: StudyPlan,
+    until: UntilArgs,
+    default: Option<Until>,
+    quiet: bool,
+    how_to_go_on: &str,
+) -> Outcome<(Grid, Extensions)> {
+    let can_go_on = plan.longer(2);
+    if let (Some(_), Err(error)) = (until.until, &can_go_on) {
+        return Err(Failure::Input(format!("--until: {error}")));
+    }
+    let mut extensions = Extensions::new(until, default.filter(|_| can_go_on.is_ok()));
+    let mut grid = Grid::of(run_plan(&plan, quiet, how_to_go_on)?)?;
+    while extensions.go_on(&grid, quiet) {
+        let longer = plan.longer(extensions.times)?;
+        machine::announce(&longer.scenarios(), longer.resources(), quiet)?;
+        grid = Grid::of(run_plan(&longer, quiet, how_to_go_on)?)?;
+    }
+    Ok((grid, extensions))
 }
 
 fn study(arguments: &CompareArgs) -> Outcome<Study> {
@@ -108,7 +141,7 @@ fn report_shard((index, count): (usize, usize), result: &StudyResult, out: &Path
 }
 
 /// Runs a plan. Shows a progress bar, and stops at the next step after Ctrl-C. `how_to_go_on` then tells the user how to continue.
-pub fn run_plan(plan: StudyPlan, quiet: bool, how_to_go_on: &str) -> Outcome<StudyResult> {
+pub fn run_plan(plan: &StudyPlan, quiet: bool, how_to_go_on: &str) -> Outcome<StudyResult> {
     interrupt::stop_at_next_step()?;
     let board = Board::new(plan.simulation_count(), quiet);
     let result = plan.run(&board);

@@ -73,7 +73,7 @@ pub fn run(arguments: &DemoArgs) -> Outcome {
     let resources = machine::resources(arguments.machine, &plan.scenarios(), None)?;
     machine::announce(&plan.scenarios(), &resources, arguments.machine.quiet)?;
     let out = OutFolder::claim(arguments.out.as_deref().unwrap_or(Path::new(DEFAULT_OUT)), Some(arguments.force))?;
-    let whole = Grid::of(run_plan(plan.with_resources(resources), arguments.machine.quiet, "Nothing was written.")?)?;
+    let whole = Grid::of(run_plan(&plan.with_resources(resources), arguments.machine.quiet, "Nothing was written.")?)?;
     let document = whole.document();
     let points = whole.table();
     let parts = whole.by_workload();

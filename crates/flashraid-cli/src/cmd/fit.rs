@@ -70,6 +70,9 @@ pub fn run(arguments: &FitArgs) -> Outcome {
     bar.finish_and_clear();
     let made = made?;
     let Made { fit: found, card, .. } = &made;
+    if let Some(reason) = found.unlike_base().filter(|_| sheet.is_none()) {
+        return Err(Failure::Run(format!("{reason}. Nothing was written")));
+    }
     let title = match &sheet {
         Some(sheet) => format!("flashraid fit --datasheet: {}", sheet.name()),
         None => format!("flashraid fit {}", shown(&arguments.results.iter().map(|path| path.display().to_string()).collect::<Vec<_>>())),

@@ -23,6 +23,7 @@ mod reproduce;
 mod run;
 mod schema;
 mod trace;
+pub mod until;
 
 use crate::args::Command;
 use crate::failure::Outcome;

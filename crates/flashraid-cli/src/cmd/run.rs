@@ -6,7 +6,7 @@ use std::path::Path;
 
 use flashraid::config::Scenario;
 use flashraid::study::Setting;
-use flashraid::{Report, Stop, counterfactual};
+use flashraid::{Report, Simulation, Stop, counterfactual};
 use flashraid_workload::units::Duration;
 use serde_json::Value;
 
@@ -27,25 +27,33 @@ use flashraid_report::parquet::Metadata;
 use flashraid_report::requests::RequestFiles;
 use flashraid_report::{chart, fio, fio_logs, hdr, picture, run as tables, series, text};
 
-use super::compare::{run_plan, shown as shown_grid, write_reports as write_grid, written};
+use super::compare::{run_long_enough, shown as shown_grid, write_reports as write_grid, written};
+use super::until::Extensions;
 
 /// Runs `flashraid run` with its arguments.
 pub fn run(arguments: &RunArgs) -> Outcome {
     refuse_overwriting(arguments)?;
+    if arguments.until.at_most.is_some() && arguments.until.until.is_none() {
+        return Err(Failure::Input("--at-most: it bounds --until judged or --until P%, and neither is given".to_owned()));
+    }
     if let Some(seeds) = arguments.seeds {
         return run_seeds(arguments, seeds);
     }
-    let mut simulation = scenario::simulation(&arguments.scenario, &window(arguments.timeline.as_ref()))?;
-    if let Some(seed) = arguments.seed {
-        simulation = simulation.seed(seed);
-    }
-    if arguments.check {
-        simulation = simulation.verify();
-    }
-    if arguments.because {
-        simulation = simulation.because();
-    }
+    let configured = || -> Outcome<Simulation<'_>> {
+        let mut simulation = scenario::simulation(&arguments.scenario, &window(arguments.timeline.as_ref()))?;
+        if let Some(seed) = arguments.seed {
+            simulation = simulation.seed(seed);
+        }
+        if arguments.check {
+            simulation = simulation.verify();
+        }
+        if arguments.because {
+            simulation = simulation.because();
+        }
+        Ok(simulation)
+    };
     // Errors are reported before files are made. The scenario is kept, so that a trace's format is detected only once.
+    let mut simulation = configured()?;
     let scenario = simulation.scenario()?;
     if arguments.timeline.is_some() && arguments.out.is_none() && arguments.form() != OutputFormat::Json {
         return Err(Failure::Input(
@@ -53,6 +61,9 @@ pub fn run(arguments: &RunArgs) -> Outcome {
         ));
     }
     let runs = if arguments.because { 1 + refuse_or_count_changes(arguments, &scenario)? } else { 1 };
+    if arguments.until.until.is_some() {
+        refuse_what_cannot_go_on(&scenario)?;
+    }
     // The runs follow each other. Beside each array there is the state that they share.
     let resources = resources(arguments.machine, &vec![&scenario; runs], Some(1))?;
     interrupt::stop_at_next_step()?;
@@ -63,26 +74,34 @@ pub fn run(arguments: &RunArgs) -> Outcome {
         &resources,
         arguments.machine.quiet,
     );
-    simulation =
-        simulation.with_earlier_check(checked).threads(resources.threads_per_simulation).warm_state_cache(resources.warm_state_cache);
+    simulation = simulation.with_earlier_check(checked);
     let config = json::document(&scenario.config)?;
     let out = arguments.out.as_deref().map(|out| OutFolder::claim(out, Some(arguments.force))).transpose()?;
-    let mut requests = out.as_ref().map(|out| RequestFiles::begin(out.path(), &Metadata::of(&config))).transpose()?;
-    let (interval_ns, skip) = (scenario.metrics.bandwidth_interval_ns, scenario.metrics.skip);
-    let mut hdr = arguments.hdr.as_ref().map(|file| hdr::Log::begin(file, interval_ns, skip)).transpose()?;
-    let mut fio_logs = arguments.fio_logs.as_ref().map(|prefix| fio_logs::Logs::begin(prefix, interval_ns, skip)).transpose()?;
+    let mut extensions = Extensions::new(arguments.until, None);
+    let (report, document, requests, hdr, fio_logs, fio) = loop {
+        let mut requests = out.as_ref().map(|out| RequestFiles::begin(out.path(), &Metadata::of(&config))).transpose()?;
+        let (interval_ns, skip) = (scenario.metrics.bandwidth_interval_ns, scenario.metrics.skip);
+        let mut hdr = arguments.hdr.as_ref().map(|file| hdr::Log::begin(file, interval_ns, skip)).transpose()?;
+        let mut fio_logs = arguments.fio_logs.as_ref().map(|prefix| fio_logs::Logs::begin(prefix, interval_ns, skip)).transpose()?;
 
-    let board = Board::new(1, arguments.machine.quiet);
-    let mut fio = (arguments.form() == OutputFormat::Fio).then(|| fio::Recorder::new(scenario.metrics.skip));
-    let mut watcher = Watcher::new(&board, requests.as_mut());
-    (watcher.fio, watcher.hdr, watcher.fio_logs) = (fio.as_mut(), hdr.as_mut(), fio_logs.as_mut());
-    let result = simulation.observe(&mut watcher).run();
-    board.clear();
-    let report = match watcher.failure {
-        Some(failure) => return Err(failure),
-        None => result?,
+        let board = Board::new(1, arguments.machine.quiet);
+        let mut fio = (arguments.form() == OutputFormat::Fio).then(|| fio::Recorder::new(scenario.metrics.skip));
+        let mut watcher = Watcher::new(&board, requests.as_mut());
+        (watcher.fio, watcher.hdr, watcher.fio_logs) = (fio.as_mut(), hdr.as_mut(), fio_logs.as_mut());
+        let threads = resources.threads_per_simulation;
+        let cache = resources.warm_state_cache.clone();
+        let result = simulation.threads(threads).warm_state_cache(cache).observe(&mut watcher).run();
+        board.clear();
+        let report = match watcher.failure {
+            Some(failure) => return Err(failure),
+            None => result?,
+        };
+        let document = json::document(&report)?;
+        if report.partial || !extensions.go_on(&Grid::of_report(&document), arguments.machine.quiet) {
+            break (report, document, requests, hdr, fio_logs, fio);
+        }
+        simulation = configured()?.longer(extensions.times);
     };
-    let document = json::document(&report)?;
 
     hdr.map(hdr::Log::finish).transpose()?;
     fio_logs.map(fio_logs::Logs::finish).transpose()?;
@@ -101,7 +120,8 @@ pub fn run(arguments: &RunArgs) -> Outcome {
         }
         OutputFormat::Text => {
             let written = out.as_ref().map_or_else(String::new, |out| written(out.path(), "{requests,series,charts}.{csv,parquet}"));
-            files::print(&format!("{}{written}", shown(&report, arguments.tables)))?;
+            let length = extensions.sentence(&Grid::of_report(&document), columns());
+            files::print(&format!("{length}{}{written}", shown(&report, arguments.tables)))?;
         }
     }
     let stopped = match &report.because {
@@ -113,6 +133,15 @@ pub fn run(arguments: &RunArgs) -> Outcome {
         _ => return Ok(()),
     };
     Err(Failure::Interrupted(stopped.to_owned()))
+}
+
+/// Refuses a workload that cannot be made longer, or that can be read only once.
+fn refuse_what_cannot_go_on(scenario: &Scenario) -> Outcome {
+    let refused = |reason: String| Failure::Input(format!("--until: {reason}"));
+    scenario.longer(2).map_err(|reason| refused(format!("the run can't be made longer: {reason}")))?;
+    counterfactual::input_read_once(scenario).map_or(Ok(()), |path| {
+        Err(refused(format!("`workload.path`: {} can be read only once; write it to a file (flashraid trace convert)", path.display())))
+    })
 }
 
 /// Returns the number of further runs of `--because`, or the reason why there can be none.
@@ -171,13 +200,17 @@ fn run_seeds(arguments: &RunArgs, seeds: u64) -> Outcome {
     let resources = resources(arguments.machine, &plan.scenarios(), None)?;
     machine::announce(&plan.scenarios(), &resources, arguments.machine.quiet)?;
     let out = arguments.out.as_deref().map(|out| OutFolder::claim(out, Some(arguments.force))).transpose()?;
-    let grid = Grid::of(run_plan(plan.with_resources(resources), arguments.machine.quiet, "Nothing was written.")?)?;
+    let (grid, extensions) =
+        run_long_enough(plan.with_resources(resources), arguments.until, None, arguments.machine.quiet, "Nothing was written.")?;
     if let Some(out) = &out {
         write_grid(&grid, &format!("flashraid run {} --seeds {seeds}", arguments.scenario.file.display()), out.path())?;
     }
     match arguments.json {
         true => json::print(&grid.document()),
-        false => files::print(&shown_grid(&grid, out.as_ref().map(OutFolder::path), arguments.tables)),
+        false => {
+            let length = extensions.sentence(&grid, columns());
+            files::print(&format!("{length}{}", shown_grid(&grid, out.as_ref().map(OutFolder::path), arguments.tables)))
+        }
     }
 }
 

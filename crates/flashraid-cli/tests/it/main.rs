@@ -42,4 +42,5 @@ mod timelines;
 #[cfg(unix)]
 mod tour;
 mod trace;
+mod until;
 mod verdict;

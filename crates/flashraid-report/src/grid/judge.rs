@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::length::MARGIN;
 use super::{Axis, Estimate, Grid, Point, Setting};
 use crate::figures::{Better, CAPACITY, Figure};
 use crate::results::RESULT_KEY;
@@ -193,8 +194,10 @@ impl Point {
         let cycles: Cycles = serde_json::from_value(report["cycles"].clone()).unwrap_or_default();
         let shortfall: Option<Shortfall> = cycles.shortfall(report["owed"]["credit_share"].as_f64());
         let sentence = shortfall.map_or_else(|| format!("{name} is not judged"), |it| it.sentence(name, cycles.requests_until_judged));
-        let way = if report["config"]["workload"]["kind"] == "trace" { "a longer trace" } else { "workload.requests" };
-        Some(if cycles.requests_until_judged.is_some() { format!("{sentence} ({way})") } else { sentence })
+        Some(match cycles.requests_until_judged {
+            Some(requests) => format!("{sentence} (--until judged --at-most {})", bound(requests)),
+            None => sentence,
+        })
     }
 
     /// Returns true if two points differ only in where reads are served, and have the same flash work with each seed.
@@ -267,6 +270,14 @@ impl Point {
     }
 }
 
+/// Formats a number of requests with two digits, rounded up with a margin, as `--at-most` reads it.
+fn bound(requests: u64) -> String {
+    let most = requests as f64 * MARGIN;
+    let digit = 10_f64.powf(most.log10().floor() - 1.0);
+    let rounded = (most / digit).ceil() * digit;
+    if rounded >= 1e6 { format!("{}M", (rounded / 1e5).round() / 10.0) } else { format!("{rounded:.0}") }
+}
+
 /// Returns true if a report has the mark.
 pub(super) fn has_mark(report: &Value, mark: WarningMark) -> bool {
     report["verdict"]["marks"].as_array().is_some_and(|marks| marks.iter().any(|name| name == mark.json_name()))
@@ -287,6 +298,11 @@ pub(super) fn doubts(point: &Point) -> Vec<(WarningMark, &'static str)> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn bounds_of_requests_have_a_margin() {
+        assert_eq!([5000, 123_456, 950_000, 4_100_000, 64_000_000].map(bound), ["5500", "140000", "1.1M", "4.6M", "71M"]);
+    }
 
     #[test]
     fn with_one_seed_an_interval_comes_from_batches_that_there_are() {

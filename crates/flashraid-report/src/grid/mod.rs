@@ -3,6 +3,7 @@
 mod because;
 mod conclusion;
 mod judge;
+mod length;
 mod numeric;
 mod summary;
 mod tables;
@@ -12,6 +13,7 @@ use flashraid::report::REPORTED_PERCENTILES;
 use flashraid::study::StudyResult;
 pub use flashraid::study::{Axis, Estimate, Setting};
 pub use judge::{Trend, Workload};
+pub use length::Until;
 pub use numeric::{Unit as AxisUnit, numbers};
 use serde_json::Value;
 
@@ -46,6 +48,16 @@ impl Grid {
         let is_alone = |axis: &Axis| self.axes.iter().filter(|other| last(&other.key) == last(&axis.key)).count() == 1;
         let name = |axis: &Axis| if is_alone(axis) { axis.key.len() - last(&axis.key).len() } else { 0 };
         self.axes.iter().map(|axis| &axis.key[name(axis)..]).collect()
+    }
+
+    /// Returns a grid of one report.
+    pub fn of_report(report: &Value) -> Grid {
+        Grid {
+            axes: Vec::new(),
+            points: vec![Point { settings: Vec::new(), reports: vec![report.clone()] }],
+            baselines: vec![0],
+            sorted_by: None,
+        }
     }
 
     /// Collects the results of a whole study.

@@ -521,7 +521,7 @@ fn a_point_that_is_not_judged_is_named_and_never_wins() {
         sentence.starts_with("no point can be compared with local; a point that is not judged is faster: reactive-inclusive; "),
         "{sentence}"
     );
-    assert!(sentence.ends_with("it needs about 4.1 M requests (a longer trace)."), "{sentence}");
+    assert!(sentence.ends_with("it needs about 4.1 M requests (--until judged --at-most 4.6M)."), "{sentence}");
     assert!(!sentence.contains("is best"), "{sentence}");
     let rows: Vec<String> = grid.summary(200).rows.iter().map(|row| row[2].text.clone()).collect();
     assert_eq!(rows[1], "not judged");
@@ -529,7 +529,7 @@ fn a_point_that_is_not_judged_is_named_and_never_wins() {
     assert_eq!(document["summary"][1]["figures"]["response_us.all.mean"]["ratio"], Value::Null);
     assert_eq!(
         document["summary"][1]["not_judged"],
-        "reactive-inclusive collected nothing in this run; it needs about 4.1 M requests (a longer trace)"
+        "reactive-inclusive collected nothing in this run; it needs about 4.1 M requests (--until judged --at-most 4.6M)"
     );
     assert_eq!((&document["summary"][0]["not_judged"], document["summary"][1]["judged"].as_bool()), (&Value::Null, Some(false)));
 }

@@ -35,6 +35,8 @@ pub struct TraceSpec {
     /// Kind of requests if the trace does not tell it (libCacheSim CSV without an op column, whose requests are reads by default). It is an
     /// error for other formats.
     pub assumed_direction: Option<OpKind>,
+    /// Number of times that the trace is sent, one after another; 0 counts as 1.
+    pub passes: u64,
 }
 
 impl TraceSpec {
@@ -52,6 +54,7 @@ impl TraceSpec {
             drop_repeats_within_ns: None,
             discards: DiscardPolicy::default(),
             assumed_direction: None,
+            passes: 1,
         }
     }
 }

@@ -12,7 +12,8 @@ use flashraid_workload::units::{Size, count_with_noun, with_commas};
 impl fmt::Display for CheckReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let members = if self.members == 1 { "1 SSD".to_string() } else { format!("{} SSDs", self.members) };
-        line(f, "array", &format!("{} on {members}", size(self.array_bytes)))?;
+        let strips = self.stripe_unit_bytes.map_or_else(String::new, |bytes| format!(" in strips of {}", size(bytes)));
+        line(f, "array", &format!("{} on {members}{strips}", size(self.array_bytes)))?;
         if let Some(cache) = &self.cache {
             let parts = match (cache.group_bytes, cache.member_bytes) {
                 (group, 0) => format!("{} for write groups", size(group)),
@@ -145,8 +146,11 @@ impl fmt::Display for CheckReport {
             }
             if let Some(max) = load.requests_per_s_max {
                 // With few requests in progress, a cache may wait for one member while the others are idle.
-                let but = if self.cache.is_some() { " for the members alone; with the cache it may be much less" } else { "" };
-                line(f, "at most", &format!("{} requests/s{but}", with_commas(&format!("{max:.0}"))))?;
+                let but = match self.cache {
+                    Some(_) => "for the members alone; with the cache it may be much less",
+                    None => "an upper bound: full buffers and short queues allow less",
+                };
+                line(f, "at most", &format!("{} requests/s, {but}", with_commas(&format!("{max:.0}"))))?;
             }
         }
         if let Some(leave) = &self.leave {

@@ -20,7 +20,8 @@ pub struct ArrayConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 128))]
     pub members: Option<u32>,
-    /// Consecutive bytes of the array that stay on one member, a multiple of the page size. By default, it is a page, but at least 4 KiB.
+    /// Consecutive bytes of the array that stay on one member, a multiple of the page size. By default, it is 64 KiB for drives
+    /// with superblocks, 4 KiB for others, and at least a page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stripe_unit: Option<Size>,
     /// Members that fail during the run, as one table or several (`[[array.failure]]`). By default, none fails.

@@ -15,6 +15,7 @@ mod compose;
 mod coordination;
 mod device;
 mod gc;
+mod longer;
 mod presets;
 mod problems;
 mod quantities;
@@ -166,6 +167,21 @@ impl Scenario {
         scenario.config.coordination.scheme = scheme;
         scenario.config_hash = hash_of(&scenario.config);
         scenario
+    }
+
+    /// Returns the same experiment with a run that is `times` as long, as if the configuration said so. Generated requests go on, and
+    /// traces repeat.
+    ///
+    /// # Errors
+    /// Returns the reason if the workload cannot go on.
+    pub fn longer(&self, times: u64) -> Result<Scenario, String> {
+        let mut scenario = self.clone();
+        scenario.config.workload = longer::workload(&self.config.workload, times)?;
+        let workload = &scenario.config.workload;
+        scenario.run_limit = RunLimit { max_requests: workload.requests, max_duration_ns: workload.duration.map(|time| time.ns) };
+        longer::apply(&mut scenario.workload, workload);
+        scenario.config_hash = hash_of(&scenario.config);
+        Ok(scenario)
     }
 }
 

@@ -597,7 +597,8 @@ impl Resolver<'_> {
             self.problem("array.members", format!("`array.members` is {members}, but \"{name}\" takes {allowed}"), help);
         }
         let page_bytes = config.ssd.geometry.page_size.bytes;
-        let stripe_unit = config.array.stripe_unit.unwrap_or(Size { bytes: page_bytes.max(4096) });
+        let usual_bytes = if config.ssd.superblock.is_some() { 64 << 10 } else { 4096 };
+        let stripe_unit = config.array.stripe_unit.unwrap_or(Size { bytes: page_bytes.max(usual_bytes) });
         if page_bytes > 0
             && page_bytes.is_multiple_of(SECTOR_BYTES)
             && (stripe_unit.bytes == 0 || !stripe_unit.bytes.is_multiple_of(page_bytes))

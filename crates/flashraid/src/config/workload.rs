@@ -96,6 +96,11 @@ pub struct WorkloadConfig {
     /// Time within which a request of a trace that repeats another one is left out. Only with `kind = "trace"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drop_repeats_within: Option<Duration>,
+    /// Number of times that a trace is sent, one after another, with unchanged addresses. The first request of a repetition follows the
+    /// last one before it at the mean distance between arrivals. Only with `kind = "trace"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub repeat: Option<u64>,
     /// Treatment of discards in a trace. They become trims (`"trim"`, the default), or are left out (`"ignore"`). Only with
     /// `kind = "trace"`.
     #[serde(skip_serializing_if = "Option::is_none")]

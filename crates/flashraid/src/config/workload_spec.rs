@@ -37,6 +37,7 @@ pub(super) fn kind_of_key(key: &str) -> Option<&'static str> {
         | "reorder"
         | "skip_bad_lines"
         | "drop_repeats_within"
+        | "repeat"
         | "discards"
         | "direction" => Some("trace"),
         "streams" => Some("mix"),
@@ -154,6 +155,7 @@ fn trace_spec(config: &WorkloadConfig) -> TraceSpec {
             AssumedTraceDirection::Read => OpKind::Read,
             AssumedTraceDirection::Write => OpKind::Write,
         }),
+        passes: config.repeat.unwrap_or(default.passes),
         ..default
     }
 }
@@ -212,8 +214,9 @@ pub(crate) fn changed_workload_keys(config: &WorkloadConfig, preset: &WorkloadSp
     let (own, of_preset) = (base_json(config), base_json(&to_config(preset)));
     let (Value::Object(own), Value::Object(of_preset)) = (own, of_preset) else { return Vec::new() };
     let names = own.keys().chain(of_preset.keys()).collect::<std::collections::BTreeSet<_>>();
-    let is_changed =
-        |key: &&String| !["preset", "kind", "requests", "duration"].contains(&key.as_str()) && own.get(*key) != of_preset.get(*key);
+    let is_changed = |key: &&String| {
+        !["preset", "kind", "requests", "duration", "repeat"].contains(&key.as_str()) && own.get(*key) != of_preset.get(*key)
+    };
     names.into_iter().filter(is_changed).cloned().collect()
 }
 

@@ -2,9 +2,10 @@
 //!
 //! **Load** is one of these:
 //! - *closed*: a closed loop, which never asks for more than it gets.
-//! - *unstable*: more than 1 % of the requests were outstanding when the last one arrived, and response times grew. The mean of the second
-//!   half is more than 1.5 times that of the first half. So is that of each of the last three tenths of time, because a queue that grows
-//!   without bound does not shrink again.
+//! - *unstable*: response times grew. The mean of the second half is more than 1.5 times that of the first half. So is that of each of the
+//!   last three tenths of time, because a queue that grows without bound does not shrink again. In addition, one of two things holds.
+//!   More than 1 % of the requests were outstanding when the last one arrived. Or response times grew in each of the last five tenths, with
+//!   a slope of more than three standard errors. Slightly above capacity, few requests are outstanding at any length.
 //! - *saturated*: less than 98 % of the requests that had arrived by then were served.
 //! - *stable*: all other runs.
 //!
@@ -40,6 +41,8 @@ pub(crate) fn is_short_loop(used_places: u32, measured_requests: u64) -> bool {
 const GROWTH_MIN: f64 = 1.5;
 /// Number of tenths (ten equal parts of the time in which requests arrive), at the end, in which requests must be piling up.
 const LAST_TENTHS: usize = 3;
+/// Number of tenths, at the end, in each of which response times must rise if few requests are outstanding.
+const GROWING_TENTHS: usize = 5;
 /// Minimum number of requests in each tenth of the time; with fewer, a run is too short to be called steady.
 const TENTH_REQUESTS_MIN: u64 = 50;
 /// Minimum number of tenths, up to the end, that must be steady together.
@@ -167,7 +170,7 @@ fn load(trend: &ResponseAndGcTrend) -> LoadVerdict {
     let grows =
         trend.mean_response_ns_by_half.is_some_and(|(first, second)| second > GROWTH_MIN * first && stays_behind(&trend.tenths, first));
     match trend.outstanding_at_last_arrival {
-        Some(outstanding) if outstanding * 100 > requests && grows => LoadVerdict::Unstable,
+        Some(outstanding) if grows && (outstanding * 100 > requests || grows_in_each(&trend.tenths)) => LoadVerdict::Unstable,
         Some(outstanding) if outstanding * 50 > requests => LoadVerdict::Saturated,
         _ => LoadVerdict::Stable,
     }
@@ -178,6 +181,26 @@ fn load(trend: &ResponseAndGcTrend) -> LoadVerdict {
 fn stays_behind(tenths: &[TenthOfRun], first_half_ns: f64) -> bool {
     let last = &tenths[tenths.len().saturating_sub(LAST_TENTHS)..];
     last.iter().filter(|tenth| tenth.requests_arrived > 0).all(|tenth| tenth.response_ns.mean > GROWTH_MIN * first_half_ns)
+}
+
+/// Returns true if response times rose in each of the last tenths of time, and by more than chance.
+fn grows_in_each(tenths: &[TenthOfRun]) -> bool {
+    let means: Vec<(f64, f64)> = tenths[tenths.len().saturating_sub(GROWING_TENTHS)..]
+        .iter()
+        .filter(|tenth| tenth.requests_arrived > 0)
+        .map(|tenth| (tenth.response_ns.mean, tenth.response_ns.standard_error))
+        .collect();
+    let (slope, error) = slope(&means);
+    means.len() == GROWING_TENTHS && means.is_sorted_by(|earlier, later| earlier.0 < later.0) && slope > 3.0 * error
+}
+
+/// Returns the slope of a line fitted to means with standard errors, for each step from one to the next, and its standard error.
+fn slope(means: &[(f64, f64)]) -> (f64, f64) {
+    let middle = (means.len() as f64 - 1.0) / 2.0;
+    let squares: f64 = (0..means.len()).map(|at| (at as f64 - middle).powi(2)).sum();
+    let slope = means.iter().enumerate().map(|(at, (value, _))| (at as f64 - middle) * value).sum::<f64>() / squares;
+    let error = means.iter().enumerate().map(|(at, (_, error))| ((at as f64 - middle) * error).powi(2)).sum::<f64>().sqrt() / squares;
+    (slope, error)
 }
 
 /// Returns the time at which the steady part of the run begins.
@@ -215,10 +238,7 @@ fn is_steady(means: &[(f64, f64)], constant: f64) -> bool {
     }
     let error = means.iter().map(|(_, error)| error * error).sum::<f64>().sqrt() / n;
     let near = |(value, error): &(f64, f64)| (constant + value - mean).abs() <= (DISTANCE_MAX * mean).max(3.0 * error);
-    let middle = (n - 1.0) / 2.0;
-    let squares: f64 = (0..means.len()).map(|at| (at as f64 - middle).powi(2)).sum();
-    let slope = means.iter().enumerate().map(|(at, (value, _))| (at as f64 - middle) * value).sum::<f64>() / squares;
-    let slope_error = means.iter().enumerate().map(|(at, (_, error))| ((at as f64 - middle) * error).powi(2)).sum::<f64>().sqrt() / squares;
+    let (slope, slope_error) = slope(means);
     let rises_little = (slope * (n - 1.0)).abs() <= (RISE_MAX * mean).max(2.0 * slope_error * (n - 1.0));
     error <= ERROR_MAX * mean && means.iter().all(near) && rises_little
 }
@@ -271,7 +291,10 @@ mod tests {
         };
         let trend = |outstanding, halves| of(growing, outstanding, halves);
         assert_eq!(load(&trend(Some(11), (1.0, 1.6))), LoadVerdict::Unstable);
-        assert_eq!(load(&trend(Some(10), (1.0, 1.6))), LoadVerdict::Stable);
+        assert_eq!(load(&trend(Some(10), (1.0, 1.6))), LoadVerdict::Unstable, "they grow in each tenth");
+        let falls_once = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 5.9, 8.0, 9.0, 10.0];
+        assert_eq!(load(&of(falls_once, Some(10), (1.0, 1.6))), LoadVerdict::Stable);
+        assert_eq!(load(&of(falls_once, Some(11), (1.0, 1.6))), LoadVerdict::Unstable);
         assert_eq!(load(&trend(Some(20), (1.0, 1.5))), LoadVerdict::Stable);
         assert_eq!(load(&trend(Some(21), (1.0, 1.5))), LoadVerdict::Saturated);
         assert_eq!(load(&trend(None, (1.0, 9.0))), LoadVerdict::Stable);

@@ -23,6 +23,9 @@ use crate::warm_up::warm_up_key;
 /// Key for the seed, which can be set in other ways, too.
 const SEED: &str = "seed";
 
+/// Keys for the length of a run.
+const LENGTHS: [&str; 4] = ["workload.requests", "workload.duration", "workload.limit", "workload.repeat"];
+
 /// Maximum number of simulations of a study.
 const SIMULATIONS_MAX: u128 = 1_000_000;
 /// Estimated memory that a simulation of a study needs before it begins and after its end, for its configuration and its report.
@@ -111,6 +114,8 @@ pub struct StudyPlan {
     pub(super) seeds: u64,
     pub(super) shard: Option<(usize, usize)>,
     folder: Option<PathBuf>,
+    /// False for longer runs of a study, whose folder belongs to the study as it was asked for.
+    describes_folder: bool,
     resources: MachineResources,
     /// Reports that were passed to [`StudyPlan::save_report`] or found in the results folder. They are kept so that no file is read
     /// twice.
@@ -152,6 +157,7 @@ impl StudyPlan {
             seeds: *seeds,
             shard: *shard,
             folder: folder.clone(),
+            describes_folder: true,
             resources: MachineResources {
                 simulations_at_once: workers.unwrap_or_else(default_workers),
                 threads_per_simulation: *threads,
@@ -199,6 +205,41 @@ impl StudyPlan {
     pub fn with_resources(mut self, resources: MachineResources) -> Self {
         self.resources = resources;
         self
+    }
+
+    /// Returns the resources of the machine that the plan uses.
+    #[doc(hidden)]
+    pub fn resources(&self) -> &MachineResources {
+        &self.resources
+    }
+
+    /// Returns a plan of the same study whose runs are `times` as long: generated requests go on, and traces repeat. Its simulations are
+    /// saved in the same folder, beside those of this plan.
+    ///
+    /// # Errors
+    /// Returns [`Error::Study`] if a workload cannot go on, or if a varied key is a length.
+    pub fn longer(&self, times: u64) -> Result<Self, Error> {
+        let is_length = |axis: &&Axis| LENGTHS.contains(&axis.key.as_str());
+        if let Some(axis) = self.axes.iter().find(is_length) {
+            return Err(StudyProblem::CannotGoOn { reason: format!("{} is varied", axis.key) }.into());
+        }
+        let mut contents = InputFileHashes::default();
+        let mut longer = |task: &StudySimulation| {
+            let scenario = task.scenario.longer(times).map_err(|reason| StudyProblem::CannotGoOn { reason })?;
+            StudySimulation::new(scenario, &mut contents)
+        };
+        Ok(Self {
+            axes: self.axes.clone(),
+            points: self.points.clone(),
+            baselines: self.baselines.clone(),
+            tasks: self.tasks.iter().map(&mut longer).collect::<Result<_, Error>>()?,
+            seeds: self.seeds,
+            shard: self.shard,
+            folder: self.folder.clone(),
+            describes_folder: false,
+            resources: self.resources.clone(),
+            known_reports: Mutex::default(),
+        })
     }
 
     /// Sets the folder in which finished simulations are saved, like [`Study::folder`]. It serves callers that choose the folder only after
@@ -317,7 +358,7 @@ impl StudyPlan {
 
     fn store(&self) -> Result<Option<ReportStore>, Error> {
         let store = self.folder.as_deref().map(ReportStore::open).transpose()?;
-        if let (Some(folder), Some(store)) = (&self.folder, &store) {
+        if let (Some(folder), Some(store), true) = (&self.folder, &store, self.describes_folder) {
             shard::describe(self, folder, store)?;
         }
         Ok(store)
@@ -327,7 +368,7 @@ impl StudyPlan {
     ///
     /// # Errors
     /// Returns the first error, or [`Error::StudyInterrupted`] if the observer stopped the study.
-    pub fn run(self, observer: &dyn StudyObserver) -> Result<StudyResult, Error> {
+    pub fn run(&self, observer: &dyn StudyObserver) -> Result<StudyResult, Error> {
         let all = self.simulation_count();
         let result = self.run_until_stopped(observer)?;
         let done = result.rows.len();
@@ -339,7 +380,7 @@ impl StudyPlan {
     ///
     /// # Errors
     /// Returns the first error.
-    pub fn run_until_stopped(self, observer: &dyn StudyObserver) -> Result<StudyResult, Error> {
+    pub fn run_until_stopped(&self, observer: &dyn StudyObserver) -> Result<StudyResult, Error> {
         self.run_with(&self.resources, observer)
     }
 

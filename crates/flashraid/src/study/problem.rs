@@ -91,6 +91,13 @@ pub enum StudyProblem {
         /// Number of shards into which the study is divided.
         count: usize,
     },
+    /// The runs of the study cannot be made longer.
+    #[error("the runs can't be made longer: {reason}")]
+    #[non_exhaustive]
+    CannotGoOn {
+        /// Reason why not, such as a stream that ends by itself.
+        reason: String,
+    },
     /// A report was handed in for a simulation to which it does not belong.
     #[error("the report handed in for simulation {simulation_index} is another simulation's, or partial")]
     #[non_exhaustive]

@@ -5,6 +5,7 @@ mod combinations;
 mod device;
 mod drives;
 mod golden;
+mod longer;
 mod matrix;
 mod parts;
 mod priorities;

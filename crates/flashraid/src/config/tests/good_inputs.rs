@@ -540,3 +540,32 @@ fn a_footprint_may_be_more_than_the_array_if_it_says_so() {
     assert_eq!(serde_json::to_value(&scenario.config).unwrap().pointer("/workload/address/footprint").unwrap(), "at most 100TiB");
     assert!(read(&written("at most")).is_err() && read(&written("at most 10%")).is_err());
 }
+
+/// A run that is extended is the run that was asked to be so long.
+#[test]
+fn a_longer_scenario_is_that_of_a_longer_configuration() {
+    let lengths = |times: u64| {
+        [
+            String::new(),
+            format!("workload.requests = {}", 5000 * times),
+            format!("workload.duration = \"{}s\"", 3 * times),
+            format!("workload.limit = {}\nworkload.duration = \"{}ms\"", 700 * times, 5 * times),
+            format!("workload.limit = \"{}s\"\nworkload.preset = \"exchange\"", 2 * times),
+            format!(
+                "workload.requests = {}\n[[workload.streams]]\npreset = \"exchange\"\n[[workload.streams]]\npreset = \"ms-ec\"",
+                90 * times
+            ),
+        ]
+    };
+    for (short, long) in lengths(1).iter().zip(lengths(7)) {
+        let long = if long.is_empty() { format!("workload.requests = {}", 7 * DEFAULT_REQUESTS) } else { long };
+        assert_eq!(good(short).longer(7).unwrap(), good(&long), "{short}");
+    }
+    let trace = |repeat: &str| good(&format!("workload.path = \"t.spc\"\nworkload.limit = 100\n{repeat}"));
+    let repeated = trace("workload.repeat = 3").longer(2).unwrap();
+    assert_eq!(repeated.config.workload.repeat, Some(6));
+    assert_eq!(repeated, good("workload.path = \"t.spc\"\nworkload.limit = 200\nworkload.repeat = 6"));
+    assert_eq!(trace("").longer(1).unwrap(), trace(""));
+    let refused = good("[[workload.streams]]\npath = \"t\"\n[[workload.streams]]\npreset = \"exchange\"\n").longer(2);
+    assert_eq!(refused.unwrap_err(), "workload.streams[0] ends by itself; only generated streams without a limit go on");
+}
