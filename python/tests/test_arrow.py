@@ -228,10 +228,10 @@ def test_traces_go_out_and_in(tmp_path: Path, expected: str) -> None:
     assert not (tmp_path / "x").exists()
 
 
-def test_a_million_requests_reach_polars_faster_than_parquet_is_read(tmp_path: Path) -> None:
+def test_many_requests_reach_polars_faster_than_parquet_is_read(tmp_path: Path) -> None:
     polars, parquet = pytest.importorskip("polars"), pytest.importorskip("pyarrow.parquet")
     pyarrow = pytest.importorskip("pyarrow")
-    requests = flashraid.run(SMALL, requests=True, settings={"workload.requests": 1_000_000}).requests
+    requests = flashraid.run(SMALL, requests=True, settings={"workload.requests": 200_000}).requests
     path = tmp_path / "requests.parquet"
     parquet.write_table(pyarrow.table(requests), path, compression="zstd")
 
@@ -239,7 +239,7 @@ def test_a_million_requests_reach_polars_faster_than_parquet_is_read(tmp_path: P
         times = []
         for _ in range(5):
             begin = time.perf_counter()
-            assert len(of()) == 1_000_000
+            assert len(of()) == 200_000
             times.append(time.perf_counter() - begin)
         return min(times)
 

@@ -19,7 +19,7 @@ pub struct UntilArgs {
     /// 95 % interval of each difference is at most P percent of the baseline's mean. Generated requests go on, and traces repeat
     #[arg(long, value_name = "judged|P%", value_parser = parse_until)]
     pub until: Option<Until>,
-    /// Bound on --until: so many requests a run, such as 2M, or so much time of this machine, such as 60s [default: 20 times as many
+    /// Bound on --until: requests of a run, such as 2M, or time of this machine, such as 60s [default: 20 times as many
     /// requests]
     #[arg(long, value_name = "REQUESTS|TIME", value_parser = parse_bound)]
     pub at_most: Option<Bound>,

@@ -177,7 +177,7 @@ fn sixty_four_processes_on_one_folder_warm_up_once_and_two_are_killed() {
         "--vary",
         "ssd.gc.poll=1us,2us",
     ];
-    expect(&place, 0, &[&grid[..], &["--no-cache", "--out", "whole"]].concat());
+    expect(&place, 0, &[&grid[..], &["--no-cache", "--exactly", "--out", "whole"]].concat());
     let begin = |part: usize, cache: &str| -> Child {
         let shard = format!("{part}/{PARTS}");
         let mut command = place.command(&[&grid[..], &["--jobs", "1", "--out", "study", "--shard", &shard]].concat());

@@ -338,7 +338,7 @@ fn fio_opens_nothing_for_writing_in_gentle_measurements() {
     let metadata = fs::metadata(place.path("target")).unwrap();
     assert_eq!((metadata.modified().unwrap(), metadata.len()), (before, TARGET_BYTES));
     assert!(fs::read(place.path("target")).unwrap().iter().all(|byte| *byte == 7));
-    // `fit` takes the results, though a page cache is no drive.
+    // `fit` reads the results, and says that a page cache is no drive.
     fs::write(place.path("small.toml"), DRIVE).unwrap();
     let fitted = place.run(&[
         "fit",
@@ -354,5 +354,6 @@ fn fio_opens_nothing_for_writing_in_gentle_measurements() {
         "--out",
         "device.toml",
     ]);
-    assert_eq!(fitted.status, 0, "{}", fitted.stderr);
+    assert_eq!(fitted.status, 1, "{}", fitted.stderr);
+    assert!(fitted.stderr.contains("this is no drive of the kind of small.toml"), "{}", fitted.stderr);
 }

@@ -167,6 +167,7 @@ fn a_known_drive_is_found_again() {
 
 /// Long runs of the base itself change no value by more than its interval.
 #[test]
+#[ignore = "a minute: make test-long"]
 fn a_drive_is_found_in_its_own_measurements() {
     let own = base(&[]);
     let found = fit(&own, measure(&own, short), &options(0)).unwrap();
@@ -288,6 +289,7 @@ fn assert_recovers_from_noise(
 }
 
 #[test]
+#[ignore = "a minute: make test-long"]
 fn a_known_drive_is_found_again_from_noisy_results() {
     assert_recovers_from_noise(FAST, 1, 0, short);
 }

@@ -54,7 +54,7 @@ fn a_point_is_computed_anew_when_a_file_that_it_reads_has_changed() {
     fs::remove_file(place.path("state")).unwrap();
     ends(&place.run(&grid), 2, &["state"]);
 
-    let of_trace = ["compare", "t.toml", "--vary", "seed=1", "--out", "traces", "--json"];
+    let of_trace = ["compare", "t.toml", "--vary", "seed=1", "--exactly", "--out", "traces", "--json"];
     place.write("t.toml", "ssd.geometry = { dies = 2, planes = 1, blocks = 64, pages = 16 }\nworkload.path = \"x.spc\"");
     let requests = |kind: char| (0..500).map(|at| format!("0,{},4096,{kind},{}.0\n", 8 * (at % 50), at)).collect::<String>();
     place.write("x.spc", requests('w'));

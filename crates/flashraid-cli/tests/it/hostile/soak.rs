@@ -20,7 +20,7 @@ use crate::program::without_wall_clock;
 const LONGEST: Duration = Duration::from_secs(120);
 
 /// Longest time that a case may simulate. Some cases ask for millions of years of requests, which is allowed and can be stopped.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Stops what goes on for too long, as Ctrl-C does.
 struct Impatient(Instant);
