@@ -1,3 +1,4 @@
 //! Tests of what the crate says, from outside.
 
 mod conclusions;
+mod truth;
