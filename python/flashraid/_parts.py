@@ -68,6 +68,9 @@ class ImpliedLife:
     """Drive writes per day with which the member would last five years."""
     days: float | None
     """Days that the member lasts at this load; ``None`` for a measured time of no length."""
+    rate_scale: float | None
+    """Factor by which requests arrive faster than the workload itself has them (``workload.rate_scale``); left out if it is 1. At the
+    workload's own rate, the member lasts longer by this factor."""
 
 
 @dataclass(frozen=True)

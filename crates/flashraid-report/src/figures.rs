@@ -75,6 +75,14 @@ pub const TABLES: &[(&str, &[Figure])] = &[
         ],
     ),
     (
+        "Reads and life",
+        &[
+            figure("reads p99", "/response_us/read/p99", Unit::Microseconds, Better::Less),
+            figure("reads p99.9", "/response_us/read/p99_9", Unit::Microseconds, Better::Less),
+            figure("life, even wear", "/flash/implied_life/days", Unit::Plain("days"), Better::More),
+        ],
+    ),
+    (
         "Data lost",
         &[
             figure("requests", "/lost/requests", Unit::Plain(""), Better::Less),

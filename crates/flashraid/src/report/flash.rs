@@ -206,6 +206,7 @@ pub(super) struct EvenWearSource {
     written: f64,
     capacity: f64,
     bytes_per_day: Option<f64>,
+    rate_scale: Option<f64>,
 }
 
 impl EvenWearSource {
@@ -216,7 +217,8 @@ impl EvenWearSource {
         let bytes = inputs.blocks_per_member as f64 * f64::from(inputs.pages_per_block) * f64::from(inputs.page_bytes) * scale;
         let written = f64::from(cycles) * bytes / amplification;
         let bytes_per_day = bytes_per_day(inputs, member).filter(|&bytes| bytes > 0.0);
-        Some(Self { cycles, amplification, written, capacity: inputs.member_capacity_bytes as f64 * scale, bytes_per_day })
+        let capacity = inputs.member_capacity_bytes as f64 * scale;
+        Some(Self { cycles, amplification, written, capacity, bytes_per_day, rate_scale: rate_scale(inputs) })
     }
 }
 
@@ -235,8 +237,23 @@ figures! {
             row 32 "the same per day for five years" in "drives per day";
         /// Days that the member lasts at this load; `None` for a measured time of no length.
         days: Option<f64> = of.bytes_per_day.map(|bytes| of.written / bytes),
-            row 30 (|life| format!("even wear at {} cycles would give a life of", life.endurance_cycles)) in "days";
+            row 30 (|life| format!("even wear at {} cycles would give, {}, a life of", life.endurance_cycles, at_rate(life.rate_scale)))
+            in "days";
+        /// Factor by which requests arrive faster than the workload itself has them (`workload.rate_scale`); left out if it is 1. At the
+        /// workload's own rate, the member lasts longer by this factor.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rate_scale: Option<f64> = of.rate_scale;
     }
+}
+
+/// Returns the factor by which requests arrive faster than the workload itself has them, if it is not 1.
+fn rate_scale(inputs: &ReportInputs) -> Option<f64> {
+    inputs.config["workload"]["rate_scale"].as_f64().filter(|factor| *factor != 1.0)
+}
+
+/// Returns words for the rate of the load.
+fn at_rate(rate_scale: Option<f64>) -> String {
+    rate_scale.map_or_else(|| "at this load".to_owned(), |factor| format!("at {factor} times the rate of the workload"))
 }
 
 impl ImpliedLife {
