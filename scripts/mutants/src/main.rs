@@ -28,7 +28,7 @@ fn main() -> ExitCode {
             .and_then(|mutants| Ok((mutants, number(numbers.get(1), 1)?)))
             .and_then(|(mutants, seed)| change::make(&path(source)?, &path(copy)?, mutants as usize, seed)),
         ["run", copy, record, numbers @ ..] if numbers.len() <= 1 => {
-            number(numbers.first(), 20).and_then(|cases| run::run(&path(copy)?, Path::new(record), cases as u32))
+            number(numbers.first(), run::CASES.into()).and_then(|cases| run::run(&path(copy)?, Path::new(record), cases as u32))
         }
         ["sum", record] => run::sum(Path::new(record)),
         _ => Err("make SOURCE COPY [mutants] [seed], run COPY RECORD or sum RECORD".to_owned()),

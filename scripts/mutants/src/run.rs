@@ -9,9 +9,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Processor time in seconds after which a run of the tests hangs: some five times what it takes without a mutant. The clock says nothing
-/// on a machine that is busy with other things.
-const PATIENCE_S: u64 = 15;
+/// Processor time in seconds for each [`CASES`] random cases after which a run of the tests hangs: some five times what it takes without a
+/// mutant. The clock says nothing on a machine that is busy with other things.
+const PATIENCE_S: u32 = 15;
+/// Usual number of random cases of each kind.
+pub const CASES: u32 = 20;
 /// The signal that ends a program which has used up its processor time.
 const SIGXCPU: i32 = 24;
 
@@ -59,7 +61,7 @@ impl Tests {
     /// Runs them with a mutant, or without one, until they panic where they do not want to.
     fn run(&self, copy: &Path, mutant: Option<&str>) -> Result<Ended, String> {
         let mut command = Command::new("sh");
-        let patience = if mutant.is_some() { format!("ulimit -S -t {PATIENCE_S};") } else { String::new() };
+        let patience = if mutant.is_some() { format!("ulimit -S -t {};", PATIENCE_S * self.cases.div_ceil(CASES)) } else { String::new() };
         command.args(["-c", &format!("{patience} exec \"$0\" \"$@\"")]).arg(&self.program);
         command.current_dir(copy.join(MODEL)).args(self.filters).args(["--test-threads", "1", "--nocapture"]);
         command.env("FLASHRAID_AGREEMENT_CASES", self.cases.to_string()).env("RUST_BACKTRACE", "0");
