@@ -436,7 +436,10 @@ fn fill(scenario: &Scenario, member: &mut Ssd) {
 /// Warms up one member. Returns false if `go_on` stopped it.
 fn warm_up_member(scenario: &Scenario, member: &mut Ssd, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
     match scenario.warm_up.pattern {
-        WarmUpPattern::SteadyStateWithoutWrites => member.make_steady_while(scenario.seed, go_on),
+        WarmUpPattern::SteadyStateWithoutWrites => {
+            member.make_steady(scenario.seed, scenario.array.point_of_cycle(member.member().0));
+            go_on(1.0)
+        }
         _ => member.warm_up_while(scenario.warm_up.overwrites_per_page, scenario.seed, go_on),
     }
 }
