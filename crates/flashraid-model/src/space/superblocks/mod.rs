@@ -17,6 +17,8 @@ mod origin;
 mod shape;
 mod shuffle;
 mod state;
+#[cfg(test)]
+mod tests;
 mod victims;
 mod warm_up;
 

@@ -172,7 +172,7 @@ impl SuperblockMapping {
 ///
 /// The model writes superblocks one after another and overwrites units uniformly. If the age of a superblock is a times that of the oldest,
 /// a share e^(−λa) of its units is still valid.
-fn valid_by_age(superblocks: u32, per_block: u32, exported: u32) -> Vec<u32> {
+pub(super) fn valid_by_age(superblocks: u32, per_block: u32, exported: u32) -> Vec<u32> {
     let left = |lambda: f64, block: u32| f64::from(per_block) * libm::exp(-lambda * (f64::from(block) + 0.5) / f64::from(superblocks));
     let all = |lambda: f64| (0..superblocks).map(|block| left(lambda, block)).sum::<f64>();
     let (mut low, mut high) = (0.0, 1000.0);
@@ -192,7 +192,7 @@ fn valid_by_age(superblocks: u32, per_block: u32, exported: u32) -> Vec<u32> {
 /// Writes units of a stream without simulated time, superpage by superpage. It takes the dies in turn and changes the channel each time,
 /// like timed writes that find idle dies.
 #[derive(Debug, Clone, PartialEq)]
-struct UntimedWriter {
+pub(super) struct UntimedWriter {
     stream: Stream,
     first: u32,
     filled: u32,
@@ -203,11 +203,11 @@ struct UntimedWriter {
 }
 
 impl UntimedWriter {
-    fn new(stream: Stream) -> Self {
+    pub(super) fn new(stream: Stream) -> Self {
         Self { stream, first: 0, filled: 0, next_die: 0, parity_superpages: 0 }
     }
 
-    fn put(&mut self, space: &mut SuperblockMapping, unit: u32) {
+    pub(super) fn put(&mut self, space: &mut SuperblockMapping, unit: u32) {
         if self.filled == 0 {
             self.begin(space);
         }
@@ -229,7 +229,7 @@ impl UntimedWriter {
     }
 
     /// Closes the open superpage. Places that received no unit stay empty.
-    fn close(&mut self, space: &mut SuperblockMapping) {
+    pub(super) fn close(&mut self, space: &mut SuperblockMapping) {
         if self.filled > 0 {
             space.superpage_programmed(self.first);
             if let Some(parity) = space.superpage_began(self.first) {
