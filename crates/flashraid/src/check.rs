@@ -23,6 +23,7 @@ use crate::config::{Scenario, WorkloadConfig, workload_address_space};
 use crate::duration::EstimatedWallClockSeconds;
 use crate::file_hashes::traces;
 use crate::load_rise::LoadRiseUntilGcMatters;
+use crate::memory;
 use crate::run::RunError;
 use crate::warm_state;
 use flashraid_model::array::{ArrayParams, WarmUpPattern};
@@ -320,7 +321,6 @@ fn explain_with(scenario: &Scenario, workload: Option<FirstRequestsStatistics>, 
     warnings.extend(own_write_amplification.and_then(|own| own_state::warning(gc.write_amplification, own)));
     let exported_pages = array.ssd.exported_pages();
     let page_bytes = u64::from(array.ssd.geometry.page_bytes);
-    let (spares, _) = array.spares_and_state();
     let report = CheckReport {
         array_bytes: workload_address_space(array).capacity_bytes,
         cache: array.cache.map(|cache| WriteCacheSizes {
@@ -347,7 +347,7 @@ fn explain_with(scenario: &Scenario, workload: Option<FirstRequestsStatistics>, 
         first_collection,
         warm_up_pages: warm_up_pages(scenario),
         own_write_amplification,
-        memory_bytes: memory_bytes(&array.ssd) * (u64::from(array.members + spares)),
+        memory_bytes: memory::memory_needed_bytes(scenario),
         seconds: None,
         warnings,
     };
@@ -552,19 +552,6 @@ fn after(scenario: &Scenario, sample: &FirstRequestsStatistics, pages_per_member
     } else {
         FirstCollectionEstimate::Never { pages_per_member }
     }
-}
-
-/// Returns the number of bytes for both maps, the valid bits with erase and sequence counts, and the scores of the blocks.
-pub(crate) fn memory_bytes(ssd: &SsdParams) -> u64 {
-    if let Some(superblock) = &ssd.superblock {
-        return drive::memory_bytes(&superblock.shape(&ssd.geometry));
-    }
-    let g = &ssd.geometry;
-    let blocks = u64::from(g.dies) * u64::from(g.blocks_per_die());
-    let forward = 4 * u64::from(g.dies) * u64::from(g.exported_pages_per_die());
-    let backward = 4 * blocks * u64::from(g.pages_per_block.next_power_of_two());
-    let per_block = 8 * (u64::from(g.pages_per_block).div_ceil(64) + 1) + 2;
-    forward + backward + blocks * per_block
 }
 
 fn warn(

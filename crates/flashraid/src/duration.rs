@@ -17,8 +17,6 @@ use flashraid_workload::Stop;
 const WARM_UP_PAGES_PER_S: f64 = 15e6;
 /// Number of pages that a warm-up overwrites per second on drives with superblocks, whose units are moved one by one.
 const WARM_UP_UNIT_PAGES_PER_S: f64 = 4e6;
-/// Number of pages per second when drives are put into their steady state in one pass.
-const STEADY_PAGES_PER_S: f64 = 20e6;
 /// Number of pages read and written per second by immediate members, which nothing can interfere with.
 const PAGES_PER_S: f64 = 7e6;
 /// Number of pages per second if dies advance step by step, because of preemption, coordination, parity or caches.
@@ -48,10 +46,8 @@ impl EstimatedWallClockSeconds {
     pub fn estimate(scenario: &Scenario, sample: Option<&FirstRequestsStatistics>) -> EstimatedWallClockSeconds {
         let has_superblocks = scenario.array.ssd.superblock.is_some();
         let (pages, speed) = match (scenario.warm_up.pattern, has_superblocks) {
-            (WarmUpPattern::SteadyStateWithoutWrites, _) => {
-                let members = u64::from(scenario.array.members + scenario.array.warmed_up_spares());
-                (scenario.array.ssd.exported_pages() * members, STEADY_PAGES_PER_S)
-            }
+            // The steady state takes no time.
+            (WarmUpPattern::SteadyStateWithoutWrites, _) => (0, WARM_UP_PAGES_PER_S),
             (_, true) => (warm_up_pages(scenario), WARM_UP_UNIT_PAGES_PER_S),
             (_, false) => (warm_up_pages(scenario), WARM_UP_PAGES_PER_S),
         };

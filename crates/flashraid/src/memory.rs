@@ -1,7 +1,8 @@
 //! Checks whether there is enough memory for simulations, before any of it is allocated.
 
-use crate::check;
 use crate::config::Scenario;
+use flashraid_model::space::superblocks::SuperblockShape;
+use flashraid_model::ssd::SsdParams;
 use std::fs;
 use std::path::Path;
 
@@ -24,17 +25,61 @@ pub struct TooLittleMemory {
 /// Returns the estimated number of bytes that a run of `scenario` needs.
 pub fn memory_needed_bytes(scenario: &Scenario) -> u64 {
     let (spares, _) = scenario.array.spares_and_state();
-    check::memory_bytes(&scenario.array.ssd).saturating_mul(u64::from(scenario.array.members + spares))
+    let members = u64::from(scenario.array.members + spares);
+    let all = bytes_of_ssd(&scenario.array.ssd);
+    match scenario.array.ssd.superblock.as_ref().filter(|_| scenario.is_start_computed()) {
+        Some(superblock) => all.min(touched_bytes(scenario, &superblock.shape(&scenario.array.ssd.geometry))),
+        None => all,
+    }
+    .saturating_mul(members)
 }
 
-/// Returns the estimated number of bytes that simulations of `scenarios` need if at most `workers` of them run at a time. With several
-/// scenarios, each simulation that runs counts twice: for its array, and for a kept copy of the array's state after the warm-up. The
+/// Returns the number of bytes for both maps, the valid bits with erase and sequence counts, and the scores of the blocks.
+pub(crate) fn bytes_of_ssd(ssd: &SsdParams) -> u64 {
+    if let Some(superblock) = &ssd.superblock {
+        return bytes_of_superblocks(&superblock.shape(&ssd.geometry));
+    }
+    let g = &ssd.geometry;
+    let blocks = u64::from(g.dies) * u64::from(g.blocks_per_die());
+    let forward = 4 * u64::from(g.dies) * u64::from(g.exported_pages_per_die());
+    let backward = 4 * blocks * u64::from(g.pages_per_block.next_power_of_two());
+    let per_block = 8 * (u64::from(g.pages_per_block).div_ceil(64) + 1) + 2;
+    forward + backward + blocks * per_block
+}
+
+/// Returns the number of bytes for the map, the units by place, and the valid bits.
+pub(crate) fn bytes_of_superblocks(shape: &SuperblockShape) -> u64 {
+    4 * u64::from(shape.exported_mapping_units)
+        + 4 * shape.physical_mapping_units_per_drive()
+        + shape.physical_mapping_units_per_drive().div_ceil(8)
+}
+
+/// Returns the most memory that the map of a member takes for what the run writes. Its contents at the start take none.
+///
+/// The result is the greatest number if the length of the run is not known as a number of requests.
+fn touched_bytes(scenario: &Scenario, shape: &SuperblockShape) -> u64 {
+    /// Units that a request writes on all members together, with parity and all that is moved for them.
+    const UNITS_PER_REQUEST: u64 = 128;
+    /// Bytes for the entry of a unit in the table of changes, where it is emptiest.
+    const CHANGE_BYTES: u64 = 26;
+    let Some(requests) = scenario.run_limit.max_requests else { return u64::MAX };
+    let units = requests.saturating_mul(UNITS_PER_REQUEST) / u64::from(scenario.array.members);
+    // Open superblocks, victims and those that the run fills have tables of their own.
+    let superblocks = u64::from(shape.open_superblocks_max() + 2) + units / u64::from(shape.data_mapping_units_per_superblock());
+    let superblock_bytes = u64::from(shape.mapping_units_per_superblock()) * 33 / 8;
+    units.saturating_mul(CHANGE_BYTES).saturating_add(superblocks.saturating_mul(superblock_bytes))
+}
+
+/// Returns the estimated number of bytes that simulations of `scenarios` need if at most `workers` of them run at a time.
+///
+/// With several scenarios, those that overwrite their drives first count twice, because the state after the warm-up is copied. The
 /// estimate ignores that scenarios with the same warm-up share one copy.
 pub fn peak_memory_needed_bytes<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>, workers: usize) -> u64 {
-    let mut each: Vec<u64> = scenarios.into_iter().map(memory_needed_bytes).collect();
-    each.sort_unstable_by(|a, b| b.cmp(a));
-    let copies = if each.len() > 1 { 2 } else { 1 };
-    each.iter().take(workers).fold(BASE_BYTES, |all, bytes| all.saturating_add(bytes.saturating_mul(copies)))
+    let scenarios: Vec<&Scenario> = scenarios.into_iter().collect();
+    let copies = |scenario: &Scenario| if scenarios.len() > 1 && !scenario.is_start_computed() { 2 } else { 1 };
+    let mut bytes: Vec<u64> = scenarios.iter().map(|scenario| memory_needed_bytes(scenario).saturating_mul(copies(scenario))).collect();
+    bytes.sort_unstable_by(|a, b| b.cmp(a));
+    bytes.iter().take(workers).fold(BASE_BYTES, |all, bytes| all.saturating_add(*bytes))
 }
 
 /// Name of the limit on the address space of a process.

@@ -29,6 +29,9 @@ type GoOn<'a> = &'a mut dyn FnMut(f64) -> Result<(), RunError>;
 /// Store of the states that arrays have after their warm-ups, shared by several runs. Each state is kept from the first run that needs
 /// it to the last one.
 ///
+/// States that are computed where they are looked at take no time, and are not stored. These are drives with superblocks that begin in the
+/// steady state, filled, or empty.
+///
 /// Some settings do not change the state after the warm-up, such as coordination, preemption and the write cache. The workload does not
 /// change it either, unless `ssd.warm_up.pattern` is `"workload"`. Runs that differ only in such settings begin in the same state. For a
 /// short run, warming up is most of the work.
@@ -60,7 +63,7 @@ impl SharedWarmUps {
     /// Each run must ask for its state exactly once, because a state is dropped after the last run that needs it.
     pub fn for_runs<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>) -> Self {
         let mut shared: BTreeMap<String, Shared> = BTreeMap::new();
-        for scenario in scenarios {
+        for scenario in scenarios.into_iter().filter(|scenario| !scenario.is_start_computed()) {
             shared.entry(warm_up_key(scenario)).or_default().runs_left += 1;
         }
         shared.retain(|_, shared| shared.runs_left > 1);
@@ -70,7 +73,8 @@ impl SharedWarmUps {
     /// Returns a store for the states after the warm-ups of `scenarios`, which any number of runs can share. The first run that needs a
     /// state computes it, and later runs with the same warm-up copy it. States are kept until the returned value is dropped.
     pub fn kept_until_dropped<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>) -> Self {
-        let shared = scenarios.into_iter().map(|scenario| (warm_up_key(scenario), Shared { runs_left: usize::MAX, ..Shared::default() }));
+        let simulated = scenarios.into_iter().filter(|scenario| !scenario.is_start_computed());
+        let shared = simulated.map(|scenario| (warm_up_key(scenario), Shared { runs_left: usize::MAX, ..Shared::default() }));
         Self { shared: Mutex::new(shared.collect()), ..Self::default() }
     }
 
@@ -171,6 +175,8 @@ fn key_of_members(scenario: &Scenario) -> String {
         host_port: _,
     } = params;
     let WarmUp { overwrites_per_page: overwrites, pattern } = scenario.warm_up;
+    // Members that collect together begin at the same point of their cycle.
+    let cycle = (pattern == WarmUpPattern::SteadyStateWithoutWrites).then(|| params.point_of_cycle(1));
     let array = match pattern {
         WarmUpPattern::Random | WarmUpPattern::SteadyStateWithoutWrites => None,
         WarmUpPattern::Workload => {
@@ -183,7 +189,7 @@ fn key_of_members(scenario: &Scenario) -> String {
     // A unit of superblocks has several pages, which decides what a page of the workload overwrites.
     let pages_per_mapping_unit = ssd.superblock.as_ref().map(|superblock| superblock.pages_per_mapping_unit);
     format!(
-        "{overwrites} overwrites {pattern:?}, seed {}, {array:?}, {pages_per_mapping_unit:?}, {:?}",
+        "{overwrites} overwrites {pattern:?}, seed {}, {cycle:?} {array:?}, {pages_per_mapping_unit:?}, {:?}",
         scenario.seed,
         ssd.mapping_params()
     )
@@ -197,10 +203,9 @@ fn keys_of_kept(scenario: &Scenario, members: usize, go_on: GoOn<'_>) -> Result<
     };
     let common = key_of_members(scenario) + &content;
     let Geometry { dies, planes, blocks_per_plane, pages_per_block, .. } = scenario.array.ssd.geometry;
-    let WarmUp { overwrites_per_page: overwrites, pattern } = scenario.warm_up;
+    let overwrites = scenario.warm_up.overwrites_per_page;
     let device = format!("{dies} dies of {planes} × {blocks_per_plane} blocks of {pages_per_block} pages");
-    let written = if pattern == WarmUpPattern::SteadyStateWithoutWrites { "steady".to_owned() } else { format!("{overwrites} overwrites") };
-    let words = |member| format!("SSD {member}: {device}, {written}, seed {}", scenario.seed);
+    let words = |member| format!("SSD {member}: {device}, {overwrites} overwrites, seed {}", scenario.seed);
     Ok((0..members).map(|member| format!("{}{}{common}", words(member), warm_state_cache::AFTER_WORDS)).collect())
 }
 
@@ -261,10 +266,8 @@ fn kept<'a>(scenario: &Scenario, shared: &'a SharedWarmUps, array: &mut Array, g
     let Some(cache) = &shared.cache else { return Ok(None) };
     let members = array.untimed_access().members_to_warm_up().len();
     let pages = scenario.array.ssd.exported_pages() as f64 * members as f64;
-    // A steady state is made in one pass, so that each page is written once.
-    let passes =
-        if scenario.warm_up.pattern == WarmUpPattern::SteadyStateWithoutWrites { 1.0 } else { scenario.warm_up.overwrites_per_page };
-    if passes * pages < warm_state_cache::WRITES_MIN {
+    let is_written = scenario.warm_up.pattern != WarmUpPattern::SteadyStateWithoutWrites;
+    if !is_written || scenario.warm_up.overwrites_per_page * pages < warm_state_cache::WRITES_MIN {
         return Ok(None);
     }
     Ok(Some(Kept { cache, keys: keys_of_kept(scenario, members, go_on)? }))
@@ -436,7 +439,10 @@ fn fill(scenario: &Scenario, member: &mut Ssd) {
 /// Warms up one member. Returns false if `go_on` stopped it.
 fn warm_up_member(scenario: &Scenario, member: &mut Ssd, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
     match scenario.warm_up.pattern {
-        WarmUpPattern::SteadyStateWithoutWrites => member.make_steady_while(scenario.seed, go_on),
+        WarmUpPattern::SteadyStateWithoutWrites => {
+            member.make_steady(scenario.seed, scenario.array.point_of_cycle(member.member().0));
+            go_on(1.0)
+        }
         _ => member.warm_up_while(scenario.warm_up.overwrites_per_page, scenario.seed, go_on),
     }
 }

@@ -228,6 +228,13 @@ impl ArrayParams {
         if state == Some(InitialSpareState::WarmedUpByOverwrites) { spares } else { 0 }
     }
 
+    /// Returns the point of the cycle between two collections at which a member begins in the steady state (rule 215). Members have
+    /// points of their own, unless the controller makes them collect together.
+    pub fn point_of_cycle(&self, member: u32) -> u32 {
+        let together = self.coordination.as_ref().is_some_and(|coordination| coordination.scheme.forces_members_to_collect_together());
+        if together { 0 } else { member }
+    }
+
     /// Returns the layout of the array's pages on its members.
     pub fn layout(&self) -> ArrayLayout {
         ArrayLayout::new(self.level, self.members, self.stripe_unit_pages, self.ssd.exported_pages())

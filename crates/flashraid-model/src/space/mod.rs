@@ -66,12 +66,12 @@ impl Mapping {
         either!(self, held => held.warm_up(overwrites, seed, member, go_on))
     }
 
-    /// Puts superblocks into the steady state of uniform random writes in one pass (rule 215). A mapping with pools of blocks stays as it
-    /// is.
-    ///
-    /// If `go_on` returns false, it stops and returns false.
-    pub(crate) fn make_steady(&mut self, seed: u64, member: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
-        self.as_mut().superblocks().is_none_or(|superblocks| superblocks.make_steady(seed, member, go_on))
+    /// Puts superblocks into the steady state of uniform random writes (rule 215), at the point `cycle` of their cycle. A mapping with
+    /// pools of blocks stays as it is.
+    pub(crate) fn make_steady(&mut self, seed: u64, member: u32, cycle: u32) {
+        if let Self::Superblocks(superblocks) = self {
+            superblocks.make_steady(seed, member, cycle);
+        }
     }
 
     /// Ends the warm-up: closes the blocks that it has left open. The drive then continues as if its state had been loaded from a file.

@@ -17,13 +17,12 @@ impl Ssd {
         done
     }
 
-    /// Puts this SSD into the steady state of uniform random writes in one pass, if it has superblocks (rule 215). An SSD with pools of
-    /// blocks stays as it is.
+    /// Puts this SSD into the steady state of uniform random writes, if it has superblocks (rule 215). An SSD with pools of blocks stays as
+    /// it is. This takes no time, because the place of a unit is computed when it is needed.
     ///
-    /// `go_on` is called with the share that is done, from 0 to 1. If `go_on` returns false, this function stops and returns false. The
-    /// state of the SSD must not be used then. Otherwise the function returns true.
-    pub fn make_steady_while(&mut self, seed: u64, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
-        self.space.make_steady(seed, self.parts.member.0, go_on)
+    /// SSDs with the same `cycle` stand at the same point between two collections.
+    pub fn make_steady(&mut self, seed: u64, cycle: u32) {
+        self.space.make_steady(seed, self.parts.member.0, cycle);
     }
 
     /// Ends a warm-up. Warm-up writes may have filled superpages (each the data of one program of a die) only in part. These

@@ -11,7 +11,7 @@ use flashraid_model::policy::PolicyEnum;
 use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::ssd::{
     BlockPoolScope, CollectionBlockingScope, DieChoiceForWrites, FrontEndCounters, GcAlgorithm, HostOverlapWithMoves, MemberCounters,
-    VictimPolicy,
+    SuperblockDriveParams, VictimPolicy,
 };
 
 use crate::agreement::{cases, seeds};
@@ -444,6 +444,13 @@ fn drives_meet(outcome: &Outcome) -> Vec<(&'static str, bool)> {
     ]
 }
 
+/// Returns true if most members begin with open superblocks (rule 215).
+fn has_open_superblocks(case: &Case, own: &SuperblockDriveParams) -> bool {
+    let shape = own.shape(&case.params.ssd.geometry);
+    let is_large = shape.exported_mapping_units >= 4 * shape.data_mapping_units_per_superblock();
+    case.warm_up.pattern == WarmUpPattern::SteadyStateWithoutWrites && is_large && shape.superpages_of_superblock_per_die > 1
+}
+
 fn with_superblocks(case: &Case) -> Vec<(&'static str, bool)> {
     let ssd = &case.params.ssd;
     let Some(own) = &ssd.superblock else { return Vec::new() };
@@ -455,6 +462,7 @@ fn with_superblocks(case: &Case) -> Vec<(&'static str, bool)> {
         ("suspension", own.suspension.is_some()),
         ("a fresh drive", own.starts_empty),
         ("the steady state", case.warm_up.pattern == WarmUpPattern::SteadyStateWithoutWrites),
+        ("open superblocks in the steady state", has_open_superblocks(case, own)),
         ("a warm-up by the workload", case.warm_up.pattern == WarmUpPattern::Workload),
     ]
 }

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::{PoolGcThresholdsAndCost, theory};
 use crate::config::{HandleIsolation, ScaledDriveDimension, Scenario, SlcShareBase};
+use crate::memory;
 use flashraid_model::array::ArrayParams;
 use flashraid_model::ssd::{
     PlaneReadMode, SlcSuperblockCountLimit, SsdParams, SubmissionQueueParams, SuperblockDriveParams, SuperblockShape,
@@ -57,7 +58,7 @@ pub struct SuperblockDriveCheck {
     /// Number of bytes that the host can write to the real drive in one burst until writes must wait for free superblocks. The simulated
     /// drive is smaller if `ssd.scale` is above 1.
     pub burst_bytes_unscaled: u64,
-    /// Number of bytes of memory that a simulation needs for the state of one member at its full size (with `ssd.scale = 1`).
+    /// Number of bytes of memory that a simulation needs for one member at its full size (with `ssd.scale = 1`) if all of it is written.
     pub memory_bytes_unscaled: u64,
 }
 
@@ -194,7 +195,7 @@ pub(super) fn drive_check(scenario: &Scenario) -> Option<SuperblockDriveCheck> {
         slc,
         burst_bytes,
         burst_bytes_unscaled: burst_bytes * unscaled / pages,
-        memory_bytes_unscaled: memory_bytes(&shape) * unscaled / pages,
+        memory_bytes_unscaled: memory::bytes_of_superblocks(&shape) * unscaled / pages,
     })
 }
 
@@ -240,13 +241,6 @@ pub(super) fn warnings(drive: &SuperblockDriveCheck, array: &ArrayParams) -> Vec
         ));
     }
     warnings
-}
-
-/// Returns the number of bytes for the map, the units by place, and the valid bits.
-pub(super) fn memory_bytes(shape: &SuperblockShape) -> u64 {
-    4 * u64::from(shape.exported_mapping_units)
-        + 4 * shape.physical_mapping_units_per_drive()
-        + shape.physical_mapping_units_per_drive().div_ceil(8)
 }
 
 /// Returns alpha: the number of all units in superblocks that hold data, divided by the number of exported units.

@@ -25,7 +25,7 @@ fn memory_is_what_the_members_take() {
     let scenario = config::scenario_from_toml("test.toml", "[ssd.geometry]\ndies = 2\nblocks = 64\npages = 48\n", &[], None).unwrap();
     let ssd = flashraid_model::ssd::SsdParams { ..scenario.array.ssd.clone() };
     let resident = flashraid_model::space::Mapping::new_filled(&ssd.mapping_params(), 1, 0).simulator_memory_bytes();
-    let expected = memory_bytes(&ssd);
+    let expected = memory::bytes_of_ssd(&ssd);
     assert!(expected.abs_diff(resident) < resident / 50, "{expected} {resident}");
 }
 

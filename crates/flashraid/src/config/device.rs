@@ -446,7 +446,7 @@ pub enum WarmUpPattern {
     Random,
     /// Overwrites the addresses that the workload itself writes.
     Workload,
-    /// Overwrites nothing: the drive is put into the steady state of uniform random writes in one pass, which is faster. Needs
+    /// Overwrites nothing: the drive is put into the steady state of uniform random writes at once. Needs
     /// `ssd.superblock`, and is the default there.
     Steady,
 }

@@ -46,7 +46,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use flashraid_driver::RunLimit;
-use flashraid_model::array::{ArrayParams, WarmUp};
+use flashraid_model::array::{ArrayParams, WarmUp, WarmUpPattern as Overwrites};
 use flashraid_model::coordination::ZeroTimeCollection;
 use flashraid_model::metrics::MetricsParams;
 use flashraid_workload::WorkloadSpec;
@@ -154,6 +154,14 @@ impl Scenario {
         scenario.seed = seed;
         scenario.config.seed = seed;
         scenario
+    }
+
+    /// Returns true if the contents of the drives at the start are computed where they are looked at. These are drives with superblocks
+    /// of which nothing is overwritten before the run.
+    pub(crate) fn is_start_computed(&self) -> bool {
+        let WarmUp { overwrites_per_page, pattern } = self.warm_up;
+        let is_written = pattern != Overwrites::SteadyStateWithoutWrites && overwrites_per_page > 0.0;
+        self.array.ssd.superblock.is_some() && !is_written && self.warm_state.load_from.is_none()
     }
 
     /// Returns the same experiment with the coordination scheme `ideal`, as if the configuration had it. Its warnings are those of the

@@ -10,11 +10,12 @@ impl SuperblockMapping {
     pub fn verify(&self) -> Result<(), String> {
         let per_block = self.shape.mapping_units_per_superblock();
         let mut counted = vec![0; self.superblocks.len()];
-        for (unit, &place) in self.map.iter().enumerate() {
+        for unit in 0..self.shape.exported_mapping_units {
+            let place = self.entry(unit);
             if place & BUFFERED != 0 {
                 continue;
             }
-            if !self.is_valid(place) || self.unit_at(place) as usize != unit {
+            if !self.is_valid(place) || self.last_unit_at(place) != Some(unit) {
                 return Err(format!("unit {unit} is mapped to place {place}, which does not hold it"));
             }
             if self.shape.is_parity(place) {
@@ -25,8 +26,9 @@ impl SuperblockMapping {
             }
             counted[(place / per_block) as usize] += 1;
         }
-        let valid: u32 = self.valid.iter().map(|word| word.count_ones()).sum();
-        if valid != counted.iter().sum::<u32>() {
+        let stored: u32 = self.valid.iter().map(|word| word.count_ones()).sum();
+        let counted_stored = self.superblocks.iter().zip(&counted).filter(|(superblock, _)| !superblock.is_computed);
+        if stored != counted_stored.map(|(_, counted)| counted).sum::<u32>() {
             return Err("a place is valid that nothing is mapped to".to_owned());
         }
         for (block, (superblock, counted)) in self.superblocks.iter().zip(counted).enumerate() {
@@ -55,5 +57,15 @@ impl SuperblockMapping {
             return Err("superblocks with one bit per cell are counted wrongly".to_owned());
         }
         Ok(())
+    }
+
+    /// Returns the unit that was written last at a place, if it is known.
+    fn last_unit_at(&self, ppn: u32) -> Option<u32> {
+        let block = self.superblock_of(ppn);
+        if self.superblocks[block as usize].is_computed {
+            self.origin.unit_at(&self.shape, ppn)
+        } else {
+            (!self.units[block as usize].is_empty()).then(|| self.unit_at(ppn))
+        }
     }
 }

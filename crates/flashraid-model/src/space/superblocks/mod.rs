@@ -7,12 +7,18 @@
 //!                  └─▶ superblock: valid units, superpages programmed, erases
 //! ```
 //!
-//! It takes four bytes for each exported unit, and a little more than four for each unit of the medium.
+//! What lies where it lay at the start is not stored, but computed (`origin`). The map has the units that have changed since (`changes`).
+//! The units of places are stored for superblocks that were opened or collected since.
 
+mod changes;
 mod invariants;
 mod open;
+mod origin;
 mod shape;
+mod shuffle;
 mod state;
+#[cfg(test)]
+mod tests;
 mod victims;
 mod warm_up;
 
@@ -21,11 +27,13 @@ use super::tables::{LargeTable, prefetch};
 use super::victim::VictimPolicy;
 use crate::flash::DieToChannelAssignment;
 use crate::rng;
+use changes::Changes;
+use origin::Origin;
 pub use shape::{MAPPING_UNITS_PER_SUPERPAGE_MAX, MappingUnitLocation, PlacementHandles, SlcSuperblockCountLimit, SuperblockShape};
 use std::collections::{BTreeMap, VecDeque};
 pub use victims::RefreshAndWearLevellingParams;
 pub(crate) use victims::Upkeep;
-use warm_up::UntimedWriters;
+use warm_up::{AHEAD, UntimedWriters};
 
 /// Entry of a table that stands for no unit and no place.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -85,6 +93,8 @@ pub(crate) struct Superblock {
     pub(crate) handle: u8,
     /// True if it holds one bit per cell (rule 222).
     pub(crate) is_slc: bool,
+    /// True if the units of its places are computed, because none was written or collected since the start.
+    is_computed: bool,
     pub(crate) valid: u32,
     /// Number of superpages whose programs have ended.
     pub(crate) programmed: u32,
@@ -100,7 +110,7 @@ const _: () = assert!(size_of::<Superblock>() <= 32, "every write of a unit touc
 impl Superblock {
     /// Returns a free superblock that has been erased `erases` times.
     fn free(erases: u32) -> Self {
-        Self { state: State::Free, handle: 0, is_slc: false, valid: 0, programmed: 0, erases, sequence: 0, reads: 0 }
+        Self { state: State::Free, handle: 0, is_slc: false, is_computed: false, valid: 0, programmed: 0, erases, sequence: 0, reads: 0 }
     }
 }
 
@@ -142,10 +152,13 @@ pub struct SuperblockMapping {
     streams: Vec<rng::RandomStream>,
     /// Number of superblocks that have been opened.
     sequence: u32,
-    /// Place of each logical unit on the medium, or its slot in the write buffer, or [`NONE`].
-    pub(crate) map: LargeTable<u32>,
-    /// Logical unit that was written last at each place on the medium.
-    units: LargeTable<u32>,
+    /// Contents at the start.
+    origin: Origin,
+    /// Map entries of the units that have changed since the start.
+    changes: Changes,
+    /// Logical unit that was written last at each place, in a table for each superblock. It is empty if all of it is computed.
+    units: Vec<LargeTable<u32>>,
+    /// Valid places of the superblocks whose contents are not computed. Memory is taken where a bit is set.
     valid: LargeTable<u64>,
     pub(crate) superblocks: Vec<Superblock>,
     /// Free superblocks, in the order in which they became free.
@@ -175,7 +188,7 @@ impl SuperblockMapping {
     /// data, in order of address. The drive is empty instead if `params.starts_empty` is true. `member` and `seed` select the random
     /// numbers for a victim policy that chooses at random.
     pub fn filled(params: &SuperblockMappingParams, seed: u64, member: u32) -> Self {
-        let SuperblockMappingParams { shape, die_to_channel_assignment, target_free_superblocks, victim, starts_empty: fresh } = *params;
+        let SuperblockMappingParams { shape, die_to_channel_assignment, target_free_superblocks, victim, starts_empty } = *params;
         let places = shape.physical_mapping_units_per_drive() as usize;
         let mut filled = Self {
             shape,
@@ -184,8 +197,9 @@ impl SuperblockMapping {
             victim,
             streams: if victim.needs_random_numbers() { vec![rng::stream(seed, "victim", u64::from(member) << 32)] } else { Vec::new() },
             sequence: 0,
-            map: LargeTable::filled(shape.exported_mapping_units as usize, NONE),
-            units: LargeTable::filled(places, NONE),
+            origin: Origin::Empty,
+            changes: Changes::none(shape.exported_mapping_units),
+            units: vec![LargeTable::zeroed(0); shape.superblocks as usize],
             valid: LargeTable::zeroed(places.div_ceil(64)),
             superblocks: vec![Superblock::free(0); shape.superblocks as usize],
             free: (0..shape.superblocks).collect(),
@@ -194,7 +208,7 @@ impl SuperblockMapping {
             rows_begun: BTreeMap::new(),
             untimed: UntimedWriters::new(shape.placement_handles),
         };
-        if !fresh {
+        if !starts_empty {
             filled.fill();
         }
         filled
@@ -242,15 +256,34 @@ impl SuperblockMapping {
         ppn / self.shape.mapping_units_per_superblock()
     }
 
+    /// Returns the map entry of a unit: its place, its slot in the write buffer, or [`NONE`].
+    #[inline]
+    pub(crate) fn entry(&self, unit: u32) -> u32 {
+        self.changes.get(unit).unwrap_or_else(|| self.origin.place_of(&self.shape, unit))
+    }
+
+    /// Changes the map entry of a unit, which is valid at no place.
+    #[inline]
+    pub(crate) fn set_entry(&mut self, unit: u32, entry: u32) {
+        self.changes.set(unit, entry);
+    }
+
     pub(crate) fn is_valid(&self, ppn: u32) -> bool {
+        if self.superblocks[self.superblock_of(ppn) as usize].is_computed {
+            let unit = self.origin.unit_at(&self.shape, ppn);
+            return unit.is_some_and(|unit| self.changes.get(unit).is_none());
+        }
         self.valid[ppn as usize / 64] >> (ppn % 64) & 1 == 1
     }
 
+    /// Returns the unit that was written last at a place, in a superblock whose contents are not computed.
     pub(crate) fn unit_at(&self, ppn: u32) -> u32 {
-        self.units[ppn as usize]
+        let (block, at) = (self.superblock_of(ppn), ppn % self.shape.mapping_units_per_superblock());
+        self.units[block as usize][at as usize]
     }
 
-    /// Returns the valid units of the superpage that begins at place `first`. Bit u stands for unit u of the superpage.
+    /// Returns the valid units of the superpage that begins at place `first`. Bit u stands for unit u of the superpage. The superblock is
+    /// not computed, which holds for victims.
     pub(crate) fn valid_units(&self, first: u32) -> u128 {
         let word = |at: u32| self.valid.get(at as usize).copied().map_or(0, u128::from);
         let (at, shift) = (first / 64, first % 64);
@@ -262,39 +295,88 @@ impl SuperblockMapping {
     /// Prefetches the map entry of `unit`.
     #[inline]
     pub(crate) fn prefetch_map(&self, unit: u32) {
-        prefetch(&self.map, unit as usize);
+        self.changes.prefetch(unit);
     }
 
     /// Prefetches the memory that an overwrite of `unit` needs. The map entry must have been prefetched before.
     #[inline]
     pub(crate) fn prefetch_place(&self, unit: u32) {
-        if let Some(place) = self.physical_slot_of_mapping_unit(unit) {
+        // Computed contents have no valid bits.
+        if let Some(place) = self.changes.get(unit).filter(|place| place & BUFFERED == 0) {
             prefetch(&self.valid, place as usize / 64);
         }
     }
 
-    pub(crate) fn invalidate(&mut self, ppn: u32) {
-        assert!(self.is_valid(ppn), "only what is valid becomes invalid");
-        self.valid[ppn as usize / 64] &= !(1 << (ppn % 64));
-        let block = self.superblock_of(ppn);
-        self.superblocks[block as usize].valid -= 1;
+    /// Records that `unit` is no longer valid at its place `ppn`. Its map entry must change next.
+    pub(crate) fn invalidate(&mut self, unit: u32, ppn: u32) {
+        let block = self.superblock_of(ppn) as usize;
+        if self.superblocks[block].is_computed {
+            // What has changed is not valid at its first place.
+            self.changes.set(unit, NONE);
+        } else {
+            assert!(self.is_valid(ppn), "only what is valid becomes invalid");
+            self.valid[ppn as usize / 64] &= !(1 << (ppn % 64));
+        }
+        self.superblocks[block].valid -= 1;
     }
 
     /// Records that `unit` has been programmed at `ppn`, which is its place from now on.
     pub(crate) fn record_program(&mut self, unit: u32, ppn: u32) {
-        assert!(!self.is_valid(ppn), "a place takes one unit between two erases");
         let block = self.superblock_of(ppn);
+        self.store_contents(block);
+        assert!(!self.is_valid(ppn), "a place takes one unit between two erases");
         assert!(self.superblocks[block as usize].state == State::Open, "only an open superblock takes units");
         self.set_place(unit, ppn);
     }
 
     /// Enters the place `ppn` of `unit` into all tables.
     fn set_place(&mut self, unit: u32, ppn: u32) {
-        self.map[unit as usize] = ppn;
-        self.units[ppn as usize] = unit;
-        self.valid[ppn as usize / 64] |= 1 << (ppn % 64);
         let block = self.superblock_of(ppn);
+        self.changes.set(unit, ppn);
         self.superblocks[block as usize].valid += 1;
+        self.store_unit(unit, ppn);
+    }
+
+    /// Enters the unit that lies at `ppn` into the tables by place. The superblock must have its table.
+    fn store_unit(&mut self, unit: u32, ppn: u32) {
+        let (block, at) = (self.superblock_of(ppn), ppn % self.shape.mapping_units_per_superblock());
+        self.units[block as usize][at as usize] = unit;
+        self.valid[ppn as usize / 64] |= 1 << (ppn % 64);
+    }
+
+    /// Makes sure that a superblock has a table for the units of its places.
+    fn make_room_for_units(&mut self, block: u32) {
+        let units = &mut self.units[block as usize];
+        if units.is_empty() {
+            *units = LargeTable::zeroed(self.shape.mapping_units_per_superblock() as usize);
+        }
+    }
+
+    /// Stores the contents of a superblock if they are computed so far.
+    #[inline]
+    fn store_contents(&mut self, block: u32) {
+        if self.superblocks[block as usize].is_computed {
+            self.store_computed(block);
+        }
+    }
+
+    #[cold]
+    fn store_computed(&mut self, block: u32) {
+        self.make_room_for_units(block);
+        self.superblocks[block as usize].is_computed = false;
+        let mut lay = Vec::with_capacity(self.shape.data_mapping_units_per_superblock() as usize);
+        self.origin.for_each_in(&self.shape, block, |unit, place| lay.push((unit, place)));
+        let mut valid = 0;
+        for (at, &(unit, place)) in lay.iter().enumerate() {
+            if let Some(&(later, _)) = lay.get(at + AHEAD) {
+                self.changes.prefetch(later);
+            }
+            if self.changes.get(unit).is_none() {
+                self.store_unit(unit, place);
+                valid += 1;
+            }
+        }
+        assert_eq!(valid, self.superblocks[block as usize].valid, "units that have not changed are valid");
     }
 
     /// Records that the program of the data superpage at `first` has begun, or has ended if it takes no time. If this was the last data
@@ -364,6 +446,7 @@ impl SuperblockMapping {
         let superblock = &mut self.superblocks[block as usize];
         assert!(superblock.state == State::Sealed, "only a sealed superblock is collected");
         superblock.state = State::Victim;
+        self.store_contents(block);
     }
 
     /// Marks a superblock as free, after all dies have erased it.
@@ -379,8 +462,9 @@ impl SuperblockMapping {
 
     /// Returns the number of bytes of memory that the tables occupy.
     pub fn memory_bytes(&self) -> u64 {
+        let stored = self.units.iter().map(|units| units.len()).sum::<usize>();
         let superblocks = self.superblocks.len() * size_of::<Superblock>();
-        (self.map.len() * 4 + self.units.len() * 4 + self.valid.len() * 8 + superblocks) as u64
+        (self.changes.memory_bytes() + stored * 4 + stored / 8 + superblocks) as u64
     }
 
     /// Returns the number of erases of each superblock.
@@ -391,6 +475,6 @@ impl SuperblockMapping {
     /// Returns the place on flash of a logical unit (one page or several, `ssd.superblock.unit`). A place holds one unit, and places are
     /// numbered through the whole drive. `None` means that the unit is unmapped or in the write buffer.
     pub fn physical_slot_of_mapping_unit(&self, unit: u32) -> Option<u32> {
-        Some(self.map[unit as usize]).filter(|place| place & BUFFERED == 0)
+        Some(self.entry(unit)).filter(|place| place & BUFFERED == 0)
     }
 }

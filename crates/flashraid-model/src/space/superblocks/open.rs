@@ -1,6 +1,8 @@
 //! Allocation of superpages: the streams of writes, their open superblocks, and the next superpage on a die.
 
 use super::{Open, State, Stream, SuperblockMapping, SuperblockShape};
+use crate::space::tables::LargeTable;
+use std::collections::BTreeMap;
 
 impl SuperblockMapping {
     /// Returns the index of a stream in `open`.
@@ -54,6 +56,10 @@ impl SuperblockMapping {
             (superblock.state, superblock.handle, superblock.is_slc) = (State::Open, handle, stream == Stream::Slc);
             superblock.sequence = self.sequence;
             self.slc_in_use += u32::from(superblock.is_slc);
+            let units = &mut self.units[block as usize];
+            if units.is_empty() {
+                *units = LargeTable::zeroed(self.shape.mapping_units_per_superblock() as usize);
+            }
             list.push(Open::new(&self.shape, block));
             list.len() - 1
         });
@@ -68,4 +74,21 @@ impl SuperblockMapping {
         }
         first
     }
+}
+
+/// Returns the number of full rows with parity of a superblock, given the next row of each die. Enters the rows that have only begun into
+/// `rows_begun`.
+pub(super) fn parity_written(shape: &SuperblockShape, block: u32, next_row: &[u32], rows_begun: &mut BTreeMap<u32, u32>) -> u32 {
+    let rows = shape.superpages_of_superblock_per_die;
+    let mut full = 0;
+    for row in block * rows..(block + 1) * rows {
+        let Some(parity) = shape.parity_die(row) else { break };
+        let has_begun = |&(die, &next): &(u32, &u32)| die != parity && next > row % rows;
+        match (0..).zip(next_row).filter(has_begun).count() as u32 {
+            0 => {}
+            all if all + 1 == shape.dies => full += 1,
+            begun => drop(rows_begun.insert(row, begun)),
+        }
+    }
+    full
 }

@@ -197,6 +197,48 @@ impl SuperblockShape {
         self.parity_die(self.row_of(ppn)) == Some(ppn / self.mapping_units_per_superpage() % self.dies)
     }
 
+    /// Returns the number of a place among the places for data of its superblock; `None` if it holds parity.
+    pub(crate) fn data_slot(&self, ppn: u32) -> Option<u32> {
+        if !self.has_parity_superpages {
+            return Some(ppn % self.mapping_units_per_superblock());
+        }
+        let units = self.mapping_units_per_superpage();
+        let (superpage, row) = (ppn / units, self.row_of(ppn));
+        let (die, parity) = (superpage % self.dies, row % self.dies);
+        let superpage = row % self.superpages_of_superblock_per_die * (self.dies - 1) + die - u32::from(die > parity);
+        (die != parity).then(|| superpage * units + ppn % units)
+    }
+
+    /// Returns the place with a number among the places for data of a superblock.
+    pub(crate) fn place_of_data_slot(&self, block: u32, slot: u32) -> u32 {
+        if !self.has_parity_superpages {
+            return block * self.mapping_units_per_superblock() + slot;
+        }
+        let units = self.mapping_units_per_superpage();
+        let (superpage, dies) = (slot / units, self.dies - 1);
+        let row = block * self.superpages_of_superblock_per_die + superpage / dies;
+        let die = superpage % dies;
+        (row * self.dies + die + u32::from(die >= row % self.dies)) * units + slot % units
+    }
+
+    /// Returns the row, counted over all superblocks, of a die's superpage for data with this number.
+    pub(crate) fn row_of_data_superpage(&self, die: u32, number: u32) -> u32 {
+        if !self.has_parity_superpages {
+            return number;
+        }
+        let (turn, at) = (number / (self.dies - 1), number % (self.dies - 1));
+        turn * self.dies + at + u32::from(at >= die)
+    }
+
+    /// Returns the number of superpages for data that a die has in the rows before `row`; `None` if it holds the parity of `row`.
+    pub(crate) fn data_superpages_before(&self, die: u32, row: u32) -> Option<u32> {
+        if !self.has_parity_superpages {
+            return Some(row);
+        }
+        let (turn, at) = (row / self.dies, row % self.dies);
+        (at != die).then(|| turn * (self.dies - 1) + at - u32::from(at > die))
+    }
+
     /// Returns the first row of the superblock, from `row` on, in which the die holds data. It is `superpages_of_superblock_per_die` if
     /// there is none.
     pub(crate) fn data_row(&self, block: u32, die: u32, row: u32) -> u32 {

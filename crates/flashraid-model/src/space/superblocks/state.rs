@@ -9,7 +9,8 @@
 //!  with SLC: per superblock, whether it holds one bit per cell │ the random stream of the victim policy, if it draws
 //! ```
 
-use super::{NONE, Open, State, Stream, Superblock, SuperblockMapping};
+use super::open::parity_written;
+use super::{Changes, NONE, Open, Origin, State, Stream, Superblock, SuperblockMapping};
 use crate::space::codec::{Packer, Reader, STREAM_BYTES_MAX, Unpacker, bits_for, packed_bytes, put_streams, put_words};
 
 impl SuperblockMapping {
@@ -19,7 +20,10 @@ impl SuperblockMapping {
         let mut out = Vec::with_capacity(self.saved_state_bytes_max() as usize);
         let unmapped = self.shape.physical_mapping_units_per_drive() as u32;
         let mut packer = Packer::new(&mut out, self.bits_of_map());
-        self.map.iter().for_each(|&place| packer.put(if place == NONE { unmapped } else { place }));
+        for unit in 0..self.shape.exported_mapping_units {
+            let place = self.entry(unit);
+            packer.put(if place == NONE { unmapped } else { place });
+        }
         packer.end();
         put_words(&mut out, [self.sequence]);
         put_words(&mut out, self.superblocks.iter().flat_map(|superblock| [superblock.erases, superblock.sequence]));
@@ -49,7 +53,7 @@ impl SuperblockMapping {
     }
 
     fn packed_map_bytes(&self) -> usize {
-        packed_bytes(self.map.len(), self.bits_of_map())
+        packed_bytes(self.shape.exported_mapping_units as usize, self.bits_of_map())
     }
 
     /// Returns the maximum number of bytes that [`SuperblockMapping::save`] can return.
@@ -111,16 +115,7 @@ impl SuperblockMapping {
                 if left == 0 {
                     return Err(format!("superblock {block} is open and has no row left"));
                 }
-                let mut programmed = self.shape.data_superpages() - left;
-                for row in block * self.shape.superpages_of_superblock_per_die..(block + 1) * self.shape.superpages_of_superblock_per_die {
-                    let Some(parity) = self.shape.parity_die(row) else { break };
-                    let has_begun = |(die, &next): (u32, &u32)| die != parity && next > row % self.shape.superpages_of_superblock_per_die;
-                    match (0..).zip(&next_row).filter(|&(die, next)| has_begun((die, next))).count() as u32 {
-                        0 => {}
-                        all if all + 1 == self.shape.dies => programmed += 1,
-                        begun => drop(self.rows_begun.insert(row, begun)),
-                    }
-                }
+                let programmed = self.shape.data_superpages() - left + parity_written(&self.shape, block, &next_row, &mut self.rows_begun);
                 claim(&mut self.superblocks, block, State::Open, programmed)?;
                 open.push(Open { block, next_row, superpages_left: left });
             }
@@ -164,9 +159,13 @@ impl SuperblockMapping {
 
     /// Reads the packed map, and derives from it the units of all places, the valid bits and the counts.
     fn unpack_map(&mut self, packed: &[u8]) -> Result<(), String> {
-        self.map.fill(NONE);
-        self.units.fill(NONE);
+        (self.origin, self.changes) = (Origin::Empty, Changes::all(self.shape.exported_mapping_units, NONE));
         self.valid.fill(0);
+        for block in 0..self.shape.superblocks {
+            if self.superblocks[block as usize].state != State::Free {
+                self.make_room_for_units(block);
+            }
+        }
         let unmapped = self.shape.physical_mapping_units_per_drive() as u32;
         let mut entries = Unpacker::new(packed, self.bits_of_map());
         for unit in 0..self.shape.exported_mapping_units {
@@ -264,9 +263,6 @@ mod tests {
             loaded.load(&bytes).unwrap();
             loaded.verify().unwrap();
             assert_eq!(loaded.save(), bytes);
-            // The former contents of invalid places are not saved, because nothing reads them.
-            loaded.units.clone_from(&space.units);
-            assert_eq!(loaded, space);
             for space in [&mut loaded, &mut space] {
                 space.overwrite_untimed((0..300).map(|unit| (unit * 5 % 1500, 0)));
             }

@@ -1,18 +1,61 @@
 //! Writes without simulated time: the initial fill, a warm-up, and instantaneous collection.
 
-use super::{NONE, PlacementHandles, State, Stream, Superblock, SuperblockMapping, SuperblockShape};
+use super::changes::Changes;
+use super::open::parity_written;
+use super::origin::{InOrder, Origin, Steady};
+use super::{Open, PlacementHandles, State, Stream, Superblock, SuperblockMapping, SuperblockShape};
 use crate::rng;
-use crate::space::tables::prefetch;
+use crate::space::tables::LargeTable;
 
 /// Number of entries by which prefetching runs ahead.
-const AHEAD: usize = 16;
+pub(super) const AHEAD: usize = 16;
+/// Number of overwrites of each unit from which on most units change.
+const EXPECT_ALL_FROM: f64 = 0.2;
 
 impl SuperblockMapping {
     /// Maps all exported units of the mapping (one page or several, `ssd.superblock.unit`) in order, as the initial fill does.
     pub(super) fn fill(&mut self) {
+        if InOrder::holds_for(&self.shape) {
+            return self.fill_computed();
+        }
         let mut writer = UntimedWriter::new(Stream::Host(0));
         (0..self.shape.exported_mapping_units).for_each(|unit| writer.put(self, unit));
         writer.close(self);
+    }
+
+    /// Puts the drive into the state after the fill. The places of the units are computed later.
+    fn fill_computed(&mut self) {
+        let (shape, in_order) = (self.shape, InOrder::new(&self.die_order));
+        let SuperblockShape { dies, superpages_of_superblock_per_die: rows, exported_mapping_units: units, .. } = shape;
+        // Row of the first superpage of each die that is not written.
+        let until: Vec<u32> = (0..dies).map(|die| shape.row_of_data_superpage(die, in_order.superpages_on(&shape, die))).collect();
+        // The last superpage may be filled only in part.
+        let padding = units.next_multiple_of(shape.mapping_units_per_superpage()) - units;
+        let last_block = in_order.place_of(&shape, units - 1) / shape.mapping_units_per_superblock();
+        while let Some(&block) = self.free.front() {
+            let next_row = |die: u32| shape.data_row(block, die, until[die as usize].saturating_sub(block * rows).min(rows));
+            let next_row: Vec<u32> = (0..dies).map(next_row).collect();
+            let left: u32 = (0..).zip(&next_row).map(|(die, &row)| shape.data_rows(block, die, row)).sum();
+            if left == shape.data_superpages() {
+                break;
+            }
+            self.free.pop_front();
+            self.sequence += 1;
+            let written = shape.data_superpages() - left;
+            self.superblocks[block as usize] = Superblock {
+                state: if left == 0 { State::Sealed } else { State::Open },
+                is_computed: true,
+                valid: written * shape.mapping_units_per_superpage() - if block == last_block { padding } else { 0 },
+                programmed: written + parity_written(&shape, block, &next_row, &mut self.rows_begun),
+                sequence: self.sequence,
+                ..Superblock::free(0)
+            };
+            if left > 0 {
+                let stream = self.number_of(Stream::Host(0));
+                self.open[stream].push(Open { block, next_row, superpages_left: left });
+            }
+        }
+        self.origin = Origin::InOrder(in_order);
     }
 
     /// Moves the valid units of the mapping (one page or several, `ssd.superblock.unit`) out of a victim superblock and erases it,
@@ -51,6 +94,9 @@ impl SuperblockMapping {
         let mut stream = warm_up_stream(seed, member);
         let exported = u64::from(self.shape.exported_mapping_units);
         let writes = (overwrites * exported as f64) as u64;
+        if overwrites > EXPECT_ALL_FROM {
+            self.changes.expect_all();
+        }
         let mut writers = UntimedWriters::new(self.shape.placement_handles);
         for done in 0..writes {
             if done % (1 << 14) == 0 && !go_on(done as f64 / writes as f64) {
@@ -64,74 +110,61 @@ impl SuperblockMapping {
 
     /// Empties the drive: no unit has data, and no superblock was ever opened or erased.
     fn empty(&mut self) {
-        self.map.fill(NONE);
-        self.units.fill(NONE);
-        self.valid.fill(0);
-        self.superblocks.iter_mut().for_each(|superblock| *superblock = Superblock::free(0));
+        (self.origin, self.changes) = (Origin::Empty, Changes::none(self.shape.exported_mapping_units));
+        self.units.iter_mut().for_each(|units| *units = LargeTable::zeroed(0));
+        self.valid = LargeTable::zeroed(self.valid.len());
+        self.superblocks.fill(Superblock::free(0));
         self.free = (0..self.shape.superblocks).collect();
         self.open.iter_mut().for_each(Vec::clear);
         (self.slc_in_use, self.sequence) = (0, 0);
         self.rows_begun.clear();
     }
 
-    /// Puts the drive into the steady state of uniform random writes in one pass (rule 215).
+    /// Puts the drive into the steady state of uniform random writes (rule 215). The places of units are computed later.
     ///
     /// Superblocks get all ages, and each gets as many valid units of the mapping (one page or several, `ssd.superblock.unit`) as its
     /// age would leave. As many superblocks stay free as collection aims to keep free (`ssd.superblock.target`). One more stays free
-    /// for each stream (writes that share open superblocks).
+    /// for each stream (writes that share open superblocks), unless the stream has an open one.
     ///
-    /// `go_on` is called with the share of the work that is done, from 0 to 1. If `go_on` returns false, this function stops and
-    /// returns false.
-    pub(crate) fn make_steady(&mut self, seed: u64, member: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
-        let stream = &mut warm_up_stream(seed, member);
-        let SuperblockShape { superblocks, exported_mapping_units: exported_units, .. } = self.shape;
-        let (sealed, per_block) =
-            (superblocks - self.target_free_superblocks - self.shape.streams(), self.shape.mapping_units_per_superblock());
+    /// Members with different `cycle` stand at different points between two superblocks: their open ones are filled differently far.
+    pub(crate) fn make_steady(&mut self, seed: u64, member: u32, cycle: u32) {
+        let shape = self.shape;
+        let SuperblockShape { superblocks, exported_mapping_units: units, .. } = shape;
+        let sealed = superblocks - self.target_free_superblocks - shape.streams();
         self.empty();
-        let mut order: Vec<u32> = (0..exported_units).collect();
-        let (mut drawn, mut taken) = (0, Vec::new());
-        for (block, valid) in valid_by_age(sealed, self.shape.data_mapping_units_per_superblock(), exported_units).into_iter().enumerate() {
-            if !go_on(block as f64 / f64::from(sealed)) {
-                return false;
-            }
-            let block = self.free.pop_front().expect("all are free");
-            let superblock = &mut self.superblocks[block as usize];
-            // The youngest superblock comes first.
-            (superblock.state, superblock.sequence) = (State::Open, sealed - block);
-            superblock.programmed = self.shape.superpages_per_superblock();
-            // The numbers are drawn first, so that the memory that they lead to can be prefetched.
-            taken.clear();
-            let (mut left, mut places_left) = (valid, self.shape.data_mapping_units_per_superblock());
-            for place in block * per_block..(block + 1) * per_block {
-                if self.shape.is_parity(place) {
-                    continue;
-                }
-                places_left -= 1;
-                if rng::below(stream, u64::from(places_left + 1)) < u64::from(left) {
-                    let at = drawn + valid - left;
-                    taken.push((place, at + rng::below(stream, u64::from(exported_units - at)) as u32));
-                    left -= 1;
-                }
-            }
-            for (at, &(_, other)) in taken.iter().enumerate() {
-                if let Some(&(_, later)) = taken.get(at + AHEAD) {
-                    prefetch(&order, later as usize);
-                }
-                order.swap(drawn as usize + at, other as usize);
-            }
-            let units = &order[drawn as usize..][..taken.len()];
-            for (at, (&unit, &(place, _))) in units.iter().zip(&taken).enumerate() {
-                if let Some(&later) = units.get(at + AHEAD) {
-                    prefetch(&self.map, later as usize);
-                }
-                self.record_program(unit, place);
-            }
-            drawn += taken.len() as u32;
-            self.superblocks[block as usize].state = State::Sealed;
+        let open = self.open_rows(&mut rng::stream(seed, "cycle", u64::from(cycle) << 32));
+        let units_in = |rows: u32| shape.data_mapping_units_per_superblock() / shape.superpages_of_superblock_per_die * rows;
+        let in_open: u32 = open.iter().map(|&(_, rows)| units_in(rows)).sum();
+        let mut valid = valid_by_age(sealed, shape.data_mapping_units_per_superblock(), units - in_open);
+        valid.extend(open.iter().map(|&(_, rows)| units_in(rows)));
+        self.origin = Origin::Steady(Steady::new(&shape, &valid, sealed, seed, member));
+        self.free.drain(..valid.len());
+        for (superblock, &valid) in self.superblocks.iter_mut().zip(&valid) {
+            (superblock.valid, superblock.is_computed) = (valid, true);
         }
-        self.sequence = sealed;
-        assert_eq!(drawn, exported_units, "every exported unit lies somewhere");
-        go_on(1.0)
+        for (block, superblock) in (0..sealed).zip(&mut self.superblocks) {
+            (superblock.state, superblock.programmed) = (State::Sealed, shape.superpages_per_superblock());
+            // The youngest superblock comes first.
+            superblock.sequence = sealed - block;
+        }
+        for (block, &(stream, row)) in (sealed..).zip(&open) {
+            let next_row: Vec<u32> = (0..shape.dies).map(|die| shape.data_row(block, die, row)).collect();
+            let superpages_left = (0..).zip(&next_row).map(|(die, &row)| shape.data_rows(block, die, row)).sum();
+            let superblock = &mut self.superblocks[block as usize];
+            (superblock.state, superblock.programmed, superblock.sequence) = (State::Open, row * shape.dies, block + 1);
+            let stream = self.number_of(stream);
+            self.open[stream].push(Open { block, next_row, superpages_left });
+        }
+        self.sequence = valid.len() as u32;
+    }
+
+    /// Draws how many rows of the open superblocks of host and collection are filled. A stream without filled rows has none.
+    fn open_rows(&self, stream: &mut rng::RandomStream) -> Vec<(Stream, u32)> {
+        let rows = self.shape.superpages_of_superblock_per_die;
+        let drawn = [Stream::Host(0), Stream::Collection(0)].map(|of| (of, rng::below(stream, u64::from(rows)) as u32));
+        // On a tiny drive, open superblocks could hold everything.
+        let fits = u64::from(self.shape.exported_mapping_units) >= 4 * u64::from(self.shape.data_mapping_units_per_superblock());
+        drawn.into_iter().filter(|&(_, rows)| fits && rows > 0).collect()
     }
 }
 
@@ -139,7 +172,7 @@ impl SuperblockMapping {
 ///
 /// The model writes superblocks one after another and overwrites units uniformly. If the age of a superblock is a times that of the oldest,
 /// a share e^(−λa) of its units is still valid.
-fn valid_by_age(superblocks: u32, per_block: u32, exported: u32) -> Vec<u32> {
+pub(super) fn valid_by_age(superblocks: u32, per_block: u32, exported: u32) -> Vec<u32> {
     let left = |lambda: f64, block: u32| f64::from(per_block) * libm::exp(-lambda * (f64::from(block) + 0.5) / f64::from(superblocks));
     let all = |lambda: f64| (0..superblocks).map(|block| left(lambda, block)).sum::<f64>();
     let (mut low, mut high) = (0.0, 1000.0);
@@ -159,7 +192,7 @@ fn valid_by_age(superblocks: u32, per_block: u32, exported: u32) -> Vec<u32> {
 /// Writes units of a stream without simulated time, superpage by superpage. It takes the dies in turn and changes the channel each time,
 /// like timed writes that find idle dies.
 #[derive(Debug, Clone, PartialEq)]
-struct UntimedWriter {
+pub(super) struct UntimedWriter {
     stream: Stream,
     first: u32,
     filled: u32,
@@ -170,11 +203,11 @@ struct UntimedWriter {
 }
 
 impl UntimedWriter {
-    fn new(stream: Stream) -> Self {
+    pub(super) fn new(stream: Stream) -> Self {
         Self { stream, first: 0, filled: 0, next_die: 0, parity_superpages: 0 }
     }
 
-    fn put(&mut self, space: &mut SuperblockMapping, unit: u32) {
+    pub(super) fn put(&mut self, space: &mut SuperblockMapping, unit: u32) {
         if self.filled == 0 {
             self.begin(space);
         }
@@ -196,7 +229,7 @@ impl UntimedWriter {
     }
 
     /// Closes the open superpage. Places that received no unit stay empty.
-    fn close(&mut self, space: &mut SuperblockMapping) {
+    pub(super) fn close(&mut self, space: &mut SuperblockMapping) {
         if self.filled > 0 {
             space.superpage_programmed(self.first);
             if let Some(parity) = space.superpage_began(self.first) {
@@ -230,7 +263,7 @@ impl UntimedWriters {
             self.host[usize::from(handle)].stream = space.stream_of_host(handle, 0);
         }
         if let Some(place) = space.physical_slot_of_mapping_unit(unit) {
-            space.invalidate(place);
+            space.invalidate(unit, place);
         }
         self.host[usize::from(handle)].put(space, unit);
     }
@@ -246,7 +279,7 @@ impl UntimedWriters {
         for place in victim * places..(victim + 1) * places {
             if space.is_valid(place) {
                 let unit = space.unit_at(place);
-                space.invalidate(place);
+                space.invalidate(unit, place);
                 writer.put(space, unit);
                 units += 1;
             }

@@ -36,7 +36,7 @@ impl SuperpageContext<'_> {
         let (front, media, buffer) = (&mut *self.front, &*self.media, &self.own.buffer);
         let (params, work_times) = (&self.own.params, &self.parts.work_times);
         let units: Vec<u32> = if front.commands[id].fua {
-            units_of(&front.commands[id].ops, params.pages_per_mapping_unit).map(|(unit, _)| media.map[unit as usize]).collect()
+            units_of(&front.commands[id].ops, params.pages_per_mapping_unit).map(|(unit, _)| media.entry(unit)).collect()
         } else {
             Vec::new()
         };
@@ -58,7 +58,7 @@ impl SuperpageContext<'_> {
 
     /// Admits a unit to the write buffer. Returns true if there was room, or if the unit replaces an older version.
     fn admit_unit(&mut self, now: TimeNs, unit: u32, handle: u8, is_partial: bool) -> bool {
-        let place = self.media.map[unit as usize];
+        let place = self.media.entry(unit);
         let held_by = self.own.buffer.superpage_at(place);
         if held_by.is_some_and(|superpage| superpage.stage != SuperpageStage::Programming) {
             self.front.counters.units_overwritten_in_buffer += 1;
@@ -69,13 +69,13 @@ impl SuperpageContext<'_> {
         }
         let on_flash = place != NONE && held_by.is_none();
         if on_flash {
-            self.media.invalidate(place);
+            self.media.invalidate(unit, place);
         }
         let id = match self.own.buffer.filling(handle) {
             Some(id) => id,
             None => self.open_superpage(now, handle),
         };
-        self.media.map[unit as usize] = self.own.buffer.slot(id, self.own.buffer[id].units.len());
+        self.media.set_entry(unit, self.own.buffer.slot(id, self.own.buffer[id].units.len()));
         let superpage = &mut self.own.buffer[id];
         superpage.units.push(unit);
         let is_full = superpage.units.len() == self.media.superpage_units(superpage.stream) as usize;
@@ -287,7 +287,7 @@ impl SuperpageContext<'_> {
             self.parts.drive_counters.host_units_programmed_slc += if stream == Stream::Slc { units.len() as u64 } else { 0 };
             for (at, &unit) in units.iter().enumerate() {
                 self.media.prefetch_map(units[(at + AHEAD).min(units.len() - 1)]);
-                if self.media.map[unit as usize] == self.own.buffer.slot(id, at) {
+                if self.media.entry(unit) == self.own.buffer.slot(id, at) {
                     self.media.record_program(unit, first + at as u32);
                 }
             }
@@ -299,8 +299,8 @@ impl SuperpageContext<'_> {
             self.parts.counters.gc_pages_moved += pages_moved;
             for (at, (&unit, &source)) in units.iter().zip(&sources).enumerate() {
                 self.media.prefetch_map(units[(at + AHEAD).min(units.len() - 1)]);
-                if self.media.map[unit as usize] == source {
-                    self.media.invalidate(source);
+                if self.media.entry(unit) == source {
+                    self.media.invalidate(unit, source);
                     self.media.record_program(unit, first + at as u32);
                 }
             }

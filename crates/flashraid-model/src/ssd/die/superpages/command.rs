@@ -37,7 +37,7 @@ impl SuperpageContext<'_> {
                 other_ns: now - command.started,
                 before: WorkSnapshot::default(),
             };
-            let place = self.media.map[(op.logical_page / self.own.params.pages_per_mapping_unit) as usize];
+            let place = self.media.entry(op.logical_page / self.own.params.pages_per_mapping_unit);
             if place & BUFFERED == 0 {
                 self.enqueue_read(now, place, Reader::Host(waiter));
             } else {
@@ -68,10 +68,11 @@ impl SuperpageContext<'_> {
                 self.parts.drive_counters.trimmed_pages_ignored += pages.len() as u64;
                 continue;
             }
-            let place = std::mem::replace(&mut self.media.map[unit as usize], NONE);
+            let place = self.media.entry(unit);
             if place & BUFFERED == 0 {
-                self.media.invalidate(place);
+                self.media.invalidate(unit, place);
             }
+            self.media.set_entry(unit, NONE);
         }
         self.front.commands[id].ops = ops;
         self.front.command_ends(id, now, self.out);

@@ -232,8 +232,8 @@ pub(super) struct Drive {
 }
 
 impl Drive {
-    /// A drive after its fill, and after its warm-up if there is one.
-    pub(super) fn new(ssd: &SsdParams, seed: u64, member: usize, warm_up: Option<WarmUp>) -> Self {
+    /// A drive after its fill, and after its warm-up if there is one. In the steady state, `cycle` selects the point of its cycle.
+    pub(super) fn new(ssd: &SsdParams, seed: u64, member: usize, warm_up: Option<WarmUp>, cycle: u32) -> Self {
         let own = ssd.superblock.clone().expect("a drive with superblocks");
         let g = ssd.geometry;
         let superblocks = g.blocks_per_plane as usize;
@@ -301,7 +301,7 @@ impl Drive {
         drive.written = vec![None; (drive.per_block() * g.blocks_per_plane) as usize];
         drive.room = 2 * u64::from(g.dies) * u64::from(drive.per_superpage());
         if let Some(WarmUp { pattern: WarmUpPattern::SteadyStateWithoutWrites, .. }) = warm_up {
-            drive.is_steady(seed);
+            drive.is_steady(seed, cycle);
             return drive;
         }
         if !drive.own.starts_empty {

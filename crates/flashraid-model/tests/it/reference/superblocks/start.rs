@@ -5,43 +5,52 @@ use flashraid_model::rng;
 use super::{Block, Drive, Where};
 
 impl Drive {
-    pub(super) fn is_steady(&mut self, seed: u64) {
-        let mut stream = rng::stream(seed, "warm-up", (self.member as u64) << 32);
-        let (per_block, exported) = (self.per_block(), self.units.len() as u32);
+    pub(super) fn is_steady(&mut self, seed: u64, cycle: u32) {
+        let (per_block, data_per_block, exported) = (self.per_block(), self.data_per_block(), self.units.len() as u32);
         let streams = self.own.placement_handles.count
             + if self.own.placement_handles.collection_separates_handles { self.own.placement_handles.count } else { 1 };
         let streams = streams + u32::from(self.own.slc.is_some());
         let sealed = self.blocks.len() as u32 - self.own.collection.target_free_superblocks - streams;
+        // Rows of the open superblocks of host and collection.
+        let mut drawn = rng::stream(seed, "cycle", u64::from(cycle) << 32);
+        let mut rows = [(); 2].map(|()| rng::below(&mut drawn, u64::from(self.rows())) as u32);
+        if exported < 4 * data_per_block {
+            rows = [0, 0];
+        }
+        let in_row = data_per_block / self.rows();
+        let in_sealed = exported - (rows[0] + rows[1]) * in_row;
         let left = |lambda: f64| -> Vec<f64> {
-            (0..sealed).map(|age| f64::from(self.data_per_block()) * (-lambda * (f64::from(age) + 0.5) / f64::from(sealed)).exp()).collect()
+            (0..sealed).map(|age| f64::from(data_per_block) * (-lambda * (f64::from(age) + 0.5) / f64::from(sealed)).exp()).collect()
         };
         let (mut low, mut high) = (0.0, 1000.0);
         for _ in 0..64 {
             let middle = (low + high) / 2.0;
-            if left(middle).iter().sum::<f64>() > f64::from(exported) { low = middle } else { high = middle }
+            if left(middle).iter().sum::<f64>() > f64::from(in_sealed) { low = middle } else { high = middle }
         }
         let left = left(high);
         let until = |block: u32| match block + 1 == sealed {
-            true => exported,
+            true => in_sealed,
             false => (left[..=block as usize].iter().sum::<f64>() + 0.5) as u32,
         };
-        let mut units: Vec<u32> = (0..exported).collect();
+        let key = |index: u32| rng::derive_seed(seed, "steady", ((self.member as u64) << 32) + u64::from(index));
+        // The unit of each rank.
+        let mut units = vec![0; exported as usize];
+        for (unit, rank) in (0..).zip(shuffled(key(0), exported)) {
+            units[rank as usize] = unit;
+        }
+        let keys: Vec<u64> = (0..sealed).map(|block| key(1 + block)).collect();
+        let mut ranks = units.into_iter();
+        let mut lies = |drive: &mut Self, place: u32| {
+            let unit = ranks.next().expect("a unit for each valid place");
+            drive.units[unit as usize] = Where::Flash(place);
+            drive.written[place as usize] = Some(unit);
+        };
         for block in 0..sealed {
             assert_eq!(self.free.pop_front(), Some(block));
-            let mut valid = until(block) - if block == 0 { 0 } else { until(block - 1) };
+            let valid = until(block) - if block == 0 { 0 } else { until(block - 1) };
             let places: Vec<u32> = (block * per_block..(block + 1) * per_block).filter(|&place| !self.is_parity(place)).collect();
-            for (at, &place) in places.iter().enumerate() {
-                if rng::below(&mut stream, (places.len() - at) as u64) >= u64::from(valid) {
-                    continue;
-                }
-                // What is drawn makes room for the first of those that are left.
-                let drawn = rng::below(&mut stream, units.len() as u64) as usize;
-                let unit = units[drawn];
-                units[drawn] = units[0];
-                units.remove(0);
-                self.units[unit as usize] = Where::Flash(place);
-                self.written[place as usize] = Some(unit);
-                valid -= 1;
+            for &slot in &shuffled(keys[block as usize], data_per_block)[..valid as usize] {
+                lies(self, places[slot as usize]);
             }
             self.programmed[block as usize] = self.per_block() / self.per_superpage();
             self.blocks[block as usize] = Block::Sealed;
@@ -49,6 +58,23 @@ impl Drive {
             self.opened[block as usize] = sealed - block;
         }
         self.openings = sealed;
+        for (stream, rows) in [(0, rows[0]), (self.handle_count(), rows[1])] {
+            if rows == 0 {
+                continue;
+            }
+            let block = self.free.pop_front().expect("a free superblock for each stream");
+            for place in block * per_block..(block + 1) * per_block {
+                if self.row_of(place) < rows && !self.is_parity(place) {
+                    lies(self, place);
+                }
+            }
+            self.openings += 1;
+            (self.blocks[block as usize], self.opened[block as usize]) = (Block::Open, self.openings);
+            self.programmed[block as usize] = rows * self.dies.len() as u32;
+            let left = (0..self.dies.len()).map(|die| self.data_rows(block, die).into_iter().filter(|&row| row >= rows).collect());
+            let left = left.collect();
+            self.open[stream].push((block, left));
+        }
     }
 
     pub(super) fn warm_up(&mut self, overwrites: f64, seed: u64) {
@@ -187,4 +213,30 @@ impl Drive {
             self.free_block(block);
         }
     }
+}
+
+/// The number at each position of the bijection below a bound (rule 215).
+fn shuffled(key: u64, bound: u32) -> Vec<u32> {
+    let columns = (1..).find(|columns| columns * columns >= bound).unwrap();
+    let rows = bound.div_ceil(columns);
+    let drawn = |round: u64, coordinate: u32, bound: u32| {
+        let bits = rng::mix_bits(key ^ (round * (1 << 32) + u64::from(coordinate))) >> 32;
+        (bits * u64::from(bound) / (1 << 32)) as u32
+    };
+    let step = |x: u32| {
+        let (mut row, mut column) = (x / columns, x % columns);
+        row = (row + drawn(0, column, rows)) % rows;
+        column = (column + drawn(1, row, columns)) % columns;
+        row = (row + drawn(2, column, rows)) % rows;
+        column = (column + drawn(3, row, columns)) % columns;
+        row * columns + column
+    };
+    let walk = |x: u32| {
+        let mut x = step(x);
+        while x >= bound {
+            x = step(x);
+        }
+        x
+    };
+    (0..bound).map(walk).collect()
 }

@@ -1,0 +1,180 @@
+//! Contents of a drive at the start, as a function: which unit lies where, before the run has written anything.
+//!
+//! A run changes little of a large drive. Nothing is therefore stored for what lies where it lay at the start.
+
+use super::shuffle::Shuffle;
+use super::{NONE, SuperblockShape};
+use crate::rng;
+
+/// Contents of the drive at the start.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Origin {
+    /// No unit has data.
+    Empty,
+    InOrder(InOrder),
+    Steady(Steady),
+}
+
+impl Origin {
+    /// Returns the place at which a unit lay at the start, or [`NONE`].
+    pub(super) fn place_of(&self, shape: &SuperblockShape, unit: u32) -> u32 {
+        match self {
+            Self::Empty => NONE,
+            Self::InOrder(in_order) => in_order.place_of(shape, unit),
+            Self::Steady(steady) => steady.place_of(shape, unit),
+        }
+    }
+
+    /// Returns the unit that lay at a place at the start; `None` if the place held parity or nothing valid.
+    pub(super) fn unit_at(&self, shape: &SuperblockShape, place: u32) -> Option<u32> {
+        match self {
+            Self::Empty => None,
+            Self::InOrder(in_order) => in_order.unit_at(shape, place),
+            Self::Steady(steady) => steady.unit_at(shape, place),
+        }
+    }
+
+    /// Calls `each` with the units that lay in a superblock at the start, and with their places.
+    pub(super) fn for_each_in(&self, shape: &SuperblockShape, block: u32, mut each: impl FnMut(u32, u32)) {
+        match self {
+            Self::Empty => {}
+            Self::InOrder(in_order) => {
+                let places = shape.mapping_units_per_superblock();
+                for place in block * places..(block + 1) * places {
+                    if let Some(unit) = in_order.unit_at(shape, place) {
+                        each(unit, place);
+                    }
+                }
+            }
+            Self::Steady(steady) => {
+                let (from, to) = steady.ranks_of(block);
+                (from..to).for_each(|rank| each(steady.units.invert(steady.key, rank), steady.place_of_rank(shape, block, rank)));
+            }
+        }
+    }
+}
+
+/// The fill: units in order, superpage by superpage over the dies in turn (rule 215).
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct InOrder {
+    /// Dies in the order of their turns, and the turn of each die.
+    order: Vec<u32>,
+    turns: Vec<u32>,
+}
+
+impl InOrder {
+    pub(super) fn new(order: &[u32]) -> Self {
+        let mut turns = vec![0; order.len()];
+        (0..).zip(order).for_each(|(turn, &die)| turns[die as usize] = turn);
+        Self { order: order.to_vec(), turns }
+    }
+
+    /// Returns true if the formulas hold for a shape. They need a row without the parity of each die in each superblock.
+    pub(super) fn holds_for(shape: &SuperblockShape) -> bool {
+        !shape.has_parity_superpages || shape.superpages_of_superblock_per_die > 1
+    }
+
+    /// Returns the number of superpages that the fill writes to a die.
+    pub(super) fn superpages_on(&self, shape: &SuperblockShape, die: u32) -> u32 {
+        let all = shape.exported_mapping_units.div_ceil(shape.mapping_units_per_superpage());
+        all / shape.dies + u32::from(self.turns[die as usize] < all % shape.dies)
+    }
+
+    pub(super) fn place_of(&self, shape: &SuperblockShape, unit: u32) -> u32 {
+        let units = shape.mapping_units_per_superpage();
+        let superpage = unit / units;
+        let die = self.order[(superpage % shape.dies) as usize];
+        (shape.row_of_data_superpage(die, superpage / shape.dies) * shape.dies + die) * units + unit % units
+    }
+
+    fn unit_at(&self, shape: &SuperblockShape, place: u32) -> Option<u32> {
+        let units = shape.mapping_units_per_superpage();
+        let (row, die) = (place / units / shape.dies, place / units % shape.dies);
+        let round = shape.data_superpages_before(die, row)?;
+        let unit = u64::from(round * shape.dies + self.turns[die as usize]) * u64::from(units) + u64::from(place % units);
+        (unit < u64::from(shape.exported_mapping_units)).then_some(unit as u32)
+    }
+}
+
+/// The steady state of uniform random writes (rule 215).
+///
+/// ```text
+///  unit ◀─Shuffle─▶ rank ◀─sums of valid units─▶ superblock, number in it ◀─Shuffle of the superblock─▶ place
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Steady {
+    /// Bijection of units to ranks, and its key.
+    units: Shuffle,
+    key: u64,
+    /// Bijections of the places for data in a sealed superblock, and the key of each superblock.
+    slots: Shuffle,
+    keys: Vec<u64>,
+    /// Least rank in each superblock, and at last the number of units.
+    first_ranks: Vec<u32>,
+    /// Superblock of every rank that is a multiple of a power of two.
+    guide: Vec<u32>,
+    guide_bits: u32,
+}
+
+impl Steady {
+    /// Returns the state of a member whose superblocks have so many valid units. The first `sealed` superblocks are sealed. Valid units are
+    /// drawn from all their places. Other superblocks are filled row by row.
+    pub(super) fn new(shape: &SuperblockShape, valid: &[u32], sealed: u32, seed: u64, member: u32) -> Self {
+        let key = |index: u32| rng::derive_seed(seed, "steady", (u64::from(member) << 32) + u64::from(index));
+        let mut sum = 0;
+        let until = valid.iter().map(|valid| {
+            sum += valid;
+            sum
+        });
+        let first_ranks: Vec<u32> = std::iter::once(0).chain(until).collect();
+        assert_eq!(sum, shape.exported_mapping_units, "every exported unit lies somewhere");
+        let guide_bits = (sum / (4 * valid.len() as u32 + 1)).max(1).ilog2();
+        let mut block = 0;
+        let guide = (0..=(sum - 1) >> guide_bits).map(|at| {
+            while first_ranks[block as usize + 1] <= at << guide_bits {
+                block += 1;
+            }
+            block
+        });
+        Self {
+            units: Shuffle::new(sum),
+            key: key(0),
+            slots: Shuffle::new(shape.data_mapping_units_per_superblock()),
+            keys: (1..=sealed).map(key).collect(),
+            guide: guide.collect(),
+            guide_bits,
+            first_ranks,
+        }
+    }
+
+    /// Returns the ranks in a superblock, the upper end excluded.
+    fn ranks_of(&self, block: u32) -> (u32, u32) {
+        match self.first_ranks.get(block as usize..block as usize + 2) {
+            Some(&[from, to]) => (from, to),
+            _ => (0, 0),
+        }
+    }
+
+    fn place_of_rank(&self, shape: &SuperblockShape, block: u32, rank: u32) -> u32 {
+        let number = rank - self.first_ranks[block as usize];
+        let slot = self.keys.get(block as usize).map_or(number, |&key| self.slots.apply(key, number));
+        shape.place_of_data_slot(block, slot)
+    }
+
+    fn place_of(&self, shape: &SuperblockShape, unit: u32) -> u32 {
+        let rank = self.units.apply(self.key, unit);
+        let mut block = self.guide[(rank >> self.guide_bits) as usize];
+        while self.first_ranks[block as usize + 1] <= rank {
+            block += 1;
+        }
+        self.place_of_rank(shape, block, rank)
+    }
+
+    fn unit_at(&self, shape: &SuperblockShape, place: u32) -> Option<u32> {
+        let block = place / shape.mapping_units_per_superblock();
+        let slot = shape.data_slot(place)?;
+        let number = self.keys.get(block as usize).map_or(slot, |&key| self.slots.invert(key, slot));
+        let (from, to) = self.ranks_of(block);
+        (number < to - from).then(|| self.units.invert(self.key, from + number))
+    }
+}
