@@ -54,7 +54,7 @@ fn expect_no_verdict_on_points_without_collection(document: &Value) -> usize {
 fn a_scheme_that_puts_collection_off_past_the_end_does_not_win() {
     let place = Place::new();
     place.write("drives.toml", DRIVES);
-    let document = place.run_json(&[&["compare", "drives.toml", "--json"][..], &SCHEMES].concat());
+    let document = place.run_json(&[&["compare", "drives.toml", "--json", "--exactly"][..], &SCHEMES].concat());
     assert!(expect_no_verdict_on_points_without_collection(&document) >= 1);
     let owed = |index: usize| document["points"][index]["report"]["owed"]["credit_pages"].as_u64().unwrap();
     let amplification = |index: usize, name: &str| document["points"][index]["report"]["flash"][name].as_f64().unwrap();
@@ -80,7 +80,7 @@ fn the_real_trace_makes_no_winner_of_what_does_not_collect() {
     place.write("drives.toml", DRIVES.split("[workload]").next().unwrap());
     let path = format!("workload={{ kind = \"trace\", path = \"{}\", address_fit = \"wrap\", requests = 20000 }}", trace.display());
     let arguments =
-        [&["compare", "drives.toml", "--json", "--set", &path, "--vary", "ssd.gc.preemption=none,suspend"][..], &SCHEMES].concat();
+        [&["compare", "drives.toml", "--json", "--exactly", "--set", &path, "--vary", "ssd.gc.preemption=none,suspend"][..], &SCHEMES].concat();
     let document = place.run_json(&arguments);
     expect_no_verdict_on_points_without_collection(&document);
 }

@@ -21,7 +21,8 @@ const PRICES: [(&str, &str); 2] = [("/flash/write_amplification", "write amplifi
 
 impl Grid {
     /// Returns a sentence for each workload: which remedy wins in mean and tail, and how the others do. If each workload has only one
-    /// point, nothing is a remedy, and a single sentence puts the points beside each other.
+    /// point, nothing is a remedy, and a single sentence puts the points beside each other. Nothing is concluded of remedies for an idle
+    /// array.
     pub fn conclusions(&self) -> Vec<String> {
         let workloads = self.workloads();
         // All workloads have the same combinations of remedies.
@@ -34,7 +35,8 @@ impl Grid {
             let text = Contest::of(self, workload)?.sentence();
             Some(if several { format!("{}: {text}.", workload.name) } else { format!("{text}.") })
         };
-        workloads.iter().map(sentence).collect::<Option<Vec<String>>>().unwrap_or_default()
+        let busy = workloads.iter().filter(|workload| self.idle_under(workload).is_none());
+        busy.map(sentence).collect::<Option<Vec<String>>>().unwrap_or_default()
     }
 }
 

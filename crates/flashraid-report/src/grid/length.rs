@@ -20,12 +20,14 @@ pub enum Until {
 pub(super) const MARGIN: f64 = 1.1;
 
 impl Grid {
-    /// Returns by which factor the runs have to be longer, or `None` if longer runs of at most `times_max` would not help. Without a
-    /// judged baseline, the other points of its workload cannot be compared, so that they do not count.
+    /// Returns by which factor the runs should be longer, or `None` if longer runs of at most `times_max` would not help. The factor has a
+    /// margin, and may exceed `times_max` by it.
+    ///
+    /// Without a judged baseline, the other points of its workload cannot be compared, so that they do not count.
     pub fn times_needed(&self, until: Until, times_max: f64) -> Option<f64> {
         let mut times: f64 = 1.0;
         for workload in self.workloads() {
-            let reachable = |point: usize| self.times_needed_by(point, until).filter(|times| times * MARGIN <= times_max);
+            let reachable = |point: usize| self.times_needed_by(point, until).filter(|times| *times <= times_max);
             let Some(baseline) = workload.points.first().and_then(|point| reachable(self.baselines[*point])) else { continue };
             let others: Vec<f64> =
                 workload.points.iter().filter(|point| self.baselines[**point] != **point).filter_map(|point| reachable(*point)).collect();

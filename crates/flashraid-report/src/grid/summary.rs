@@ -326,25 +326,29 @@ impl Grid {
         let workloads = self.workloads();
         let several = workloads.len() > 1;
         let line = |workload: &super::Workload| {
-            let real = workload.points.iter().find(|point| !self.points[**point].is_yardstick())?;
-            let report = self.points[*real].reports.first()?;
-            let members = report["over_time"]["members"].as_array()?;
-            let shares_of = |member: &Value| member["utilisation"].as_array()?.iter().map(Value::as_f64).collect::<Option<Vec<f64>>>();
-            let shares: Vec<Vec<f64>> = members.iter().filter_map(shares_of).filter(|shares| !shares.is_empty()).collect();
-            let busy = shares.iter().map(|shares| shares.iter().sum::<f64>() / shares.len() as f64).reduce(f64::max)?;
-            let interval_ms = report["over_time"]["interval_ms"].as_f64()?;
-            let busiest_second = shares.iter().filter_map(|shares| busy_share_of_busiest_second(shares, interval_ms)).reduce(f64::max)?;
-            let share = |of: &str| {
-                let parts = report["time_us"][of].as_object()?;
-                let total: f64 = parts.values().filter_map(Value::as_f64).sum();
-                Some(parts.get("collection")?.as_f64()? / total.max(f64::MIN_POSITIVE))
-            };
-            let collection = ["all", "slowest_1_percent"].iter().filter_map(|of| share(of)).fold(0.0, f64::max);
-            let idle = LoadRiseUntilGcMatters::from_busy_fractions(busy, busiest_second, collection)
-                .filter(|_| report["verdict"]["load"] == "stable")?;
+            let idle = self.idle_under(workload)?;
             Some(if several { format!("{}: {idle}", workload.name) } else { idle.to_string() })
         };
         workloads.iter().filter_map(line).collect()
+    }
+
+    /// Returns how little the array has to do under a workload, if it is idle.
+    pub(super) fn idle_under(&self, workload: &super::Workload) -> Option<LoadRiseUntilGcMatters> {
+        let real = workload.points.iter().find(|point| !self.points[**point].is_yardstick())?;
+        let report = self.points[*real].reports.first()?;
+        let members = report["over_time"]["members"].as_array()?;
+        let shares_of = |member: &Value| member["utilisation"].as_array()?.iter().map(Value::as_f64).collect::<Option<Vec<f64>>>();
+        let shares: Vec<Vec<f64>> = members.iter().filter_map(shares_of).filter(|shares| !shares.is_empty()).collect();
+        let busy = shares.iter().map(|shares| shares.iter().sum::<f64>() / shares.len() as f64).reduce(f64::max)?;
+        let interval_ms = report["over_time"]["interval_ms"].as_f64()?;
+        let busiest_second = shares.iter().filter_map(|shares| busy_share_of_busiest_second(shares, interval_ms)).reduce(f64::max)?;
+        let share = |of: &str| {
+            let parts = report["time_us"][of].as_object()?;
+            let total: f64 = parts.values().filter_map(Value::as_f64).sum();
+            Some(parts.get("collection")?.as_f64()? / total.max(f64::MIN_POSITIVE))
+        };
+        let collection = ["all", "slowest_1_percent"].iter().filter_map(|of| share(of)).fold(0.0, f64::max);
+        LoadRiseUntilGcMatters::from_busy_fractions(busy, busiest_second, collection).filter(|_| report["verdict"]["load"] == "stable")
     }
 
     /// Warnings of the reports and remarks on their workloads, each once; a warning names its points unless it is about all of them.

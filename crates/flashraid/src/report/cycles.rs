@@ -133,12 +133,17 @@ impl Cycles {
         let by_cycles = match shortfall {
             Shortfall::Credit(_) => requests,
             Shortfall::FewCycles(counts) if counts.least >= 1.0 => requests * CYCLES_MIN / counts.least,
-            Shortfall::FewCycles(_) => {
+            Shortfall::FewCycles(counts) => {
                 let outlook = |member: &usize| inputs.collection_outlook_by_member.get(*member).copied();
                 let outlooks: Vec<CollectionOutlook> = members.iter().filter_map(outlook).collect();
-                let most = |of: fn(&CollectionOutlook) -> u64| outlooks.iter().map(of).max().unwrap_or(0) as f64;
-                let until = most(|outlook| outlook.pages_until_collection);
-                let between = most(|outlook| outlook.pages_between_collections);
+                // The first member that must collect begins a cycle for others, too.
+                let decisive = |of: fn(&CollectionOutlook) -> u64| {
+                    let pages = outlooks.iter().map(of);
+                    let pages = if counts.kind == CycleKind::CoordinatedCycles { pages.min() } else { pages.max() };
+                    pages.unwrap_or(0) as f64
+                };
+                let until = decisive(|outlook| outlook.pages_until_collection);
+                let between = decisive(|outlook| outlook.pages_between_collections);
                 requests * (1.0 + (until + CYCLES_MIN * between) / pages_of_member)
             }
         };
