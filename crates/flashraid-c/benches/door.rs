@@ -3,6 +3,7 @@
 //! Each case is measured in one process, by turns, and the shortest of several turns counts. The bench fails where the library takes more
 //! than twice as long.
 
+#![expect(unsafe_code, reason = "the functions are those that C calls")]
 #![expect(clippy::print_stdout, reason = "the bench prints its figures")]
 
 use std::collections::VecDeque;

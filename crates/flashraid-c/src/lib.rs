@@ -3,6 +3,7 @@
 //! A device is a number, not a pointer, so that one that was closed or never opened is refused instead of used. Every function can be
 //! called from any thread. Calls of one device wait for each other. There are no callbacks and no threads, and a panic ends at the
 //! border.
+#![allow(unsafe_code)] // Pointers come from C.
 #![allow(non_camel_case_types)]
 
 mod devices;

@@ -1,5 +1,7 @@
 //! Standard output, and files that are written completely or not at all.
 
+#![cfg_attr(unix, expect(unsafe_code, reason = "a signal is ignored"))]
+
 use std::io::{self, BufWriter, Write};
 
 pub use flashraid_report::files::{discard_unfinished_files, try_discard_unfinished_files, write};

@@ -4,6 +4,8 @@
 //! Before a simulation begins, its memory is estimated, and refused if the machine has less ([`crate::machine`]). This module handles the
 //! cases that the estimate misses.
 
+#![expect(unsafe_code, reason = "an allocator is unsafe by its nature")]
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::io::Write;

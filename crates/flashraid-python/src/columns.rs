@@ -1,6 +1,8 @@
 //! The caller's own requests, given as columns. These may be an object with the Arrow PyCapsule interface, or a mapping of columns, buffers
 //! (NumPy) and lists. They are read once, before the run.
 
+#![expect(unsafe_code, reason = "columns come through the C interface of Arrow")]
+
 use std::ffi::CStr;
 use std::sync::Arc;
 

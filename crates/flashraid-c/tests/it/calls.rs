@@ -1,5 +1,7 @@
 //! Calls as C programs make them, wrong ones included: each gives a code and a message, and no one crashes.
 
+#![expect(unsafe_code, reason = "the functions are those that C calls")]
+
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char};
 use std::ptr;

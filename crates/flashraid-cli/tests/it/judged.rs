@@ -80,7 +80,8 @@ fn the_real_trace_makes_no_winner_of_what_does_not_collect() {
     place.write("drives.toml", DRIVES.split("[workload]").next().unwrap());
     let path = format!("workload={{ kind = \"trace\", path = \"{}\", address_fit = \"wrap\", requests = 20000 }}", trace.display());
     let arguments =
-        [&["compare", "drives.toml", "--json", "--exactly", "--set", &path, "--vary", "ssd.gc.preemption=none,suspend"][..], &SCHEMES].concat();
+        [&["compare", "drives.toml", "--json", "--exactly", "--set", &path, "--vary", "ssd.gc.preemption=none,suspend"][..], &SCHEMES]
+            .concat();
     let document = place.run_json(&arguments);
     expect_no_verdict_on_points_without_collection(&document);
 }

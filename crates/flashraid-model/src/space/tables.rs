@@ -1,5 +1,7 @@
 //! Large flat tables that use huge pages of the operating system where possible, and prefetching of their entries.
 
+#![expect(unsafe_code, reason = "memory of huge pages is allocated by the layout")]
+
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;

@@ -1,7 +1,7 @@
 //! Configurations of the benchmarks. They give each key, so that no preset and no default changes the measured work.
 
 /// Eight SSDs in RAID-0 under large requests, each collecting on its own.
-pub(super) const ARRAY: &str = include_str!("work/array.toml");
+pub(super) const ARRAY: &str = include_str!("array.toml");
 /// Settings with which the controller makes all members collect at once, one victim each.
 pub(super) const COORDINATED: &[(&str, &str)] = &[
     ("coordination.scheme", "\"reactive-inclusive\""),
@@ -13,7 +13,7 @@ pub(super) const COORDINATED: &[(&str, &str)] = &[
     ("coordination.latency", "{ gc_request = \"0s\", participate = \"0s\", force_gc = \"0s\", gc_state = \"0s\", gc_done = \"0s\" }"),
 ];
 /// One SSD under random writes.
-pub(super) const DEVICE: &str = include_str!("work/device.toml");
+pub(super) const DEVICE: &str = include_str!("device.toml");
 /// Settings that let requests interrupt the collection of `DEVICE`.
 pub(super) const SEMI: &[(&str, &str)] = &[
     ("ssd.gc.preemption", "\"semi\""),
@@ -26,10 +26,10 @@ pub(super) const SEMI: &[(&str, &str)] = &[
 /// The settings that send its requests at times of their own.
 pub(super) const AT_TIMES: &[(&str, &str)] = &[("workload.arrivals", "{ process = \"poisson\", mean_gap = \"4000/s\" }")];
 /// Eight SSDs behind a write cache.
-pub(super) const LAWC: &str = include_str!("work/lawc.toml");
+pub(super) const LAWC: &str = include_str!("lawc.toml");
 /// One drive with channels and dynamic allocation.
-pub(super) const NVME: &str = include_str!("work/nvme.toml");
+pub(super) const NVME: &str = include_str!("nvme.toml");
 /// One drive that writes superpages out of a buffer and collects superblocks little by little.
-pub(super) const NVME_FULL: &str = include_str!("work/nvme_full.toml");
+pub(super) const NVME_FULL: &str = include_str!("nvme_full.toml");
 /// A small array, which the study simulates with different members and schemes.
-pub(super) const STUDY: &str = include_str!("work/study.toml");
+pub(super) const STUDY: &str = include_str!("study.toml");
