@@ -150,3 +150,32 @@ fn commands_on_drives_stop_at_the_first_signal() {
     assert_eq!(after, before);
     assert_eq!(place.path("device.toml").exists(), place.path("device.html").exists());
 }
+
+/// A comparison of drives of today ends soon after a signal at any moment, and says what is kept. With `FLASHRAID_LONG`, at twenty moments.
+#[test]
+fn a_comparison_of_drives_of_today_stops_at_any_moment() {
+    let moments = if std::env::var_os("FLASHRAID_LONG").is_some() { 20 } else { 3 };
+    let place = Place::new();
+    let today = "array = { level = \"raid5\", members = 8 }\nssd.preset = \"nvme-tlc-read\"\nworkload.requests = 900000000\n";
+    place.write("today.toml", today);
+    let compare = ["compare", "today.toml"];
+    let mut longest = Duration::ZERO;
+    for moment in 0..moments {
+        let out = format!("grid-{moment}");
+        let more = ["--vary", "coordination.scheme=local,reactive-inclusive,ideal", "--out", &out];
+        let mut child = place.command(&[&compare[..], &more].concat()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        sleep(Duration::from_millis(20 + (moment * 7919) % 1500));
+        let begin = Instant::now();
+        signal(&child, "INT");
+        let status = ends_soon(&mut child);
+        longest = longest.max(begin.elapsed());
+        let stderr = std::io::read_to_string(child.stderr.take().unwrap()).unwrap();
+        // Before the handler is installed, the signal ends the program by itself.
+        assert!(status == Some(130) || status == Some(-1), "moment {moment}: {status:?} {stderr}");
+        assert!(
+            status == Some(-1) || stderr.contains("finished simulations are in") || stderr.contains("stopped"),
+            "moment {moment}: {stderr}"
+        );
+    }
+    eprintln!("{longest:?} at most");
+}
