@@ -125,7 +125,7 @@ impl Changes {
 fn home(slots: usize, unit: u32) -> usize {
     let group_bits = slots.trailing_zeros() - GROUP_BITS;
     let group = (unit >> GROUP_BITS).wrapping_mul(0x9e37_79b1) >> (32 - group_bits);
-    (group << GROUP_BITS | unit % (1 << GROUP_BITS)) as usize
+    ((group << GROUP_BITS) | (unit % (1 << GROUP_BITS))) as usize
 }
 
 /// Returns the slot of a unit, or the free slot for it.

@@ -58,7 +58,7 @@ impl Shuffle {
 /// Returns a number below `bound` for a coordinate in one round.
 fn shift(key: u64, round: u64, coordinate: u32, bound: u32) -> u32 {
     let drawn = rng::mix_bits(key ^ (round << 32 | u64::from(coordinate))) >> 32;
-    (drawn * u64::from(bound) >> 32) as u32
+    ((drawn * u64::from(bound)) >> 32) as u32
 }
 
 /// Returns `a + b` modulo `bound`. `a` is less than the bound, and `b` at most the bound.
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn large_bounds_have_inverses() {
-        for bound in [u32::MAX >> 1, 1 << 31, (1 << 30) + 1, 1_600_000_000] {
+        for bound in [u32::MAX >> 1, 1 << 31, (1 << 30) + 1, 1_600_000_000, (3 << 30) - 1] {
             let shuffle = Shuffle::new(bound);
             let mut random = rng::stream(1, "positions", 0);
             for _ in 0..10_000 {
