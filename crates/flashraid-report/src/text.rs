@@ -16,7 +16,7 @@ pub fn too_little_memory(lack: &TooLittleMemory, option: &str) -> String {
     let fewer = if *workers > 1 { format!("{option}, ") } else { String::new() };
     format!(
         "this needs about {needed} of memory, and there is {available} ({limit_name}); \
-         reduce {fewer}array.members or ssd.geometry (dies, planes, blocks, pages)"
+         reduce {fewer}array.members or ssd.geometry (dies, planes, blocks, pages), or raise ssd.scale (drives with superblocks)"
     )
 }
 

@@ -3,6 +3,7 @@
 use crate::config::Scenario;
 use flashraid_model::space::superblocks::SuperblockShape;
 use flashraid_model::ssd::SsdParams;
+use flashraid_workload::{SourceSpec, WorkloadSpec};
 use std::fs;
 use std::path::Path;
 
@@ -56,18 +57,34 @@ pub(crate) fn bytes_of_superblocks(shape: &SuperblockShape) -> u64 {
 
 /// Returns the most memory that the map of a member takes for what the run writes. Its contents at the start take none.
 ///
-/// The result is the greatest number if the length of the run is not known as a number of requests.
+/// The result is the greatest number if the number of requests is not known.
 fn touched_bytes(scenario: &Scenario, shape: &SuperblockShape) -> u64 {
     /// Units that a request writes on all members together, with parity and all that is moved for them.
     const UNITS_PER_REQUEST: u64 = 128;
     /// Bytes for the entry of a unit in the table of changes, where it is emptiest.
     const CHANGE_BYTES: u64 = 26;
-    let Some(requests) = scenario.run_limit.max_requests else { return u64::MAX };
+    let Some(requests) = [scenario.run_limit.max_requests, trace_requests_max(&scenario.workload)].into_iter().flatten().min() else {
+        return u64::MAX;
+    };
     let units = requests.saturating_mul(UNITS_PER_REQUEST) / u64::from(scenario.array.members);
     // Open superblocks, victims and those that the run fills have tables of their own.
     let superblocks = u64::from(shape.open_superblocks_max() + 2) + units / u64::from(shape.data_mapping_units_per_superblock());
     let superblock_bytes = u64::from(shape.mapping_units_per_superblock()) * 33 / 8;
     units.saturating_mul(CHANGE_BYTES).saturating_add(superblocks.saturating_mul(superblock_bytes))
+}
+
+/// Returns the most requests that the traces of a workload can have, by the sizes of their files; `None` for generated requests.
+fn trace_requests_max(workload: &WorkloadSpec) -> Option<u64> {
+    /// Size of a request in a compressed trace. Most need more.
+    const REQUEST_BYTES_MIN: u64 = 2;
+    match &workload.source {
+        SourceSpec::Synthetic(_) => None,
+        SourceSpec::Mix(streams) => streams.iter().map(trace_requests_max).try_fold(0_u64, |sum, stream| Some(sum.saturating_add(stream?))),
+        // A pipe does not tell how much will come.
+        SourceSpec::Trace(trace) => {
+            fs::metadata(&trace.path).ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len() / REQUEST_BYTES_MIN)
+        }
+    }
 }
 
 /// Returns the estimated number of bytes that simulations of `scenarios` need if at most `workers` of them run at a time.

@@ -11,6 +11,7 @@ use super::gc::{GcConfig, IdleTimeBeforeCollection, Preemption};
 use super::resolve::{LONGEST_OPERATION_NS, Resolver, SECTOR_BYTES, link};
 use super::superblock::{self as written, ConcurrentPlaneReads, ControllerCoresConfig, HandleIsolation, SlcShareBase, SuperblockConfig};
 use flashraid_model::flash::{Geometry, Timing};
+use flashraid_model::space::superblocks::MAPPING_UNITS_PER_DRIVE_MAX;
 use flashraid_model::ssd::{
     self, BlockPoolScope, BufferParams, CollectionBlockingScope, ControllerCoresParams, DieChoiceForWrites, GcAlgorithm, GcParams,
     HostRequestKindsThatMayStartGc, MAPPING_UNITS_PER_SUPERPAGE_MAX, OperationSuspensionParams, PlacementHandles, PlaneChoice,
@@ -20,8 +21,8 @@ use flashraid_model::ssd::{
 use flashraid_workload::units::{Duration, Size};
 use serde_json::json;
 
-/// Maximum number of units of the medium. The model's numbers have 31 bits, because another bit says "in the buffer".
-const UNITS_MAX: u64 = (1 << 31) - 1;
+/// Maximum number of units of the medium.
+const UNITS_MAX: u64 = MAPPING_UNITS_PER_DRIVE_MAX as u64;
 
 /// Minimum number of rows that scaling must leave.
 const ROWS_MIN: u32 = 4;

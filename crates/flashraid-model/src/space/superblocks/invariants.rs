@@ -12,7 +12,7 @@ impl SuperblockMapping {
         let mut counted = vec![0; self.superblocks.len()];
         for unit in 0..self.shape.exported_mapping_units {
             let place = self.entry(unit);
-            if place & BUFFERED != 0 {
+            if place >= BUFFERED {
                 continue;
             }
             if !self.is_valid(place) || self.last_unit_at(place) != Some(unit) {

@@ -37,8 +37,10 @@ use warm_up::{AHEAD, UntimedWriters};
 
 /// Entry of a table that stands for no unit and no place.
 pub(crate) const NONE: u32 = u32::MAX;
-/// Bit that is set in a map entry if the unit is in the write buffer.
-pub(crate) const BUFFERED: u32 = 1 << 31;
+/// Least map entry of a unit in the write buffer, or of one without data. All places have smaller numbers.
+pub(crate) const BUFFERED: u32 = 3 << 30;
+/// Maximum number of places in a drive.
+pub const MAPPING_UNITS_PER_DRIVE_MAX: u32 = BUFFERED - 1;
 
 /// A source of written units (one page or several, `ssd.superblock.unit`). Units of different streams lie in different superblocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -302,7 +304,7 @@ impl SuperblockMapping {
     #[inline]
     pub(crate) fn prefetch_place(&self, unit: u32) {
         // Computed contents have no valid bits.
-        if let Some(place) = self.changes.get(unit).filter(|place| place & BUFFERED == 0) {
+        if let Some(place) = self.changes.get(unit).filter(|&place| place < BUFFERED) {
             prefetch(&self.valid, place as usize / 64);
         }
     }
@@ -475,6 +477,6 @@ impl SuperblockMapping {
     /// Returns the place on flash of a logical unit (one page or several, `ssd.superblock.unit`). A place holds one unit, and places are
     /// numbered through the whole drive. `None` means that the unit is unmapped or in the write buffer.
     pub fn physical_slot_of_mapping_unit(&self, unit: u32) -> Option<u32> {
-        Some(self.entry(unit)).filter(|place| place & BUFFERED == 0)
+        Some(self.entry(unit)).filter(|&place| place < BUFFERED)
     }
 }

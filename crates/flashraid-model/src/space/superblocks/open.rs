@@ -1,7 +1,6 @@
 //! Allocation of superpages: the streams of writes, their open superblocks, and the next superpage on a die.
 
 use super::{Open, State, Stream, SuperblockMapping, SuperblockShape};
-use crate::space::tables::LargeTable;
 use std::collections::BTreeMap;
 
 impl SuperblockMapping {
@@ -56,10 +55,6 @@ impl SuperblockMapping {
             (superblock.state, superblock.handle, superblock.is_slc) = (State::Open, handle, stream == Stream::Slc);
             superblock.sequence = self.sequence;
             self.slc_in_use += u32::from(superblock.is_slc);
-            let units = &mut self.units[block as usize];
-            if units.is_empty() {
-                *units = LargeTable::zeroed(self.shape.mapping_units_per_superblock() as usize);
-            }
             list.push(Open::new(&self.shape, block));
             list.len() - 1
         });
@@ -72,6 +67,7 @@ impl SuperblockMapping {
         if open.superpages_left == 0 {
             list.remove(at);
         }
+        self.make_room_for_units(self.superblock_of(first));
         first
     }
 }

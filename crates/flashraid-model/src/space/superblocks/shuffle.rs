@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn large_bounds_have_inverses() {
-        for bound in [u32::MAX >> 1, 1 << 31, (1 << 30) + 1, 1_600_000_000] {
+        for bound in [u32::MAX >> 1, 1 << 31, (1 << 30) + 1, 1_600_000_000, (3 << 30) - 1] {
             let shuffle = Shuffle::new(bound);
             let mut random = rng::stream(1, "positions", 0);
             for _ in 0..10_000 {

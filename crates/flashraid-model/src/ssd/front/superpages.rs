@@ -78,13 +78,13 @@ impl Superpages {
 
     /// Returns the map entry for a unit in a superpage, given its index there.
     pub(crate) fn slot(&self, id: u32, at: usize) -> u32 {
-        BUFFERED | (id * self.units_max + at as u32)
+        BUFFERED + id * self.units_max + at as u32
     }
 
     /// Returns the superpage that a map entry refers to, if it refers to one.
     pub(crate) fn superpage_at(&self, place: u32) -> Option<&Superpage> {
-        let is_buffered = place != NONE && place & BUFFERED != 0;
-        is_buffered.then(|| &self.table[(place & !BUFFERED) / self.units_max])
+        let is_buffered = place != NONE && place >= BUFFERED;
+        is_buffered.then(|| &self.table[(place - BUFFERED) / self.units_max])
     }
 
     /// Begins an empty superpage with this sequence number, and returns its index.

@@ -38,7 +38,7 @@ impl SuperpageContext<'_> {
                 before: WorkSnapshot::default(),
             };
             let place = self.media.entry(op.logical_page / self.own.params.pages_per_mapping_unit);
-            if place & BUFFERED == 0 {
+            if place < BUFFERED {
                 self.enqueue_read(now, place, Reader::Host(waiter));
             } else {
                 self.front.counters.pages_read_from_buffer += u64::from(place != NONE);
@@ -69,7 +69,7 @@ impl SuperpageContext<'_> {
                 continue;
             }
             let place = self.media.entry(unit);
-            if place & BUFFERED == 0 {
+            if place < BUFFERED {
                 self.media.invalidate(unit, place);
             }
             self.media.set_entry(unit, NONE);
