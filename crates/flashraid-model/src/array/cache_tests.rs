@@ -282,7 +282,7 @@ proptest! {
         if level.survives_a_failure() {
             params.failures = (0..members).rev().zip(fails).map(|(member, at_ns)| FailureParams { member, at_ns }).collect();
             params.rebuild = rebuild.map(|(delay_ns, in_flight)| {
-                RebuildParams { start_delay_ns: delay_ns, strip_interval_min_ns: 300, strips_in_flight_max: in_flight, spares: 2, spare_state: InitialSpareState::FilledNotWarmedUp, continues_after_last_request: true }
+                RebuildParams { start_delay_ns: delay_ns, strip_interval_min_ns: 300, strips_in_flight_max: in_flight, spares: 2, spare_state: InitialSpareState::Blank, continues_after_last_request: true }
             });
         }
         let exported = params.layout().exported_pages();

@@ -50,6 +50,7 @@ pub(crate) fn ssd(dies: u32, blocks: u32, reserved: u32) -> SsdParams {
             idle_collection_after_ns: None,
         },
         fill_seals_last_block: true,
+        pools_start_empty: false,
         channel: None,
         link: None,
         front_end: None,

@@ -58,6 +58,7 @@ pub(crate) fn one_plane() -> Case {
         plane_choice: PlaneChoice::MostFreePages,
         gc,
         fill_seals_last_block: true,
+        pools_start_empty: false,
         channel: None,
         link: None,
         front_end: None,

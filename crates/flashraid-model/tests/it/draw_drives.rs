@@ -347,6 +347,7 @@ impl DriveDraw {
             plane_choice: PlaneChoice::MostFreePages,
             gc,
             fill_seals_last_block: true,
+            pools_start_empty: false,
             channel: self.chance(50).then(|| DieToChannelAssignment::consecutive(self.small(1, u64::from(dies)))),
             link: self.chance(60).then(|| HostLinkParams { page_transfer_ns: self.between(1, 300), full_duplex: self.chance(70) }),
             front_end: None,

@@ -129,6 +129,7 @@ impl Draw {
             plane_choice: if self.chance(70) { PlaneChoice::MostFreePages } else { PlaneChoice::Rotate },
             gc: GcParams { blocking_scope: blocking, ..gc },
             fill_seals_last_block,
+            pools_start_empty: false,
             channel,
             link,
             front_end: None,
@@ -396,7 +397,7 @@ impl Draw {
                 strip_interval_min_ns: 1 + self.between(0, (last_ns / 20) >> quicker),
                 strips_in_flight_max: self.between(1, 4) as u32,
                 spares: 1,
-                spare_state: if self.chance(50) { InitialSpareState::WarmedUpByOverwrites } else { InitialSpareState::FilledNotWarmedUp },
+                spare_state: if self.chance(50) { InitialSpareState::WarmedUpByOverwrites } else { InitialSpareState::Blank },
                 continues_after_last_request: self.chance(30),
             });
             let at_ns = self.between(0, (last_ns * 11 / 10) >> earlier);

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use super::array::Level;
 use super::device::{
-    ControllerDiePath, DieChoiceForWrites, Duplex, HalfDuplexLinkBandwidthLimit, HostLinkBandwidth, PlaneChoice, WarmUpPattern, WriteZeroes,
+    ControllerDiePath, DieChoiceForWrites, Duplex, FillBeforeWarmUp, HalfDuplexLinkBandwidthLimit, HostLinkBandwidth, PlaneChoice,
+    WarmUpPattern, WriteZeroes,
 };
 use super::gc::{
     BlockPoolScope, Blocking, GcAlgorithmConfig, HostRequestsThatMayStartGc, IdleTimeBeforeCollection, Preemption, REFERENCE_NO_COPY_BACK,
@@ -299,6 +300,7 @@ impl Resolver<'_> {
             },
             gc,
             fill_seals_last_block: config.ssd.fill_seals_last_block,
+            pools_start_empty: config.ssd.warm_up.start == FillBeforeWarmUp::Fresh,
             channel,
             link,
             front_end: front,

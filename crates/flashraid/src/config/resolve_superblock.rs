@@ -69,7 +69,6 @@ impl Resolver<'_> {
             ("ssd.slc", ssd.slc.is_some()),
             ("ssd.scale", ssd.scale != 1),
             ("ssd.scale_by", ssd.scale_by != ScaledDriveDimension::Space),
-            ("ssd.warm_up.start", ssd.warm_up.start == FillBeforeWarmUp::Fresh),
             ("ssd.warm_up.pattern", ssd.warm_up.pattern == WarmUpPattern::Steady),
         ];
         for (key, _) in keys.into_iter().filter(|(_, is_set)| *is_set) {
@@ -207,6 +206,7 @@ impl Resolver<'_> {
             plane_choice: PlaneChoice::MostFreePages,
             gc,
             fill_seals_last_block: true,
+            pools_start_empty: false,
             channel,
             link,
             front_end: None,

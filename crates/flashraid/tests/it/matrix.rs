@@ -326,7 +326,7 @@ const SETTINGS: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
-        "ssd.warm_up.start = \"fresh\" with ssd.warm_up.pattern = \"steady\"",
+        "ssd.warm_up.pattern = \"steady\" with ssd.warm_up.start = \"fresh\"",
         &[("ssd.warm_up.start", "fresh"), ("ssd.warm_up.pattern", "steady")],
     ),
 ];
