@@ -45,6 +45,7 @@ pub(crate) fn ssd(dies: u32, blocks: u32, reserved: u32) -> SsdParams {
             victim: VictimPolicy::default(),
             separate_open_block: false,
             copy_back: true,
+            cleans_planes_together: false,
             collection_takes_no_time: false,
             preemption: None,
             idle_collection_after_ns: None,

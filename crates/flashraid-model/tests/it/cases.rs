@@ -46,6 +46,7 @@ pub(crate) fn one_plane() -> Case {
         victim: VictimPolicy::default(),
         separate_open_block: false,
         copy_back: true,
+        cleans_planes_together: false,
         collection_takes_no_time: false,
         preemption: None,
         idle_collection_after_ns: None,

@@ -335,6 +335,7 @@ impl DriveDraw {
             victim: VictimPolicy::default(),
             separate_open_block: false,
             copy_back: true,
+            cleans_planes_together: false,
             collection_takes_no_time: self.chance(15),
             preemption: (superblock.suspension.is_some() || self.chance(30)).then_some(preemption),
             idle_collection_after_ns: self.chance(25).then(|| self.between(1, 40_000)),

@@ -97,6 +97,7 @@ impl Draw {
             victim: self.victim(),
             separate_open_block,
             copy_back: self.chance(60),
+            cleans_planes_together: false,
             collection_takes_no_time: self.chance(10),
             preemption: None,
             idle_collection_after_ns: None,

@@ -184,6 +184,7 @@ impl Resolver<'_> {
             victim: self.victim(config),
             separate_open_block: true,
             copy_back: false,
+            cleans_planes_together: false,
             collection_takes_no_time: config.coordination.scheme.collection_takes_no_time(),
             preemption: (config.ssd.gc.preemption != Preemption::None).then_some(ssd::GcPreemption {
                 queue_poll_duration_ns: 0,

@@ -220,6 +220,9 @@ pub struct GcParams {
     /// With [`GcAlgorithm::LikeDiskSimWithoutCopyBack`], the value must be false. That procedure differs, because only
     /// moves to another plane cost the two transfers.
     pub copy_back: bool,
+    /// True if the planes of a die are cleaned together where several of its pools are due (rule 15). Each plane must be a pool, the
+    /// die must be the blocking scope, and there must be copy-back, and neither preemption nor a shared channel.
+    pub cleans_planes_together: bool,
     /// True if collection takes no time but still moves and erases (scheme `ideal`).
     pub collection_takes_no_time: bool,
     /// Interruption of a clean (the collection of one victim block) by host requests; `None` if each clean runs to its end. It has no

@@ -58,6 +58,7 @@ mod work;
 use crate::events::TimeNs;
 use crate::ids::{BlockId, DieId, Lpn};
 use crate::request::OpKind;
+use crate::space::pools::VictimCollectionWork;
 use crate::ssd::collect::pools::Forced;
 use crate::ssd::die::activity::Activity;
 use crate::ssd::job::{Cause, DieExecutionUnitId, FrontWake, NEVER, Origin, Stopwatch, WorkSnapshot};
@@ -134,6 +135,13 @@ enum Phase {
     Paused,
 }
 
+/// A victim that is cleaned together with that of a clean (rule 15).
+#[derive(Debug, Clone, Copy)]
+struct Companion {
+    pool: u32,
+    work: VictimCollectionWork,
+}
+
 /// A clean in progress.
 #[derive(Debug, Clone)]
 struct Clean {
@@ -141,6 +149,8 @@ struct Clean {
     work: Work,
     pool: u32,
     victim: BlockId,
+    /// Victims of other planes that are cleaned at the same time.
+    companions: Vec<Companion>,
     began: TimeNs,
     state: State,
     writes_wait_from: TimeNs,
