@@ -450,6 +450,7 @@ impl Draw {
             stripe_and_member_caches: parts,
             dirty_stripe_cache_capacity_pages: group_pages,
             member_cache_pages: member_pages,
+            member_caches_set_recency_bit_at_store: false,
             destage_start_fill: if self.chance(20) { high } else { high * self.between(0, 1000) as f64 / 1000.0 },
             full_speed_destage_fill_fraction: high,
             destages_in_flight_max: if self.chance(60) { 1 } else { self.between(2, 6) as u32 },
