@@ -378,6 +378,7 @@ impl DriveDraw {
             joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
             request_to_collection_order_delay_ns: if self.chance(50) { 0 } else { self.between(1, 20_000) },
             begins_joint_collection_when_idle: false,
+            repeats_cycle_for_requests_during_it: false,
             all_dies_of_forced_member_collect: true,
             controller_answers_gc_requests: self.chance(85),
             coordinated_members: MemberSet::single(0),

@@ -361,6 +361,7 @@ impl Draw {
             joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
             request_to_collection_order_delay_ns: if self.chance(30) { self.between(1_009, 3_000_000) } else { 0 },
             begins_joint_collection_when_idle: false,
+            repeats_cycle_for_requests_during_it: false,
             all_dies_of_forced_member_collect: true,
             controller_answers_gc_requests: self.chance(90),
             coordinated_members: MemberSet(if self.chance(70) { all } else { u128::from(self.between(0, all as u64)) }),

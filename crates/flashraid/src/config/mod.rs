@@ -55,7 +55,7 @@ pub use array::{ArrayConfig, Level};
 pub use cache::{CacheCapacityUnit, CacheConfig, CommonCacheKeys, RecencyBit};
 pub use coordination::{
     ControllerAnswerToForcedGcRequest, CoordinationConfig, ForceCollectionUntil, GcCoordinatorConfig, JointCollectionRequestTimingConfig,
-    MessageLatencyConfig,
+    MessageLatencyConfig, RequestsDuringCycle,
 };
 pub use device::{
     BlockSummaryPage, ChannelConfig, ControllerDiePath, DieChoiceForWrites, DieNumberingOrder, Duplex, FillBeforeWarmUp, GeometryConfig,
