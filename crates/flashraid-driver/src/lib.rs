@@ -173,9 +173,12 @@ pub struct QueueDepthUse {
 /// Free units of each pool of blocks, by member.
 type FreeSpace = Vec<Vec<u64>>;
 
-/// Returns the free space of each member.
+/// Returns the free space of each member. A blank spare has none in this sense: what it will be filled with is no credit.
 fn free_space(array: &Array) -> FreeSpace {
-    array.members().iter().map(|ssd| ssd.mapping().free_units_by_pool()).collect()
+    let mut free: FreeSpace = array.members().iter().map(|ssd| ssd.mapping().free_units_by_pool()).collect();
+    let blank = free.len() - array.shape().blank_spares as usize;
+    free[blank..].iter_mut().for_each(|pools| pools.fill(0));
+    free
 }
 
 /// State at the end of the measured time.

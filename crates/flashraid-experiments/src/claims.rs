@@ -39,6 +39,12 @@ pub struct Fact {
     /// True if the paper's own load is more than its device can serve. Response times are then compared over its number of requests.
     #[serde(default)]
     pub overload: bool,
+    /// Words in the names of values to which parameters were fitted. These values are shown, and the others are judged.
+    #[serde(default)]
+    pub fitted: Vec<String>,
+    /// True if first seeds give the claim different verdicts. It is then judged with five of them, at least four of which must agree.
+    #[serde(default)]
+    pub edge: bool,
     /// Factors within which values agree if their names contain these words. They follow from the paper's own repeatability.
     #[serde(default)]
     pub within: BTreeMap<String, f64>,
@@ -132,6 +138,30 @@ pub struct Variation {
     /// Statement of the paper that contradicts these settings, which then prove nothing.
     #[serde(default)]
     pub contradicts: String,
+    /// Kind of these settings; none if they examine the reason of a claim.
+    #[serde(skip)]
+    pub reading: Option<Shown>,
+}
+
+/// Another reading of a paper, which is shown beside many of its claims.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reading {
+    /// Keys and values, as those of a variation.
+    set: String,
+    /// Names of the claims, or with `*` the beginnings of their names.
+    claims: Vec<String>,
+    shown: Shown,
+}
+
+/// Claims beside which a reading is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shown {
+    /// Every claim that it names.
+    Always,
+    /// The claims that do not agree.
+    Open,
 }
 
 impl Variation {
@@ -155,11 +185,21 @@ impl Variation {
 impl RootCause {
     /// Returns true if the claim has this cause.
     pub fn covers(&self, id: &str) -> bool {
-        self.claims.iter().any(|name| name.strip_suffix('*').map_or(name == id, |begin| id.starts_with(begin)))
+        names_cover(&self.claims, id)
     }
 }
 
+/// Returns true if a claim is among these names, of which some end with `*`.
+fn names_cover(names: &[String], id: &str) -> bool {
+    names.iter().any(|name| name.strip_suffix('*').map_or(name == id, |begin| id.starts_with(begin)))
+}
+
 impl Fact {
+    /// Returns true if parameters were fitted to one of its values.
+    pub fn is_fitted(&self, name: &str) -> bool {
+        self.fitted.iter().any(|words| name.contains(words.as_str()))
+    }
+
     /// Returns the factor within which one of its values agrees.
     pub fn factor(&self, name: &str) -> f64 {
         self.within.iter().find(|(words, _)| name.contains(words.as_str())).map_or(FACTOR, |(_, factor)| *factor)
@@ -185,7 +225,13 @@ fn float(value: &toml::Value) -> f64 {
 
 /// Returns all claims, in the order of the papers.
 pub fn facts() -> Vec<Fact> {
-    [file().claim, later_file().claim].concat()
+    let File { claim, reading, .. } = file();
+    let mut facts = [claim, later_file().claim].concat();
+    for Reading { set, claims, shown } in reading {
+        let beside = Variation { set, points: Vec::new(), only: Vec::new(), contradicts: String::new(), reading: Some(shown) };
+        facts.iter_mut().filter(|fact| names_cover(&claims, &fact.id)).for_each(|fact| fact.vary.push(beside.clone()));
+    }
+    facts
 }
 
 /// Returns the common causes of differences from the papers that the project began with, the most important first.
@@ -197,6 +243,8 @@ pub fn root_causes() -> Vec<RootCause> {
 #[serde(deny_unknown_fields)]
 struct File {
     claim: Vec<Fact>,
+    #[serde(default)]
+    reading: Vec<Reading>,
     #[serde(default)]
     root_cause: Vec<RootCause>,
 }
@@ -242,6 +290,16 @@ mod tests {
     }
 
     #[test]
+    fn values_that_were_fitted_have_names() {
+        for fact in facts() {
+            for words in &fact.fitted {
+                assert!(fact.numbers().iter().any(|(name, _)| name.contains(words.as_str())), "{}: no value is called {words}", fact.id);
+            }
+            assert!(fact.fitted.is_empty() || fact.numbers().iter().any(|(name, _)| !fact.is_fitted(name)), "{}", fact.id);
+        }
+    }
+
+    #[test]
     fn root_causes_are_of_claims() {
         let facts = facts();
         for cause in root_causes() {
@@ -255,7 +313,8 @@ mod tests {
     #[test]
     fn every_reason_has_runs_beside_it() {
         for fact in facts() {
-            assert_eq!(fact.reason.is_empty(), fact.vary.is_empty(), "{}", fact.id);
+            let examines = |variation: &Variation| variation.reading.is_none();
+            assert_eq!(fact.reason.is_empty(), !fact.vary.iter().any(examines), "{}", fact.id);
         }
     }
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::results::{Used, Values};
 use crate::verdict::{FALSE, Kind, Verdict};
-use crate::{Evidence, Fact, Figure, Results, Role, Variation};
+use crate::{Evidence, Fact, Figure, Results, Role, Shown, Variation};
 
 /// One point of a figure with its measured values.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
@@ -109,22 +109,29 @@ impl Effect {
     /// values.
     fn of(kind: Kind, own: &[Part], varied: &[Part]) -> Effect {
         let again = |part: &Part| varied.iter().find(|varied| varied.name == part.name);
-        if own.iter().all(|part| again(part).unwrap_or(part).holds) {
+        if own.iter().filter(|part| !part.fitted).all(|part| again(part).unwrap_or(part).holds) {
             return Effect::Holds;
         }
-        let distance = |part: &Part| match (part.paper, part.measured) {
-            (Some(paper), Some(measured)) => kind.distance(paper, measured),
-            _ if part.holds => 0.0,
-            _ => FALSE,
-        };
-        let measured = own.iter().filter_map(|part| Some((distance(part), distance(again(part)?))));
-        let (before, after) = measured.fold((0.0, 0.0), |(before, after), (own, varied)| (before + own, after + varied));
+        let (before, after) = distances(kind, own, varied);
         match after {
             after if after < 0.99 * before => Effect::Nearer,
             after if after > 1.01 * before => Effect::Farther,
             _ => Effect::Alike,
         }
     }
+}
+
+/// Returns how far the values of a claim are from the paper's, and how far they are with other settings. Each is a sum of logarithms over
+/// the values that were measured again and are not fitted.
+fn distances(kind: Kind, own: &[Part], varied: &[Part]) -> (f64, f64) {
+    let distance = |part: &Part| match (part.paper, part.measured) {
+        (Some(paper), Some(measured)) => kind.distance(paper, measured),
+        _ if part.holds => 0.0,
+        _ => FALSE,
+    };
+    let again = |part: &Part| varied.iter().find(|varied| varied.name == part.name);
+    let measured = own.iter().filter(|part| !part.fitted).filter_map(|part| Some((distance(part), distance(again(part)?))));
+    measured.fold((0.0, 0.0), |(before, after), (own, varied)| (before + own, after + varied))
 }
 
 /// One value of a claim, or one part of a statement.
@@ -140,7 +147,16 @@ pub struct Part {
     pub ci95: Option<f64>,
     /// True if the value is close to the paper's, or if the part of the statement is true.
     pub holds: bool,
+    /// True if parameters were fitted to the value, so that it does not count.
+    #[serde(default)]
+    pub fitted: bool,
 }
+
+/// Number of first seeds with which claims on the edge are judged, and of those that must agree.
+pub(crate) const FIRST_SEEDS: usize = 5;
+const FIRST_SEEDS_THAT_AGREE: usize = 4;
+/// Share of the distance from the paper that other settings must take away to establish a reason.
+const SHARE_TAKEN_AWAY: f64 = 0.5;
 
 /// Collects the rows and claims of one figure.
 #[derive(Debug)]
@@ -162,6 +178,7 @@ impl Evaluation {
         let mut evaluation = Evaluation { facts, used: results.used(), lacking, rows: rows(figure, results), claims: Vec::new() };
         evaluation.used.take();
         (figure.evaluate)(results, &mut evaluation);
+        evaluation.decide_edges(figure, results);
         let missing: Vec<&str> = evaluation
             .facts
             .iter()
@@ -172,16 +189,44 @@ impl Evaluation {
         evaluation
     }
 
+    /// Judges claims on the edge with each of the first seeds by itself. They are undecided unless most of these verdicts are theirs.
+    fn decide_edges(&mut self, figure: &Figure, results: &Results) {
+        let is_open = |claim: &Claim| !matches!(claim.verdict, Verdict::Unstable | Verdict::NoTrace);
+        let edges: Vec<String> = self.facts.iter().filter(|fact| fact.edge).map(|fact| fact.id.clone()).collect();
+        if edges.is_empty() || results.seeds() < FIRST_SEEDS {
+            return;
+        }
+        let of_seed = |seed: usize| {
+            let results = results.of_seed(seed);
+            let (facts, lacking) = (self.facts.clone(), self.lacking.clone());
+            let mut alone = Evaluation { facts, used: results.used(), lacking, rows: Vec::new(), claims: Vec::new() };
+            (figure.evaluate)(&results, &mut alone);
+            alone.claims
+        };
+        let alone: Vec<Vec<Claim>> = (0..FIRST_SEEDS).map(of_seed).collect();
+        for claim in self.claims.iter_mut().filter(|claim| edges.contains(&claim.id) && is_open(claim)) {
+            let agrees = |claims: &&Vec<Claim>| claims.iter().any(|alone| alone.id == claim.id && alone.verdict == claim.verdict);
+            if alone.iter().filter(agrees).count() < FIRST_SEEDS_THAT_AGREE {
+                claim.verdict = Verdict::Undecided;
+            }
+        }
+    }
+
     /// Takes a figure from an earlier document, as it was judged then.
     pub fn earlier(figure: &Figure, rows: Vec<Row>, claims: Vec<Claim>) -> Evaluation {
         Evaluation { facts: figure.facts(), used: Used::default(), lacking: BTreeSet::new(), rows, claims }
     }
 
-    /// Returns the variations of claims that do not agree, each with the claim.
+    /// Returns the variations of claims that do not agree, and the readings that are shown beside every claim, each with the claim.
     pub fn variations(&self) -> impl Iterator<Item = (&str, &Variation)> {
-        let is_open = |claim: &Claim| !matches!(claim.verdict, Verdict::Agrees | Verdict::NoTrace);
-        let needs_reason = move |fact: &&Fact| self.claims.iter().any(|claim| claim.id == fact.id && is_open(claim));
-        self.facts.iter().filter(needs_reason).flat_map(|fact| fact.vary.iter().map(|variation| (fact.id.as_str(), variation)))
+        let verdict = |fact: &Fact| self.claims.iter().find(|claim| claim.id == fact.id).map(|claim| claim.verdict);
+        let all = self.facts.iter().flat_map(|fact| fact.vary.iter().map(move |variation| (fact, variation)));
+        let is_shown = move |(fact, variation): &(&Fact, &Variation)| match verdict(fact) {
+            None | Some(Verdict::NoTrace) => false,
+            Some(Verdict::Agrees) => variation.reading == Some(Shown::Always),
+            Some(_) => true,
+        };
+        all.filter(is_shown).map(|(fact, variation)| (fact.id.as_str(), variation))
     }
 
     /// Adds the result of a claim with other settings.
@@ -195,8 +240,11 @@ impl Evaluation {
             let held = |part: &Part| own.parts.iter().any(|own| own.name == part.name && own.holds);
             let loses = parts.iter().any(|part| !part.holds && held(part));
             // How far a claim without a mean is from the paper says nothing, so that coming nearer does not either.
-            let comes_nearer = effect == Some(Effect::Nearer) && !loses && own.verdict != Verdict::Unstable;
-            let bears_out = variation.contradicts.is_empty() && (effect == Some(Effect::Holds) || comes_nearer);
+            let (before, after) = distances(Kind::of_unit(&own.unit), &own.parts, &parts);
+            let is_half_way = effect == Some(Effect::Nearer) && after <= (1.0 - SHARE_TAKEN_AWAY) * before;
+            let comes_nearer = is_half_way && !loses && own.verdict != Verdict::Unstable;
+            let examines = variation.reading.is_none() && variation.contradicts.is_empty();
+            let bears_out = examines && (effect == Some(Effect::Holds) || comes_nearer);
             own.established |= bears_out;
             let (setting, contradicts) = (variation.set.clone(), variation.contradicts.clone());
             own.sensitivity.push(Sensitivity { setting, parts, effect, loses, contradicts, bears_out });
@@ -231,11 +279,15 @@ impl Evaluation {
                 let estimate = Estimate::from_values(&values.1);
                 let measured = estimate.map(|estimate| estimate.mean);
                 let holds = measured.is_some_and(|measured| kind.is_within(fact.factor(&name), paper, measured));
-                Part { name, paper: Some(paper), measured, ci95: estimate.and_then(|estimate| estimate.interval_half_width), holds }
+                let (ci95, fitted) = (estimate.and_then(|estimate| estimate.interval_half_width), fact.is_fitted(&name));
+                Part { name, paper: Some(paper), measured, ci95, holds, fitted }
             })
             .collect();
-        let pairs: Vec<(&str, f64, f64)> =
-            parts.iter().map(|part| (part.name.as_str(), part.paper.unwrap_or(f64::NAN), part.measured.unwrap_or(f64::NAN))).collect();
+        let pairs: Vec<(&str, f64, f64)> = parts
+            .iter()
+            .filter(|part| !part.fitted)
+            .map(|part| (part.name.as_str(), part.paper.unwrap_or(f64::NAN), part.measured.unwrap_or(f64::NAN)))
+            .collect();
         let complete = parts.iter().all(|part| part.measured.is_some());
         let direction_holds = complete && kind.same_direction(&pairs);
         parts.extend(statements.into_iter().map(statement));
@@ -252,7 +304,7 @@ impl Evaluation {
     }
 
     fn judge(&mut self, fact: Fact, parts: Vec<Part>, direction_holds: bool) {
-        let close = !parts.is_empty() && parts.iter().all(|part| part.holds);
+        let close = !parts.is_empty() && parts.iter().filter(|part| !part.fitted).all(|part| part.holds);
         let unstable = self.used.take();
         let has_means = unstable.is_empty() || fact.overload;
         let verdict = match (self.lacking.contains(&fact.trace), has_means) {
@@ -290,7 +342,7 @@ impl Evaluation {
 
 fn statement((name, measured, holds): (&str, f64, bool)) -> Part {
     let measured = Some(measured).filter(|value| value.is_finite());
-    Part { name: name.to_owned(), paper: None, measured, ci95: None, holds }
+    Part { name: name.to_owned(), paper: None, measured, ci95: None, holds, fitted: false }
 }
 
 /// Columns of the rows: name, place in a report, and divisor.
@@ -350,14 +402,22 @@ mod tests {
         evaluation.number("ggc.fig6.hpc-r", vec![-0.1]);
         let varied: Vec<(&str, &str)> = evaluation.variations().map(|(claim, variation)| (claim, variation.set.as_str())).collect();
         assert!(varied.contains(&("ggc.fig6.hpc-r", "coordination.force_until=one-victim")));
-        assert!(varied.iter().all(|(claim, _)| *claim == "ggc.fig6.hpc-r"), "{varied:?}");
+        // Beside the claim that agrees stand only the readings that are always shown.
+        let of_other: Vec<&str> = varied.iter().filter(|(claim, _)| *claim != "ggc.fig6.hpc-r").map(|(_, set)| *set).collect();
+        assert!(of_other.len() == 1 && of_other[0].contains("reference-no-copy-back"), "{varied:?}");
     }
 
     /// A claim of two values: what other settings make of it.
     #[test]
     fn a_reason_is_established_by_the_claim_as_a_whole() {
-        let part =
-            |name: &str, measured: f64, holds| Part { name: name.into(), paper: Some(1.0), measured: Some(measured), ci95: None, holds };
+        let part = |name: &str, measured: f64, holds| Part {
+            name: name.into(),
+            paper: Some(1.0),
+            measured: Some(measured),
+            ci95: None,
+            holds,
+            fitted: false,
+        };
         let own = [part("a", 1.1, true), part("b", 4.0, false)];
         let effect = |varied: &[Part]| Effect::of(Kind::Ratio, &own, varied);
         assert_eq!(effect(&[part("a", 1.2, true), part("b", 1.3, true)]), Effect::Holds);
@@ -366,7 +426,7 @@ mod tests {
         // One value gained and another lost, farther than the first came.
         assert_eq!(effect(&[part("a", 8.0, false), part("b", 1.3, true)]), Effect::Farther);
         assert_eq!(effect(&[part("b", 4.01, false)]), Effect::Alike);
-        let said = |holds| Part { name: "said".into(), paper: None, measured: Some(0.0), ci95: None, holds };
+        let said = |holds| Part { name: "said".into(), paper: None, measured: Some(0.0), ci95: None, holds, fitted: false };
         let statement = |varied| Effect::of(Kind::Quantity, &[said(false)], &[said(varied)]);
         assert_eq!((statement(true), statement(false)), (Effect::Holds, Effect::Alike));
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::evaluation::FIRST_SEEDS;
 use crate::{Evaluation, Fact, Results, facts, settings};
 
 /// Key of the number of requests of a run.
@@ -104,6 +105,8 @@ pub struct Point {
     pub quick: Vec<(String, String)>,
     /// True if one seed suffices at full size.
     pub one_seed: bool,
+    /// True if claims of the point are judged with five first seeds at full size.
+    pub five_seeds: bool,
     /// Name of the trace that the simulation replays. There is no stand-in for it.
     pub trace: Option<&'static str>,
 }
@@ -111,7 +114,7 @@ pub struct Point {
 impl Point {
     /// Creates a point with a base configuration.
     pub fn new(name: impl Into<String>, text: &'static str) -> Point {
-        Point { name: name.into(), text, settings: Vec::new(), quick: Vec::new(), one_seed: false, trace: None }
+        Point { name: name.into(), text, settings: Vec::new(), quick: Vec::new(), one_seed: false, five_seeds: false, trace: None }
     }
 
     /// Adds a key and its value.
@@ -135,6 +138,13 @@ impl Point {
         self
     }
 
+    /// Runs the point with five seeds at full size.
+    #[must_use]
+    pub fn five_seeds(mut self) -> Point {
+        (self.one_seed, self.five_seeds) = (false, true);
+        self
+    }
+
     /// Sets the trace that the simulation replays.
     #[must_use]
     pub fn trace(mut self, name: &'static str) -> Point {
@@ -149,7 +159,11 @@ impl Point {
 
     /// Returns the number of consecutive seeds, unless the user chooses another.
     pub fn seeds(&self, size: Size) -> u64 {
-        if self.one_seed && size == Size::Full { 1 } else { size.seeds() }
+        match size {
+            Size::Full if self.one_seed => 1,
+            Size::Full if self.five_seeds => FIRST_SEEDS as u64,
+            _ => size.seeds(),
+        }
     }
 
     /// Returns the keys and values for a size. Later ones win. `traces` has names of workloads and files; such a workload is replaced by

@@ -28,7 +28,7 @@ mod results;
 pub mod settings;
 mod verdict;
 
-pub use claims::{Evidence, Fact, Role, RootCause, Variation, facts, root_causes};
+pub use claims::{Evidence, Fact, Role, RootCause, Shown, Variation, facts, root_causes};
 pub use evaluation::{Claim, Effect, Evaluation, Part, Row, Sensitivity};
 pub use figure::{Curves, Figure, Point, Size};
 pub use results::Results;

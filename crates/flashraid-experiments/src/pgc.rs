@@ -83,7 +83,7 @@ const PAGE: &str = "single pages npgc";
 /// Returns the point with Table III's defaults. Its report keeps the requests of a minute, long after collection has begun. Few of them are
 /// single pages behind a collection.
 fn page_point() -> Point {
-    let point = pgc(PAGE, "pgc-synthetic").one_seed(false).set("report.timeline.from", "3000s").set("report.timeline.to", "3060s");
+    let point = pgc(PAGE, "pgc-synthetic").five_seeds().set("report.timeline.from", "3000s").set("report.timeline.to", "3060s");
     point.quick("report.timeline.from", "400s").quick("report.timeline.to", "460s")
 }
 

@@ -80,6 +80,18 @@ impl Results {
         reports
     }
 
+    /// Returns the number of seeds of the point that has most of them.
+    pub(crate) fn seeds(&self) -> usize {
+        self.reports.values().map(Vec::len).max().unwrap_or(0)
+    }
+
+    /// Returns the results of one seed. Points with fewer seeds have their first one.
+    pub(crate) fn of_seed(&self, seed: usize) -> Results {
+        let one = |reports: &Vec<Value>| reports.get(seed).or(reports.first()).cloned().into_iter().collect();
+        let reports = self.reports.iter().map(|(point, reports)| (point.clone(), one(reports))).collect();
+        Results { reports, used: Used::default(), lacking: self.lacking.clone() }
+    }
+
     /// Returns the record of runs without a meaningful mean.
     pub(crate) fn used(&self) -> Used {
         self.used.clone()

@@ -13,6 +13,8 @@ pub enum Verdict {
     /// The trace that the claim needs was not given. Nothing is concluded.
     #[serde(rename = "no trace")]
     NoTrace,
+    /// Fewer than four of five first seeds give the same verdict. Nothing is concluded.
+    Undecided,
     /// Neither values nor direction agree.
     Differs,
     /// Only the sign, the side of 1 or the order is that of the paper. Of a statement, only the core holds.
@@ -23,13 +25,14 @@ pub enum Verdict {
 
 impl Verdict {
     /// All verdicts on simulations that were run, the best first.
-    pub const ALL: [Verdict; 4] = [Verdict::Agrees, Verdict::Direction, Verdict::Differs, Verdict::Unstable];
+    pub const ALL: [Verdict; 5] = [Verdict::Agrees, Verdict::Direction, Verdict::Differs, Verdict::Undecided, Verdict::Unstable];
 
     /// Returns the name of the verdict.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Unstable => "unstable",
             Verdict::NoTrace => "no trace",
+            Verdict::Undecided => "undecided",
             Verdict::Differs => "differs",
             Verdict::Direction => "direction",
             Verdict::Agrees => "agrees",

@@ -28,7 +28,7 @@ fn fingerprint(params: &ArrayParams) -> String {
         return format!("{members} members with superblocks, units of {pages} pages, {shape}, victim {:?}", gc.victim);
     }
     format!(
-        "{members} members of {:?}, pools {:?}, start {} stop {} free blocks, separate open block {}, victim {:?}, allocation {:?}, stride {}, last block sealed {}",
+        "{members} members of {:?}, pools {:?}, start {} stop {} free blocks, separate open block {}, victim {:?}, allocation {:?}, stride {}, last block sealed {}{}",
         ssd.geometry,
         gc.block_pool_scope,
         gc.start_threshold_free_blocks,
@@ -37,7 +37,8 @@ fn fingerprint(params: &ArrayParams) -> String {
         gc.victim,
         ssd.die_choice_for_writes,
         ssd.consecutive_pages_per_die,
-        ssd.fill_seals_last_block
+        ssd.fill_seals_last_block,
+        if ssd.pools_start_empty { ", empty at first" } else { "" }
     )
 }
 

@@ -31,7 +31,7 @@ pub const SHAPES: [&[&str]; 20] = [
         "array.level=raid5",
         "array.members=4",
         "array.failure={member=1, at=\"1s\"}",
-        "array.rebuild={delay=\"200ms\", rate=\"2MB/s\", spare=\"fresh\"}",
+        "array.rebuild={delay=\"200ms\", rate=\"2MB/s\", spare=\"blank\"}",
     ],
     &["report.skip_requests=1000", "array.controller={outstanding=4, bandwidth=\"50MB/s\"}"],
 ];

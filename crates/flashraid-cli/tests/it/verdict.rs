@@ -87,7 +87,7 @@ fn runs_that_change_on_the_way_are_not_steady() {
         "array.level=raid5",
         "array.members=4",
         "array.failure={member=1, at=\"50s\"}",
-        "array.rebuild={delay=\"200ms\", rate=\"20kB/s\", spare=\"fresh\"}",
+        "array.rebuild={delay=\"200ms\", rate=\"20kB/s\", spare=\"blank\"}",
         "workload.requests=20000",
         "workload.arrivals={process=\"poisson\", mean_gap=\"4ms\"}",
     ];

@@ -40,6 +40,7 @@ fn cache(levels: StripeAndMemberCaches, group_pages: u32, member_pages: u32) -> 
         dirty_stripe_cache_capacity_pages: group_pages,
         member_cache_pages: member_pages,
         capacity_unit: CapacityUnit::Pages,
+        member_caches_set_recency_bit_at_store: false,
         destage_start_fill: 0.0,
         full_speed_destage_fill_fraction: 0.0,
         destages_in_flight_max: 1,
@@ -251,6 +252,7 @@ fn coordination(scheme: CoordinationPolicy, members: u32) -> CoordinationParams 
         joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
         request_to_collection_order_delay_ns: 0,
         begins_joint_collection_when_idle: false,
+        repeats_cycle_for_requests_during_it: false,
         all_dies_of_forced_member_collect: true,
         controller_answers_gc_requests: true,
         coordinated_members: MemberSet::first_members(members),
@@ -282,7 +284,7 @@ proptest! {
         if level.survives_a_failure() {
             params.failures = (0..members).rev().zip(fails).map(|(member, at_ns)| FailureParams { member, at_ns }).collect();
             params.rebuild = rebuild.map(|(delay_ns, in_flight)| {
-                RebuildParams { start_delay_ns: delay_ns, strip_interval_min_ns: 300, strips_in_flight_max: in_flight, spares: 2, spare_state: InitialSpareState::FilledNotWarmedUp, continues_after_last_request: true }
+                RebuildParams { start_delay_ns: delay_ns, strip_interval_min_ns: 300, strips_in_flight_max: in_flight, spares: 2, spare_state: InitialSpareState::Blank, continues_after_last_request: true }
             });
         }
         let exported = params.layout().exported_pages();

@@ -115,8 +115,12 @@ impl Array {
             // The state of a member that takes shortcuts is not the state at this moment, and its answers are known before they are late.
             shortcuts = ExactFastPaths { computes_operation_ends_on_arrival: false, skips_operation_end_events: false };
         }
-        let member = |number| Ssd::new_filled(&params.ssd, seed, MemberId(number), params.coordination.is_some(), shortcuts);
-        let (spares, _) = params.spares_and_state();
+        let (spares, spare_state) = params.spares_and_state();
+        let blank_spare = (spare_state == Some(InitialSpareState::Blank)).then(|| params.ssd.clone().unwritten());
+        let member = |number| {
+            let ssd = blank_spare.as_ref().filter(|_| number >= params.members).unwrap_or(&params.ssd);
+            Ssd::new_filled(ssd, seed, MemberId(number), params.coordination.is_some(), shortcuts)
+        };
         let filled = (0..params.members + spares).map(|number| go_on().then(|| member(number)));
         let mut members = Members::new(filled.collect::<Option<_>>()?);
         if params.coordination.as_ref().is_some_and(CoordinationParams::counts_pages) {
@@ -149,6 +153,7 @@ impl Array {
             page_bytes: params.ssd.geometry.page_bytes,
             layout: params.layout(),
             members_including_spares: members.ssds.len() as u32,
+            blank_spares: spares - params.warmed_up_spares(),
             dies_per_member: first.dies(),
             start_threshold_free_blocks: pools.start_threshold_free_blocks,
             cache_capacity_pages: caching.as_ref().map(|caching| caching.cache.room_pages()),
@@ -167,13 +172,7 @@ impl Array {
             has_members_only: is_plain,
             port: params.host_port.map(|port| Box::new(HostPort::new(port, params.ssd.geometry.page_bytes))),
             caching,
-            volume: Volume {
-                layout: params.layout(),
-                read_plan: params.read_plan,
-                members,
-                stripes,
-                fresh_spares: spares - params.warmed_up_spares(),
-            },
+            volume: Volume { layout: params.layout(), read_plan: params.read_plan, members, stripes, blank_spares: shape.blank_spares },
             coordination: params.coordination.as_ref().map(|coordination| Coordination::new(coordination, &array)),
             ahead: Ahead::with_threads(threads, operations_per_thread),
             advanced_before: 0,

@@ -175,19 +175,19 @@ pub struct RebuildParams {
     /// Number of spares (drives that replace failed members), at least 1. The first failures, in order of time, get a spare each.
     /// Members that fail later are not rebuilt.
     pub spares: u32,
-    /// State of the spares when they replace failed members: warmed up by overwrites like the members, or freshly filled.
+    /// State of the spares when they replace failed members: blank, or warmed up by overwrites like the members.
     pub spare_state: InitialSpareState,
     /// True if rebuilding continues to its end after the last request.
     pub continues_after_last_request: bool,
 }
 
-/// State of a spare drive when it replaces a failed member: warmed up by overwrites, or freshly filled.
+/// State of a spare drive when it replaces a failed member: blank, or warmed up by overwrites.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InitialSpareState {
+    /// Without data, as drives are delivered.
+    Blank,
     /// Filled with data and warmed up like a member: in the state that many overwrites leave.
     WarmedUpByOverwrites,
-    /// Filled with data like a member, but not warmed up: no overwrites have changed the state that filling leaves.
-    FilledNotWarmedUp,
 }
 
 impl ArrayParams {

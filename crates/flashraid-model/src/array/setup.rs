@@ -52,6 +52,8 @@ pub struct ArrayShape {
     pub layout: ArrayLayout,
     /// Number of members, with spares.
     pub members_including_spares: u32,
+    /// Number of spares without data, which are the last of these.
+    pub blank_spares: u32,
     /// Number of dies in a member.
     pub dies_per_member: u32,
     /// Number of free blocks in a pool of blocks (of a plane or of a die) at or below which garbage collection starts. For a drive

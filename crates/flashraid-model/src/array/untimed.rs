@@ -30,9 +30,9 @@ impl<'a> UntimedAccess<'a> {
         &mut self.0.members.ssds
     }
 
-    /// Returns the members to warm up: all except fresh spares.
+    /// Returns the members to warm up: all except blank spares.
     pub fn members_to_warm_up(self) -> &'a mut [Ssd] {
-        let count = self.0.members.ssds.len() - self.0.fresh_spares as usize;
+        let count = self.0.members.ssds.len() - self.0.blank_spares as usize;
         &mut self.0.members.ssds[..count]
     }
 

@@ -20,8 +20,8 @@ pub(super) struct Volume {
     pub(crate) members: Members,
     /// Parity and lost members; `None` for an array that has neither.
     pub(crate) stripes: Option<Box<Stripes>>,
-    /// Number of spares that are filled but not warmed up.
-    pub(crate) fresh_spares: u32,
+    /// Number of spares without data.
+    pub(crate) blank_spares: u32,
 }
 
 impl Volume {
@@ -170,8 +170,8 @@ impl Volume {
         let mut pages_of_members = vec![Vec::new(); self.members.ssds.len()];
         let mut write = |member: u32, page: u32, source: u8| pages_of_members[member as usize].push((page, source));
         if let Some(stripes) = &mut self.stripes {
-            // Fresh spares get their contents by rebuilding.
-            let spares: Vec<(u32, u32)> = match self.fresh_spares {
+            // Blank spares get their contents by rebuilding.
+            let spares: Vec<(u32, u32)> = match self.blank_spares {
                 0 => stripes.progress().iter().filter_map(|failure| Some((failure.member, failure.spare_member?))).collect(),
                 _ => Vec::new(),
             };

@@ -63,6 +63,8 @@ pub struct WriteCacheParams {
     pub member_cache_pages: u32,
     /// Unit in which the capacity of the caches is counted.
     pub capacity_unit: CapacityUnit,
+    /// True if the cache of a member sets the recency bit of a strip whenever a page is stored. False if only hits set it (rule 72).
+    pub member_caches_set_recency_bit_at_store: bool,
     /// Fill level, as a share from 0 to 1, above which destaging begins.
     pub destage_start_fill: f64,
     /// Fill level, as a share from 0 to 1, from which destaging runs at full speed.
@@ -142,7 +144,10 @@ impl Cache {
             if part.has_separate_ring_for_sequential_writes { store.with_sequential_ring() } else { store }
         });
         let members_caches = params.stripe_and_member_caches.member_caches.map(|part| {
-            let stores = (0..members).map(|_| Store::new(params.member_cache_pages, layout.strip_pages(), params)).collect();
+            let at_store = params.member_caches_set_recency_bit_at_store;
+            let stores = (0..members)
+                .map(|_| Store::new(params.member_cache_pages, layout.strip_pages(), params).with_bit_at_store(at_store))
+                .collect();
             MemberCaches::new(
                 stores,
                 part.member_caches_destage_together.then(|| SyncedDestaging::new(members, params.destage_wait_for_other_members_max_ns)),

@@ -63,6 +63,8 @@ pub(super) struct Store {
     used_pages: u32,
     /// Unit in which the capacity is counted.
     room: CapacityUnit,
+    /// True if every page that is stored sets the recency bit of its entry.
+    bit_at_store: bool,
     /// Writer and entry of the last page that took room in the cache (rule 89). No writer has the number 0.
     given_last: (u64, u64),
     /// Maximum number of pages of an entry.
@@ -86,6 +88,7 @@ impl Store {
             high_pages: portion(params.full_speed_destage_fill_fraction),
             used_pages: 0,
             room: params.capacity_unit,
+            bit_at_store: false,
             given_last: (0, 0),
             entry_pages,
             rings: Default::default(),
@@ -100,6 +103,12 @@ impl Store {
     /// Gives sequential writes a separate ring.
     pub(crate) fn with_sequential_ring(mut self) -> Self {
         self.share = Some(SequentialShare::new(self.room_pages));
+        self
+    }
+
+    /// Lets every page that is stored set the recency bit of its entry (rule 72).
+    pub(super) fn with_bit_at_store(mut self, at_store: bool) -> Self {
+        self.bit_at_store = at_store;
         self
     }
 
@@ -189,7 +198,7 @@ impl Store {
                 if is_other { Admission::GroupHit } else { Admission::NewEntry }
             }
         };
-        entry.recent |= is_other && !writer.sequential;
+        entry.recent |= self.bit_at_store || (is_other && !writer.sequential);
         if writer.marked && !entry.marked {
             entry.marked = true;
             self.marked += 1;
@@ -211,7 +220,7 @@ impl Store {
         let ring = u8::from(self.share.is_some() && writer.sequential);
         let entry = &mut self.entries[id as usize];
         entry.pages.push(offset);
-        (entry.number, entry.writer, entry.recent, entry.marked, entry.ring) = (number, writer.id, false, writer.marked, ring);
+        (entry.number, entry.writer, entry.recent, entry.marked, entry.ring) = (number, writer.id, self.bit_at_store, writer.marked, ring);
         let ring = &mut self.rings[usize::from(ring)];
         ring.entries.insert(number, id);
         ring.pages += 1;

@@ -31,6 +31,10 @@ pub(crate) struct Cycle {
     work: ForcedCollectionAmount,
     /// True if members have asked for a cycle that has not begun yet. It is never true with soft notification.
     pending: bool,
+    /// True if requests that arrive during a cycle make another one follow.
+    repeats: bool,
+    /// True if another cycle follows the one in progress.
+    is_repeated: bool,
     /// Members with an unanswered soft request.
     asking: BTreeMap<u32, Asking>,
     /// Number of times that each member has been forced or allowed to collect.
@@ -55,6 +59,8 @@ impl Cycle {
             collecting: MemberSet::NONE,
             work: params.forced_collection_amount,
             pending: false,
+            repeats: params.repeats_cycle_for_requests_during_it,
+            is_repeated: false,
             asking: BTreeMap::new(),
             collection_orders_received: Vec::new(),
             registered: MemberSet::NONE,
@@ -127,17 +133,30 @@ impl Cycle {
             ToController::GcState(_) | ToController::AskGc { .. } | ToController::CollectionWithoutPermissionEnds => {}
             ToController::GcDone => {
                 self.collecting.remove(from);
+                if self.collecting.is_empty() && std::mem::take(&mut self.is_repeated) {
+                    self.begin_after_delay(now);
+                }
                 self.begin_if_due(now);
             }
         }
     }
 
-    /// Remembers a request for a cycle. During a cycle the request is ignored; if a cycle is about to begin, the member joins it.
+    /// Remembers a request for a cycle. During a cycle the request is absorbed, or makes another cycle follow; if a cycle is about to
+    /// begin, the member joins it.
     fn note_request(&mut self, now: TimeNs, member: u32) {
         if !self.collecting.is_empty() {
+            if self.repeats && !self.collecting.contains(member) {
+                self.registered.insert(member);
+                self.is_repeated = true;
+            }
             return;
         }
         self.registered.insert(member);
+        self.begin_after_delay(now);
+    }
+
+    /// Announces a cycle, unless one is announced already.
+    fn begin_after_delay(&mut self, now: TimeNs) {
         if !self.pending {
             self.pending = true;
             self.actions.push(ControllerAction::BeginCycleAt(now + self.delay_ns));

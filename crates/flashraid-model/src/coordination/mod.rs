@@ -278,6 +278,9 @@ pub struct CoordinationParams {
     /// to run short of free blocks. The setting has an effect only with [`JointCollectionRequestTiming::AtSoftThreshold`], with which
     /// members ask before they must collect (rule 120).
     pub begins_joint_collection_when_idle: bool,
+    /// True if a request that arrives during a cycle, from a member that is not collecting in it, makes another cycle follow. False if the
+    /// cycle in progress answers it (rule 44).
+    pub repeats_cycle_for_requests_during_it: bool,
     /// True if all dies of a member collect when the controller forces the member to. False if only dies with a low pool of blocks do:
     /// one with `joint_gc_registration_threshold_free_blocks` (T_soft) free blocks or fewer (rule 122).
     pub all_dies_of_forced_member_collect: bool,

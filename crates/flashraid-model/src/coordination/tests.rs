@@ -57,6 +57,7 @@ fn scheme(scheme: CoordinationPolicy) -> CoordinationParams {
         joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
         request_to_collection_order_delay_ns: 0,
         begins_joint_collection_when_idle: false,
+        repeats_cycle_for_requests_during_it: false,
         all_dies_of_forced_member_collect: true,
         controller_answers_gc_requests: true,
         coordinated_members: MemberSet(u128::MAX),

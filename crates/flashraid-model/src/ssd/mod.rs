@@ -91,8 +91,8 @@ impl Ssd {
         let mut params = params.clone();
         params.timing = params.timing.with_summary_page_spread_over_programs(&params.geometry);
         if params.gc.collection_takes_no_time {
-            // There is nothing to preempt, and nothing to do in idle time (rule 109).
-            (params.gc.preemption, params.gc.idle_collection_after_ns) = (None, None);
+            // There is nothing to preempt, nothing to do in idle time (rule 109), and nothing to overlap.
+            (params.gc.preemption, params.gc.idle_collection_after_ns, params.gc.cleans_planes_together) = (None, None, false);
         }
         let space = Mapping::new_filled(&params.mapping_params(), seed, member.0);
         let front = Front::new(params.front(), params.link, member, params.pages_per_mapping_unit(), params.handles());

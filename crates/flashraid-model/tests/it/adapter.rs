@@ -273,18 +273,19 @@ fn collections(mut cleans: Vec<VictimBlockCollection>, by_plane: bool) -> Vec<Co
     let worker = |c: &VictimBlockCollection| (c.member, c.die, if by_plane { c.pool } else { 0 });
     cleans.sort_by_key(|c| (worker(c), c.start_ns));
     let mut collections: Vec<Collection> = Vec::new();
-    let mut last = None;
+    let (mut last, mut last_start_ns) = (None, 0);
     for clean in &cleans {
         let VictimBlockCollection { member, die, start_ns, end_ns, pages_moved, is_caused_by_coordination: forced, .. } = *clean;
         match collections.last_mut() {
-            Some(collection) if last == Some(worker(clean)) && collection.end_ns == start_ns => {
+            // Planes that are cleaned together begin and end together.
+            Some(collection) if last == Some(worker(clean)) && (collection.end_ns == start_ns || last_start_ns == start_ns) => {
                 collection.end_ns = end_ns;
                 collection.victims += 1;
                 collection.pages_moved += pages_moved;
             }
             _ => collections.push(Collection { member, die, start_ns, end_ns, victims: 1, pages_moved, forced }),
         }
-        last = Some(worker(clean));
+        (last, last_start_ns) = (Some(worker(clean)), start_ns);
     }
     collections.sort_by_key(|gc| (gc.member, gc.die, gc.start_ns, gc.end_ns, gc.victims, gc.pages_moved));
     collections

@@ -7,7 +7,7 @@ use flashraid_model::array::{
 use flashraid_model::coordination::{CoordinationPolicy, JointCollectionRequestTiming};
 use flashraid_model::request::HostLoop;
 use flashraid_model::rng;
-use flashraid_model::ssd::{BlockPoolScope, DieDelayMechanisms, GcAlgorithm, HostOverlapWithMoves, VictimPolicy};
+use flashraid_model::ssd::{BlockPoolScope, CollectionBlockingScope, DieDelayMechanisms, GcAlgorithm, HostOverlapWithMoves, VictimPolicy};
 
 use crate::draw_drives::{SLOWEST, draw_drive};
 use crate::draw_parts::Draw;
@@ -264,6 +264,17 @@ fn set_rules_by_seed(case: &mut Case) {
     {
         preemption.host_overlap_with_moves = HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep;
     }
+    if case.params.ssd.superblock.is_none() {
+        let mut draw = Draw(rng::stream(case.seed, "agreement", 13));
+        let ssd = &mut case.params.ssd;
+        ssd.pools_start_empty = draw.chance(15);
+        let (by_plane, by_die) = (ssd.gc.block_pool_scope == BlockPoolScope::Plane, ssd.gc.blocking_scope == CollectionBlockingScope::Die);
+        let may_overlap = by_plane && by_die && ssd.gc.copy_back && ssd.gc.preemption.is_none() && ssd.channel.is_none();
+        ssd.gc.cleans_planes_together = draw.chance(50) && may_overlap;
+    }
+    if let Some(cache) = &mut case.params.cache {
+        cache.member_caches_set_recency_bit_at_store = Draw(rng::stream(case.seed, "agreement", 14)).chance(40);
+    }
     plan_reads(case, &mut Draw(rng::stream(case.seed, "agreement", 11)));
     slow_down(case, &mut Draw(rng::stream(case.seed, "agreement", 12)));
     let mut draw = Draw(rng::stream(case.seed, "agreement", 7));
@@ -272,6 +283,7 @@ fn set_rules_by_seed(case: &mut Case) {
             if draw.chance(50) { JointCollectionRequestTiming::AtSoftThreshold } else { JointCollectionRequestTiming::AtStartThreshold };
         coordination.begins_joint_collection_when_idle = draw.chance(30);
         coordination.all_dies_of_forced_member_collect = draw.chance(75);
+        coordination.repeats_cycle_for_requests_during_it = Draw(rng::stream(case.seed, "agreement", 15)).chance(40);
         // Without a delay a soft request begins a cycle at once.
         let delay_ns = draw.between(1_013, 5_000_000);
         if coordination.joint_collection_request_timing == JointCollectionRequestTiming::AtSoftThreshold && draw.chance(70) {

@@ -13,6 +13,7 @@ mod outcome;
 mod packages;
 mod permutation;
 mod prose;
+mod readings;
 mod reference;
 mod shrink;
 mod theory;

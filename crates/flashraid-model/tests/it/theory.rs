@@ -6,7 +6,7 @@ use flashraid_model::placement::RaidLevel;
 use flashraid_model::request::{OpKind, Request};
 use flashraid_model::rng;
 use flashraid_model::space::victim::{Fifo, Greedy};
-use flashraid_model::ssd::{BlockPoolScope, VictimPolicy};
+use flashraid_model::ssd::{BlockPoolScope, GcPreemption, HostOverlapWithMoves, ProgramEraseSuspension, VictimPolicy};
 
 use crate::adapter;
 use crate::cases::{PAGE_BYTES, one_plane};
@@ -25,6 +25,7 @@ fn the_reference_meets_the_theory() {
         greedy_write_amplification(reference::simulate, 128, reserved_percent);
         fifo_write_amplification(reference::simulate, 128, reserved_percent);
     }
+    reads_that_suspend_programs(reference::simulate, 60_000, 0.06);
     raid0_of_one_member(reference::simulate, 100);
     conservation(reference::simulate, 100);
 }
@@ -37,6 +38,11 @@ fn idle_latencies_are_exact() {
 #[test]
 fn poisson_reads_follow_md1() {
     poisson_reads(adapter::fast, 2_000_000);
+}
+
+#[test]
+fn reads_wait_at_most_for_a_transfer_and_a_suspension() {
+    reads_that_suspend_programs(adapter::fast, 1_000_000, 0.02);
 }
 
 #[test]
@@ -107,6 +113,66 @@ fn poisson_reads(simulate: Simulate, requests: u64) {
         let response_ns: f64 = outcome.requests.iter().map(|request| (request.done_ns - request.arrival_ns) as f64).sum();
         let wait_ns = response_ns / requests as f64 - service_ns;
         assert_close(&format!("mean wait at load {load}"), wait_ns, load * service_ns / (2.0 * (1.0 - load)), 0.01);
+    }
+}
+
+/// Rare reads among Poisson writes to one die, where no block is collected. The die is in a transfer with probability `ρ x / (x + p)`,
+/// for transfers of `x` and programs of `p`. A read then waits for the rest of it, which is uniform. Then, as in a program, it waits for
+/// the suspension, but for no other write.
+///
+/// With `s` for suspension and read, and `f` for the probability of a transfer, a share `q` of the reads thus takes more than
+/// `s + x (1 − q / f)`. (Reads that find another read are rarer than the tolerance.)
+fn reads_that_suspend_programs(simulate: Simulate, writes: u64, tolerance: f64) {
+    const SUSPEND_NS: u64 = 100_000;
+    let (read_ns, transfer_ns, program_ns) = (25_000, 105_600, 200_000);
+    for (index, load) in [(1, 0.3), (2, 0.5)] {
+        let mut case = one_plane();
+        let ssd = &mut case.params.ssd;
+        (ssd.geometry.pages_per_block, ssd.geometry.has_summary_page) = (256, false);
+        ssd.geometry.overprovisioned_blocks_per_plane = writes as u32 / 256 + 20;
+        ssd.geometry.blocks_per_plane = ssd.geometry.overprovisioned_blocks_per_plane + 20;
+        ssd.timing = Timing {
+            page_read_ns: read_ns,
+            page_program_ns: program_ns,
+            block_erase_ns: 1_500_000,
+            page_transfer_ns: transfer_ns,
+            block_summary_page_transfer_ns: 0,
+            host_command_overhead_ns: 0,
+            spreads_summary_page_over_programs: false,
+        };
+        ssd.gc.preemption = Some(GcPreemption {
+            queue_poll_duration_ns: 0,
+            write_stall_to_gc_start_threshold_ratio: 0.0,
+            host_overlap_with_moves: HostOverlapWithMoves::NoOverlap,
+            serves_page_being_moved_from_register: false,
+            moves_host_requested_pages_first: false,
+            suspension: Some(ProgramEraseSuspension { suspend_ns: SUSPEND_NS, resume_ns: 0, suspensions_max: 10 }),
+        });
+        let pages = ssd.exported_pages();
+        let service_ns = (transfer_ns + program_ns) as f64;
+        let mut addresses = rng::stream(1, "addresses", index);
+        let mut poisson = |label: &str, kind: OpKind, number: u64, mean_gap_ns: f64| -> Vec<Request> {
+            let mut gaps = rng::stream(1, label, index);
+            let mut now_ns = 0.0;
+            let mut next = || {
+                now_ns += -libm::log(1.0 - rng::uniform(&mut gaps)) * mean_gap_ns;
+                page_request(now_ns as u64, rng::below(&mut addresses, pages), kind)
+            };
+            (0..number).map(|_| next()).collect()
+        };
+        case.requests = poisson("writes", OpKind::Write, writes, service_ns / load);
+        case.requests.extend(poisson("reads", OpKind::Read, writes / 200, 200.0 * service_ns / load));
+        case.requests.sort_by_key(|request| request.arrival_ns);
+        let reads: Vec<usize> = (0..case.requests.len()).filter(|&index| case.requests[index].kind == OpKind::Read).collect();
+        let outcome = simulate(&case);
+        let latency = |index: &usize| outcome.requests[*index].done_ns - outcome.requests[*index].arrival_ns;
+        let mut latencies: Vec<u64> = reads.iter().map(latency).collect();
+        latencies.sort_unstable();
+        let in_transfer = load * transfer_ns as f64 / service_ns;
+        let slowest = 0.01;
+        let found = latencies[latencies.len() - (slowest * latencies.len() as f64) as usize - 1];
+        let expected = (SUSPEND_NS + read_ns + transfer_ns) as f64 + transfer_ns as f64 * (1.0 - slowest / in_transfer);
+        assert_close(&format!("99th percentile at load {load}"), found as f64, expected, tolerance);
     }
 }
 

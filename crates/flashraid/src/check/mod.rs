@@ -569,6 +569,15 @@ fn warn(
                     amplification can be far above the estimate; \"rotate\" or ssd.gc.pool = \"die\" avoids this";
         warnings.push(text.into());
     }
+    let (ssd, g) = (&scenario.array.ssd, &scenario.array.ssd.geometry);
+    let spare_blocks = g.planes * g.overprovisioned_blocks_per_plane;
+    if ssd.superblock.is_none() && !ssd.fill_seals_last_block && !ssd.pools_start_empty && g.planes == 1 {
+        warnings.push(format!(
+            "ssd.fill_seals_last_block is false: a block of each die is never collected, {:.1} % of its spare area, which raises write \
+             amplification; with true, the fill closes it",
+            100.0 / f64::from(spare_blocks)
+        ));
+    }
     if let FirstCollectionEstimate::Never { .. } = first_collection {
         warnings.push(
             "no garbage will be collected, because the run writes too little; raise ssd.warm_up.overwrites or workload.requests".into(),

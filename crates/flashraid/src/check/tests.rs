@@ -82,7 +82,7 @@ fn mirrors_and_skew_count() {
     assert!((skewed.busiest_member_share - (0.5 + 0.5 / 8.0)).abs() < 0.03, "{}", skewed.busiest_member_share);
 }
 
-/// A read of a page on a RAID-5 of five costs one read, and a write two reads and two writes. A warm spare is warmed up, too.
+/// A read of a page on a RAID-5 of five costs one read, and a write two reads and two writes. A used spare is warmed up, too.
 #[test]
 fn parity_and_spares_count() {
     let text = |fraction: f64, more: &str| {
@@ -97,8 +97,9 @@ fn parity_and_spares_count() {
         (report.warm_up_pages, report.memory_bytes)
     };
     let (pages, bytes) = failing("");
-    assert_eq!(failing("rebuild = { spare = \"fresh\" }\n"), (pages, bytes / 5 * 6));
-    assert_eq!(failing("rebuild = { }\n"), (pages / 5 * 6, bytes / 5 * 6));
+    assert_eq!(failing("rebuild = { spare = \"blank\" }\n"), (pages, bytes / 5 * 6));
+    assert_eq!(failing("rebuild = { }\n"), (pages, bytes / 5 * 6));
+    assert_eq!(failing("rebuild = { spare = \"used\" }\n"), (pages / 5 * 6, bytes / 5 * 6));
 }
 
 #[test]
@@ -111,6 +112,11 @@ fn warnings() {
     let drift = "[ssd.geometry]\nplanes = 2\nblocks = 64\n[ssd.gc]\nstart = \"4 blocks\"\n";
     assert!(checked(drift).warnings.iter().any(|warning| warning.contains("drift apart")));
     assert!(!checked(&format!("ssd.plane_choice = \"rotate\"\n{drift}")).warnings.iter().any(|warning| warning.contains("drift apart")));
+    let loses_a_block = |sealed: bool| {
+        let report = checked(&format!("ssd.fill_seals_last_block = {sealed}\n[ssd.geometry]\nplanes = 1\n"));
+        report.warnings.iter().any(|warning| warning.contains("a block of each die is never collected"))
+    };
+    assert!(loses_a_block(false) && !loses_a_block(true));
     let partial = checked("[workload]\nkind = \"synthetic\"\nsize = \"512B\"\n");
     assert_eq!(partial.workload.unwrap().partial_page_writes, 1.0);
 }

@@ -183,8 +183,8 @@ pub struct RebuildConfig {
     /// Number of spares. As many failed members are rebuilt as there are spares; earlier failures come first.
     #[schemars(range(min = 1, max = 127))]
     pub spares: u32,
-    /// Use of the spares before a failed member is rebuilt on them. They have been filled and overwritten like the members (`"warm"`),
-    /// or only filled once (`"fresh"`).
+    /// State of the spares before a failed member is rebuilt on them. They hold no data, as drives are delivered (`"blank"`), or they have
+    /// been filled and overwritten like the members (`"used"`).
     pub spare: SpareInitialState,
     /// True to continue rebuilding to its end after the last request, false to end it with the load.
     pub finish: bool,
@@ -193,18 +193,18 @@ pub struct RebuildConfig {
 impl Default for RebuildConfig {
     fn default() -> Self {
         let rate = ByteRate { bytes_per_s: 100_000_000 };
-        Self { rate, delay: Duration { ns: 0 }, in_flight: 1, spares: 1, spare: SpareInitialState::Warm, finish: false }
+        Self { rate, delay: Duration { ns: 0 }, in_flight: 1, spares: 1, spare: SpareInitialState::Blank, finish: false }
     }
 }
 
-/// Use of a spare before a failed member is rebuilt on it: filled and overwritten like the members, or only filled once.
+/// State of a spare before a failed member is rebuilt on it: without data, or filled and overwritten like the members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SpareInitialState {
-    /// Used before: the spare has been filled with other data and overwritten, like the members in their warm-up.
-    Warm,
-    /// Hardly used: the spare has been filled once with other data, in order of address, and nothing has been overwritten since.
-    Fresh,
+    /// The spare holds no data, as it is delivered or after formatting.
+    Blank,
+    /// The spare has been filled with other data and overwritten, like the members in their warm-up, and nobody has discarded that.
+    Used,
 }
 
 /// RAID level, which decides how addresses spread over the members.

@@ -34,9 +34,13 @@ pub struct CommonCacheKeys {
     /// Number of bytes in all caches of the array together. By default, 32 KiB for each member, as in the paper LAWC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Size>,
-    /// Unit in which the capacity of a cache is counted. By default `"pages"`.
+    /// Unit in which the capacity of a cache is counted. By default `"whole"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub room: Option<CacheCapacityUnit>,
+    /// Pages that set the recency bit of a strip in the cache of a member: those that hit a strip, or all that are stored. An entry with
+    /// a set bit is passed once when the cache destages. By default `"hits"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recency: Option<RecencyBit>,
     /// Lower threshold of destaging, as a share of a cache's capacity. The cache destages while its pages take up more than this
     /// share. Destaging writes cached pages to the members, or from a first-level cache to the caches of the members. By default 0
     /// with every policy, as in the paper LAWC; the paper WOW uses 80 %.
@@ -75,6 +79,16 @@ pub enum CacheCapacityUnit {
     /// Counts the stripes (in a member's cache, the strips) with pages in a cache, however many pages of each are cached. A cache
     /// whose size is that of n pages may hold pages of n stripes or strips. The caches of the array divide `size` among them.
     Entries,
+}
+
+/// Pages that set the recency bit of a strip in the cache of a member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RecencyBit {
+    /// Pages of a write that finds the strip in the cache, made by another one. Section 2.1 of the paper LAWC says so.
+    Hits,
+    /// All pages that are stored, also those with which the strip enters the cache. Algorithm 1 of the paper LAWC says so.
+    Stores,
 }
 
 /// Key in the table under which users name the policy.

@@ -51,6 +51,8 @@ pub struct GcCoordinatorConfig {
     /// outstanding. If false, it always waits for the time in the key `delay` after a member has asked for forced collection. The scheme
     /// decides which members collect. Only with `notify = "soft"`.
     pub at_idle: bool,
+    /// Answer to a message that asks for forced collection while members are forced already. Only with `notify = "at-start"`.
+    pub during_cycle: RequestsDuringCycle,
     /// Answer of the controller to a member that asks for forced collection: it forces the members that the scheme chooses, or ignores all
     /// messages.
     pub answer: ControllerAnswerToForcedGcRequest,
@@ -83,11 +85,23 @@ impl Default for GcCoordinatorConfig {
             t_soft: DEFAULT_LOW_FREE_BLOCKS_THRESHOLD,
             delay: Duration { ns: 0 },
             at_idle: false,
+            during_cycle: RequestsDuringCycle::Absorb,
             answer: ControllerAnswerToForcedGcRequest::Prompt,
             ggc_aware: None,
             latency: MessageLatencyConfig::default(),
         }
     }
+}
+
+/// Answer to a message that asks for forced collection while members are forced already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RequestsDuringCycle {
+    /// Absorb it, since members are being forced.
+    Absorb,
+    /// Force members once more when those that are being forced have finished. A message of a member that has not finished itself is
+    /// absorbed.
+    Repeat,
 }
 
 /// Key in the table under which users name the scheme.

@@ -458,7 +458,7 @@ pub enum FillBeforeWarmUp {
     /// Every exported page holds data.
     #[default]
     Filled,
-    /// No page holds data, as after formatting. Needs `ssd.superblock`.
+    /// No page holds data, as after formatting.
     Fresh,
 }
 

@@ -31,6 +31,10 @@ pub struct GcConfig {
     pub separate_open_block: bool,
     /// True if moved pages stay inside their plane and need no transfer.
     pub copy_back: bool,
+    /// True to clean planes of a die at the same time where several of them need it, or are forced. The die is held for the longest.
+    /// False to clean one plane after another. Needs a pool for each plane, blocking of the die, copy-back, pins of each die's own,
+    /// and no preemption.
+    pub parallel_planes: bool,
     /// Points of a collection at which requests may interrupt it.
     pub preemption: Preemption,
     /// Number of free blocks of a pool below which host writes that need a free page wait while a block is collected. It is a share of
@@ -80,6 +84,7 @@ impl Default for GcConfig {
             blocking: Blocking::Die,
             separate_open_block: false,
             copy_back: true,
+            parallel_planes: false,
             preemption: Preemption::None,
             t_hard: Fraction(0.5),
             pipeline: HostOverlapWithMovesConfig::Plain(false),

@@ -53,10 +53,10 @@ use flashraid_workload::WorkloadSpec;
 use flashraid_workload::files::{is_wrong_path, read_file_with_size_limit};
 
 pub use array::{ArrayConfig, Level};
-pub use cache::{CacheCapacityUnit, CacheConfig, CommonCacheKeys};
+pub use cache::{CacheCapacityUnit, CacheConfig, CommonCacheKeys, RecencyBit};
 pub use coordination::{
     ControllerAnswerToForcedGcRequest, CoordinationConfig, ForceCollectionUntil, GcCoordinatorConfig, JointCollectionRequestTimingConfig,
-    MessageLatencyConfig,
+    MessageLatencyConfig, RequestsDuringCycle,
 };
 pub use device::{
     BlockSummaryPage, ChannelConfig, ControllerDiePath, DieChoiceForWrites, DieNumberingOrder, Duplex, FillBeforeWarmUp, GeometryConfig,

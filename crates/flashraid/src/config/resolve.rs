@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use super::array::Level;
 use super::device::{
-    ControllerDiePath, DieChoiceForWrites, Duplex, HalfDuplexLinkBandwidthLimit, HostLinkBandwidth, PlaneChoice, WarmUpPattern, WriteZeroes,
+    ControllerDiePath, DieChoiceForWrites, Duplex, FillBeforeWarmUp, HalfDuplexLinkBandwidthLimit, HostLinkBandwidth, PlaneChoice,
+    WarmUpPattern, WriteZeroes,
 };
 use super::gc::{
     BlockPoolScope, Blocking, GcAlgorithmConfig, HostRequestsThatMayStartGc, IdleTimeBeforeCollection, Preemption, REFERENCE_NO_COPY_BACK,
@@ -44,6 +45,7 @@ pub(super) fn resolve(mut config: Config, tree: &Tree, written: &Tree, problems:
     let ssd = resolver.ssd(&config);
     let array = resolver.array(&mut config, ssd);
     resolver.preemption_options(&config);
+    resolver.parallel_planes(&config);
     resolver.procedure(&config);
     let metrics = resolver.metrics(&config);
     let space = array.as_ref().map(workload_address_space);
@@ -299,6 +301,7 @@ impl Resolver<'_> {
             },
             gc,
             fill_seals_last_block: config.ssd.fill_seals_last_block,
+            pools_start_empty: config.ssd.warm_up.start == FillBeforeWarmUp::Fresh,
             channel,
             link,
             front_end: front,
@@ -511,6 +514,7 @@ impl Resolver<'_> {
             victim: self.victim(config),
             separate_open_block: written.separate_open_block,
             copy_back: written.copy_back,
+            cleans_planes_together: written.parallel_planes,
             collection_takes_no_time: config.coordination.scheme.collection_takes_no_time(),
             preemption: (written.preemption != Preemption::None).then(|| ssd::GcPreemption {
                 queue_poll_duration_ns: written.poll.ns,
@@ -683,6 +687,25 @@ impl Resolver<'_> {
                 self.written(&format!("ssd.gc.{key}"))
             );
             self.problem(&format!("ssd.gc.{key}"), message, Some("set ssd.gc.procedure = \"as-set\", or remove this key"));
+        }
+    }
+
+    /// Adds problems for keys with which planes of a die cannot be cleaned together (rule 15).
+    fn parallel_planes(&mut self, config: &Config) {
+        let gc = &config.ssd.gc;
+        if !gc.parallel_planes {
+            return;
+        }
+        let contradictions = [
+            ("ssd.gc.pool", gc.pool != BlockPoolScope::Plane, "each plane must be a pool"),
+            ("ssd.gc.blocking", gc.blocking != Blocking::Die, "planes that are blocked alone are cleaned at the same time anyway"),
+            ("ssd.gc.copy_back", !gc.copy_back, "moved pages must not need the pins that planes share"),
+            ("ssd.gc.preemption", gc.preemption != Preemption::None, "a die has no points between the steps of several cleans"),
+            ("ssd.transfer", config.ssd.transfer == ControllerDiePath::Channel, "summaries of several planes would share a channel"),
+        ];
+        for (key, _, why) in contradictions.into_iter().filter(|(_, is_wrong, _)| *is_wrong) {
+            let message = format!("`ssd.gc.parallel_planes` is true, but `{key}` is {}: {why}", self.written(key));
+            self.problem("ssd.gc.parallel_planes", message, Some("remove one of the two"));
         }
     }
 

@@ -1,7 +1,7 @@
 //! Converts the section `[cache]` to the parameters of the model.
 
 use super::Config;
-use super::cache::{CacheCapacityUnit, CacheConfig};
+use super::cache::{CacheCapacityUnit, CacheConfig, RecencyBit};
 use super::resolve::Resolver;
 use flashraid_model::cache::{CachePolicy, CapacityUnit, WriteCacheParams};
 use flashraid_model::policy::policy_config_serde;
@@ -23,6 +23,7 @@ pub(super) fn without_effect(written: &CacheConfig) -> Vec<String> {
     let set = [
         ("size", common.size.is_some()),
         ("room", common.room.is_some()),
+        ("recency", common.recency.is_some()),
         ("low", common.low.is_some()),
         ("high", common.high.is_some()),
         ("in_flight", common.in_flight.is_some()),
@@ -53,7 +54,8 @@ impl Resolver<'_> {
             return None;
         }
         let size = *common.size.get_or_insert(Size { bytes: BYTES_PER_MEMBER * u64::from(members) });
-        let room = *common.room.get_or_insert(CacheCapacityUnit::Pages);
+        let room = *common.room.get_or_insert(CacheCapacityUnit::Whole);
+        let recency = *common.recency.get_or_insert(RecencyBit::Hits);
         let low = common.low.get_or_insert(Fraction(0.0)).0;
         let high = common.high.get_or_insert(Fraction(low)).0;
         let in_flight = *common.in_flight.get_or_insert(1);
@@ -99,6 +101,7 @@ impl Resolver<'_> {
                 CacheCapacityUnit::Whole => CapacityUnit::PagesAdmittingWholeWrites,
                 CacheCapacityUnit::Entries => CapacityUnit::DirtyStripesOrStrips,
             },
+            member_caches_set_recency_bit_at_store: recency == RecencyBit::Stores,
             destage_start_fill: low,
             full_speed_destage_fill_fraction: high,
             destages_in_flight_max: in_flight,

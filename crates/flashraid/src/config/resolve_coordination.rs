@@ -4,6 +4,7 @@ use super::Config;
 use super::array::Level;
 use super::coordination::{
     ControllerAnswerToForcedGcRequest, CoordinationConfig, ForceCollectionUntil, GcCoordinatorConfig, JointCollectionRequestTimingConfig,
+    RequestsDuringCycle,
 };
 use super::resolve::Resolver;
 use flashraid_model::coordination::{
@@ -97,6 +98,7 @@ impl Resolver<'_> {
             },
             request_to_collection_order_delay_ns: protocol.delay.ns,
             begins_joint_collection_when_idle: protocol.at_idle,
+            repeats_cycle_for_requests_during_it: protocol.during_cycle == RequestsDuringCycle::Repeat,
             all_dies_of_forced_member_collect: protocol.across_dies,
             controller_answers_gc_requests: protocol.answer == ControllerAnswerToForcedGcRequest::Prompt,
             coordinated_members: ggc_aware,

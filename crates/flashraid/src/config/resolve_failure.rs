@@ -58,8 +58,8 @@ impl Resolver<'_> {
             strips_in_flight_max: rebuild.in_flight,
             spares: rebuild.spares,
             spare_state: match rebuild.spare {
-                SpareInitialState::Warm => array::InitialSpareState::WarmedUpByOverwrites,
-                SpareInitialState::Fresh => array::InitialSpareState::FilledNotWarmedUp,
+                SpareInitialState::Blank => array::InitialSpareState::Blank,
+                SpareInitialState::Used => array::InitialSpareState::WarmedUpByOverwrites,
             },
             continues_after_last_request: rebuild.finish,
         })

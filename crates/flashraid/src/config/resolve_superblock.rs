@@ -70,7 +70,6 @@ impl Resolver<'_> {
             ("ssd.slc", ssd.slc.is_some()),
             ("ssd.scale", ssd.scale != 1),
             ("ssd.scale_by", ssd.scale_by != ScaledDriveDimension::Space),
-            ("ssd.warm_up.start", ssd.warm_up.start == FillBeforeWarmUp::Fresh),
             ("ssd.warm_up.pattern", ssd.warm_up.pattern == WarmUpPattern::Steady),
         ];
         for (key, _) in keys.into_iter().filter(|(_, is_set)| *is_set) {
@@ -186,6 +185,7 @@ impl Resolver<'_> {
             victim: self.victim(config),
             separate_open_block: true,
             copy_back: false,
+            cleans_planes_together: false,
             collection_takes_no_time: config.coordination.scheme.collection_takes_no_time(),
             preemption: (config.ssd.gc.preemption != Preemption::None).then_some(ssd::GcPreemption {
                 queue_poll_duration_ns: 0,
@@ -208,6 +208,7 @@ impl Resolver<'_> {
             plane_choice: PlaneChoice::MostFreePages,
             gc,
             fill_seals_last_block: true,
+            pools_start_empty: false,
             channel,
             link,
             front_end: None,

@@ -285,6 +285,11 @@ const SETTINGS: &[(&str, &[(&str, &str)])] = &[
     ("ssd.gc.blocking = \"plane\"", &[("ssd.gc.blocking", "plane")]),
     ("ssd.gc.separate_open_block = true", &[("ssd.gc.separate_open_block", "true")]),
     ("ssd.gc.copy_back = false", &[("ssd.gc.copy_back", "false")]),
+    ("ssd.gc.parallel_planes = true", &[("ssd.gc.parallel_planes", "true")]),
+    ("ssd.gc.parallel_planes with ssd.gc.pool = \"die\"", &[("ssd.gc.parallel_planes", "true"), ("ssd.gc.pool", "die")]),
+    ("ssd.gc.parallel_planes with ssd.gc.blocking = \"plane\"", &[("ssd.gc.parallel_planes", "true"), ("ssd.gc.blocking", "plane")]),
+    ("ssd.gc.parallel_planes with ssd.gc.copy_back = false", &[("ssd.gc.parallel_planes", "true"), ("ssd.gc.copy_back", "false")]),
+    ("ssd.gc.parallel_planes with ssd.gc.preemption = \"semi\"", &[("ssd.gc.parallel_planes", "true"), ("ssd.gc.preemption", "semi")]),
     ("ssd.gc.preemption = \"semi\"", &[("ssd.gc.preemption", "semi")]),
     ("ssd.gc.preemption = \"suspend\"", &[("ssd.gc.preemption", "suspend")]),
     ("ssd.gc.t_hard", &[("ssd.gc.preemption", "semi"), ("ssd.gc.t_hard", "0.3")]),
@@ -326,7 +331,7 @@ const SETTINGS: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
-        "ssd.warm_up.start = \"fresh\" with ssd.warm_up.pattern = \"steady\"",
+        "ssd.warm_up.pattern = \"steady\" with ssd.warm_up.start = \"fresh\"",
         &[("ssd.warm_up.start", "fresh"), ("ssd.warm_up.pattern", "steady")],
     ),
 ];

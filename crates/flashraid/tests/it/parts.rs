@@ -89,7 +89,7 @@ const MECHANISMS: &[Mechanism] = &[
         &[
             ("array.level", "raid5"),
             ("array.failure", "{member=1, at=\"1s\"}"),
-            ("array.rebuild", "{delay=\"500ms\", rate=\"5MB/s\", spare=\"fresh\"}"),
+            ("array.rebuild", "{delay=\"500ms\", rate=\"5MB/s\", spare=\"blank\"}"),
         ],
         &["parity", "queue"],
     ),
@@ -99,7 +99,7 @@ const MECHANISMS: &[Mechanism] = &[
             ("array.level", "raid6"),
             ("array.members", "6"),
             ("array.failure", "[{member=1, at=\"1s\"}, {member=3, at=\"2s\"}]"),
-            ("array.rebuild", "{delay=\"500ms\", rate=\"5MB/s\", spare=\"fresh\", spares=2}"),
+            ("array.rebuild", "{delay=\"500ms\", rate=\"5MB/s\", spare=\"blank\", spares=2}"),
         ],
         &["parity"],
     ),

@@ -73,6 +73,7 @@ fn moves(victim: VictimPolicy) -> usize {
             separate_open_block_for_moves: false,
             gc_algorithm: GcAlgorithm::VictimByPolicy,
             fill_seals_last_block: true,
+            starts_empty: false,
         },
         1,
         0,

@@ -57,7 +57,7 @@ fn rebuilt(mut params: ArrayParams, delay_ns: u64, strip_ns: u64, in_flight: u32
         strip_interval_min_ns: strip_ns,
         strips_in_flight_max: in_flight,
         spares,
-        spare_state: InitialSpareState::FilledNotWarmedUp,
+        spare_state: InitialSpareState::Blank,
         continues_after_last_request: true,
     });
     params

@@ -204,6 +204,7 @@ mod tests {
                     victim: VictimPolicy::default(),
                     separate_open_block_for_moves: false,
                     fill_seals_last_block: true,
+                    starts_empty: false,
                 },
                 1,
                 0,

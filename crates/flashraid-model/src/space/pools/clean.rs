@@ -271,6 +271,7 @@ mod tests {
             victim: if oldest_first { CostBenefit::default().into() } else { Greedy::default().into() },
             separate_open_block_for_moves: false,
             fill_seals_last_block: true,
+            starts_empty: false,
         };
         PageMapping::filled_in_address_order(&params, 1, 0)
     }

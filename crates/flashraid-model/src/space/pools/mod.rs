@@ -128,7 +128,7 @@ pub struct PageMapping {
     pub(crate) start_free_blocks: u32,
     pub(crate) stop_free_blocks: u32,
     pub(crate) exported_per_die: u32,
-    /// True if the initial fill seals the block that it writes last, although it may not be full (rule 23).
+    /// True if the initial fill seals the block that it writes last, although it may not be full (rule 23). It is also true without a fill.
     pub(crate) fill_seals_last_block: bool,
     /// True if writes may move a page to another die.
     pub(crate) dynamic: bool,
@@ -159,8 +159,8 @@ pub struct PageMapping {
 }
 
 impl PageMapping {
-    /// Returns a newly filled SSD: every page that is offered to the host holds data, in order of address (rule 23). `member` and
-    /// `seed` select the random numbers for victim policies that choose at random.
+    /// Returns a newly filled SSD: every page that is offered to the host holds data, in order of address (rule 23). The SSD is empty
+    /// instead if `params.starts_empty` is true. `member` and `seed` select the random numbers for victim policies that choose at random.
     pub fn filled_in_address_order(params: &BlockPoolsFtlParams, seed: u64, member: u32) -> Self {
         let g = params.geometry;
         let (pools_per_die, blocks_per_pool) = match params.pool {
@@ -186,9 +186,12 @@ impl PageMapping {
             start_free_blocks: params.start_threshold_free_blocks,
             stop_free_blocks: params.stop_threshold_free_blocks,
             exported_per_die: exported,
-            fill_seals_last_block: params.fill_seals_last_block,
+            fill_seals_last_block: params.fill_seals_last_block || params.starts_empty,
             dynamic: params.overwrites_may_change_die,
-            map: LargeTable::zeroed((g.dies * exported) as usize),
+            map: match params.starts_empty {
+                true => LargeTable::filled((g.dies * exported) as usize, UNMAPPED),
+                false => LargeTable::zeroed((g.dies * exported) as usize),
+            },
             rmap: LargeTable::zeroed(blocks << page_shift),
             meta: LargeTable::zeroed(blocks * (words + 1)),
             score: Scores::of_free(blocks),
@@ -208,13 +211,14 @@ impl PageMapping {
             to_fetch: NO_PAGE,
         };
         for die in (0..g.dies).map(DieId) {
-            ftl.fill_die(die);
+            ftl.fill_die(die, if params.starts_empty { 0 } else { exported });
         }
         ftl
     }
 
-    fn fill_die(&mut self, die: DieId) {
-        let filled_blocks = self.exported_per_die / self.data_pages;
+    /// Adds the state of a die whose first `pages` logical pages hold data. They fill whole blocks.
+    fn fill_die(&mut self, die: DieId, pages: u32) {
+        let filled_blocks = pages / self.data_pages;
         let first_lpn = die.0 * self.exported_per_die;
         for k in 0..filled_blocks {
             let block = self.block_id(die, k % self.pools_per_die, k / self.pools_per_die);
@@ -231,7 +235,7 @@ impl PageMapping {
         }
         self.dies.push(DieState {
             need: 0,
-            valid_pages: self.exported_per_die,
+            valid_pages: pages,
             next_pool_to_clean: 0,
             next_pool_to_write: 0,
             sequence: filled_blocks,

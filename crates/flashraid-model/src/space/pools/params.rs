@@ -28,6 +28,8 @@ pub struct BlockPoolsFtlParams {
     /// True if the initial fill closes the block that it writes last, so that collection may choose it. If false, that block stays open and
     /// is never collected.
     pub fill_seals_last_block: bool,
+    /// True if no page holds data at first.
+    pub starts_empty: bool,
 }
 
 /// Rule that chooses the plane of a write inside its die.

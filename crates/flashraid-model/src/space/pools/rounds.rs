@@ -111,6 +111,7 @@ mod tests {
             victim: VictimPolicy::default(),
             separate_open_block_for_moves: false,
             fill_seals_last_block: true,
+            starts_empty: false,
         };
         PageMapping::filled_in_address_order(&params, 1, 0)
     }

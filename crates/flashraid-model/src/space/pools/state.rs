@@ -254,6 +254,7 @@ mod tests {
             victim: if bit(6) { Random {}.into() } else { Greedy {}.into() },
             separate_open_block_for_moves: bit(7),
             fill_seals_last_block: bit(8),
+            starts_empty: bit(9),
         }
     }
 
@@ -285,7 +286,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn a_loaded_state_goes_on_as_the_one_that_was_saved(choice in 0_u32..512, seed: u64, writes in 0_u32..6000) {
+        fn a_loaded_state_goes_on_as_the_one_that_was_saved(choice in 0_u32..1024, seed: u64, writes in 0_u32..6000) {
             let params = params(choice);
             let mut saved = PageMapping::filled_in_address_order(&params, seed, 0);
             work(&mut saved, seed, writes);
@@ -300,7 +301,7 @@ mod tests {
         }
 
         #[test]
-        fn a_forged_state_is_refused_or_works(choice in 0_u32..512, seed: u64, places in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), any::<bool>()), 1..4)) {
+        fn a_forged_state_is_refused_or_works(choice in 0_u32..1024, seed: u64, places in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), any::<bool>()), 1..4)) {
             let params = params(choice);
             let mut ftl = PageMapping::filled_in_address_order(&params, seed, 0);
             work(&mut ftl, seed, 3000);

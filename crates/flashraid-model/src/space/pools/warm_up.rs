@@ -99,6 +99,7 @@ mod tests {
             victim: VictimPolicy::default(),
             separate_open_block_for_moves: false,
             fill_seals_last_block: true,
+            starts_empty: false,
         };
         let mut told = Vec::new();
         let mut go_on = |share: f64| {

@@ -40,6 +40,8 @@ pub struct SsdParams {
     /// True if the initial fill closes the block that it writes last, so that collection may choose it. The reference simulator leaves it
     /// open. Because nothing programs it later, it is then never collected.
     pub fill_seals_last_block: bool,
+    /// True if no page of a drive with pools of blocks holds data at first. A drive with superblocks has such a setting in `superblock`.
+    pub pools_start_empty: bool,
     /// Assignment of dies to the channels that they share. With `None`, every die has its own pins, and transfers are part of its
     /// busy time.
     pub channel: Option<DieToChannelAssignment>,
@@ -62,6 +64,16 @@ impl SsdParams {
     pub fn levels_wear(&self) -> bool {
         let by_upkeep = self.superblock.as_ref().is_some_and(|superblock| superblock.upkeep.erase_difference_to_level.is_some());
         by_upkeep || self.gc.victim.prefers_less_worn_blocks()
+    }
+
+    /// Returns the parameters of the same SSD without any data at first.
+    #[must_use]
+    pub fn unwritten(mut self) -> Self {
+        self.pools_start_empty = self.superblock.is_none();
+        if let Some(superblock) = &mut self.superblock {
+            superblock.starts_empty = true;
+        }
+        self
     }
 
     /// Returns the parameters of the front, if there is one.
@@ -101,6 +113,7 @@ impl SsdParams {
             victim: self.gc.victim,
             separate_open_block_for_moves: self.gc.separate_open_block,
             fill_seals_last_block: self.fill_seals_last_block,
+            starts_empty: self.pools_start_empty,
         })
     }
 
@@ -207,6 +220,9 @@ pub struct GcParams {
     /// With [`GcAlgorithm::LikeDiskSimWithoutCopyBack`], the value must be false. That procedure differs, because only
     /// moves to another plane cost the two transfers.
     pub copy_back: bool,
+    /// True if the planes of a die are cleaned together where several of its pools are due (rule 15). Each plane must be a pool, the
+    /// die must be the blocking scope, and there must be copy-back, and neither preemption nor a shared channel.
+    pub cleans_planes_together: bool,
     /// True if collection takes no time but still moves and erases (scheme `ideal`).
     pub collection_takes_no_time: bool,
     /// Interruption of a clean (the collection of one victim block) by host requests; `None` if each clean runs to its end. It has no

@@ -102,11 +102,11 @@ fn suspension_on_a_channel() {
     case = case.write(1000, 1, 1).write(2000, 2, 1).read(2209, 3, 1).read(2300, 6, 1).read(2375, 3, 1);
     case.params.ssd.channel = Some(DieToChannelAssignment::consecutive(1));
     let outcome = simulate(&case);
-    // At 5 the page is being transferred, and nothing is in flight. At 100 it is being programmed, with 108 left. Page 3 is read from 105
-    // to 133, page 6 to 161, and the program goes on at 167.
-    // The third write fills the block: programs from 2008 to 2208 and from 2211 on, the summary's transfer in between. At 2300 the latter
-    // has 111 left. Pages 3 and 6 are read from 2305 to 2361, it goes on at 2367 and is not suspended once more at 2375.
-    assert_eq!(outcome.done(), [275, 133, 161, 1208, 2478, 2333, 2361, 2506]);
+    // At 5 the page is being transferred, and its program is interrupted when it begins at 8. Page 3 is read from 13 to 41, and the program
+    // takes from 47 to 247. It is not suspended once more at 100.
+    // The third write fills the block: a program from 2008 to 2208, the summary's transfer, and another program from 2211 on. Page 3 was
+    // asked for during the transfer, and is read from 2216 to 2244. The program takes from 2250 to 2450, and the other reads follow.
+    assert_eq!(outcome.done(), [247, 41, 275, 1208, 2450, 2244, 2478, 2506]);
     assert_eq!(outcome.members[0].counters.suspensions, 2);
 }
 
@@ -237,6 +237,7 @@ fn forced_collection_with_plane_blocking() {
         joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
         request_to_collection_order_delay_ns: 0,
         begins_joint_collection_when_idle: false,
+        repeats_cycle_for_requests_during_it: false,
         all_dies_of_forced_member_collect: true,
         controller_answers_gc_requests: true,
         coordinated_members: MemberSet::single(0),

@@ -582,6 +582,7 @@ impl Simulation<'_> {
         let now = self.now;
         let number = self.entry_number(cache, page);
         let stow = self.caches_now().list[cache].circles.len() == 2;
+        let at_store = !self.caches_now().is_group(cache) && self.caches_now().params.member_caches_set_recency_bit_at_store;
         let caches = self.caches();
         let Writer { sequential, flight, .. } = caches.writers[writer];
         let marked = flight.is_some_and(|flight| caches.flights[&flight].marked);
@@ -594,7 +595,7 @@ impl Simulation<'_> {
             let entry = state.circles[circle].entries.get_mut(&number).expect("it is there");
             let replaced = !entry.pages.insert(page);
             entry.marked |= marked;
-            entry.bit |= entry.maker != writer && !sequential;
+            entry.bit |= at_store || (entry.maker != writer && !sequential);
             match (replaced, entry.maker != writer) {
                 (true, _) => Admission::PageHit,
                 (false, true) => Admission::GroupHit,
@@ -602,7 +603,7 @@ impl Simulation<'_> {
             }
         } else {
             let circle = usize::from(stow && !sequential);
-            state.circles[circle].entries.insert(number, Entry { pages: BTreeSet::from([page]), maker: writer, bit: false, marked });
+            state.circles[circle].entries.insert(number, Entry { pages: BTreeSet::from([page]), maker: writer, bit: at_store, marked });
             Admission::Miss
         };
         if stow && there == Some(1) && !matches!(admission, Admission::Miss) {

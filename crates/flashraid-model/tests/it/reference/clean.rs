@@ -2,7 +2,8 @@
 
 use super::die::Scope;
 use super::flash::{Move, Page};
-use super::work::{Step, Worker};
+use super::passes::Spends;
+use super::work::{Doing, Step, Worker};
 use super::{Event, GcRun, OpKind, Operation, Simulation};
 
 /// Reasons for a clean.
@@ -59,7 +60,7 @@ impl Simulation<'_> {
         }
         let mut began = false;
         for pool in self.members[member].flash.pools_in_turn(die) {
-            if self.is_busy(member, die, pool) || self.holds_out(member, die, pool) {
+            if self.is_taken(member, die, pool, began) || self.holds_out(member, die, pool) {
                 continue;
             }
             if let Some(victim) = self.members[member].flash.victim_if_needed(die, pool) {
@@ -67,6 +68,9 @@ impl Simulation<'_> {
                 self.begin_clean(member, die, pool, victim, cause);
                 began = true;
             }
+        }
+        if began {
+            self.cleans_last_alike(member, die);
         }
         began
     }
@@ -76,7 +80,7 @@ impl Simulation<'_> {
         let mut began = false;
         for pool in self.members[member].flash.pools_in_turn(die) {
             let is_allowed = cause != Cause::Forced || self.members[member].protocol.leave.pools.contains(&(die, pool));
-            if self.is_busy(member, die, pool) || !is_allowed {
+            if self.is_taken(member, die, pool, began) || !is_allowed {
                 continue;
             }
             if let Some(victim) = self.members[member].flash.victim_up_to(die, pool, free_blocks) {
@@ -84,7 +88,39 @@ impl Simulation<'_> {
                 began = true;
             }
         }
+        if began {
+            self.cleans_last_alike(member, die);
+        }
         began
+    }
+
+    /// Returns true if planes of a die are cleaned together (rule 15).
+    fn cleans_together(&self) -> bool {
+        self.ssd.gc.cleans_planes_together && !self.ssd.gc.collection_takes_no_time
+    }
+
+    /// Returns true if no clean can begin in a pool. `began` is true if one has just begun in another.
+    pub(super) fn is_taken(&self, member: usize, die: usize, pool: usize, began: bool) -> bool {
+        self.is_busy(member, die, pool) && !(began && self.cleans_together())
+    }
+
+    /// Makes all cleans of a die that are performed together last as long as the longest.
+    pub(super) fn cleans_last_alike(&mut self, member: usize, die: usize) {
+        if !self.cleans_together() {
+            return;
+        }
+        let workers: Vec<Worker> = self.die(member, die).cleans.keys().map(|&pool| Worker::Clean { die, pool }).collect();
+        let end = |doing: &Doing| if let Doing::Waits { until, .. } = doing { *until } else { unreachable!("a whole clean waits") };
+        let Some(last) = workers.iter().map(|worker| end(&self.members[member].work[worker].doing)).max() else { return };
+        for worker in workers {
+            self.events
+                .retain(|scheduled| !matches!(scheduled.event, Event::Waited { member: of, worker: by } if (of, by) == (member, worker)));
+            let work = self.members[member].work.get_mut(&worker).expect("a clean is in progress");
+            let longer_ns = last - end(&work.doing);
+            work.waits.extend((longer_ns > 0).then_some((Spends::Otherwise, longer_ns)));
+            let now = self.now;
+            self.wait(member, worker, last - now, None);
+        }
     }
 
     pub(super) fn begin_clean(&mut self, member: usize, die: usize, pool: usize, victim: usize, cause: Cause) {
@@ -165,8 +201,10 @@ impl Simulation<'_> {
 
     fn run_begins(&mut self, member: usize, die: usize, pool: usize, cause: Cause) {
         let now = self.now;
+        let together = self.cleans_together();
         let runs = self.runs(member, die, pool);
-        if runs.last().is_none_or(|run| run.end != Some(now)) {
+        // Cleans that are performed together are one run.
+        if runs.last().is_none_or(|run| run.end != Some(now) && !(together && run.end.is_none())) {
             runs.push(GcRun { start: now, end: None, victims: 0, pages_moved: 0, forced: cause == Cause::Forced });
         }
         let run = self.run(member, die, pool);

@@ -23,6 +23,8 @@ pub(super) struct Controller {
     /// The cycle collects until reserved and no request has come since it began.
     uses_idle_time: bool,
     held_back: bool,
+    /// A request came during the cycle, which makes another one follow.
+    again: bool,
     registered: BTreeSet<usize>,
     outstanding: usize,
     outstanding_none_since: u64,
@@ -150,6 +152,7 @@ impl Controller {
             forced: BTreeSet::new(),
             uses_idle_time: false,
             held_back: false,
+            again: false,
             registered: BTreeSet::new(),
             outstanding: 0,
             outstanding_none_since: 0,
@@ -326,7 +329,14 @@ impl Simulation<'_> {
         }
         match message {
             Message::GcRequest => {
-                if is_lost || !controller.forced.is_empty() {
+                if is_lost {
+                    return;
+                }
+                if !controller.forced.is_empty() {
+                    if controller.params.repeats_cycle_for_requests_during_it && !controller.forced.contains(&member) {
+                        controller.registered.insert(member);
+                        controller.again = true;
+                    }
                     return;
                 }
                 controller.registered.insert(member);
@@ -359,6 +369,10 @@ impl Simulation<'_> {
                 controller.forced.remove(&member);
                 if controller.forced.is_empty() {
                     controller.uses_idle_time = false;
+                    if std::mem::take(&mut controller.again) && !std::mem::replace(&mut controller.held_back, true) {
+                        let delay_ns = controller.params.request_to_collection_order_delay_ns;
+                        self.schedule_with_rank(delay_ns, CYCLE_BEGINS_RANK, Event::CycleBegins);
+                    }
                 }
                 self.cycle_may_begin();
             }

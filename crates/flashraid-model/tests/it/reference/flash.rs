@@ -113,8 +113,9 @@ impl Flash {
         let planes = geometry.planes as usize;
         let data_slots = geometry.data_pages_per_block() as usize;
         let exported = geometry.exported_pages_per_die() as usize;
-        let filled_blocks = exported / data_slots;
-        for page in 0..exported {
+        let filled = if self.params.pools_start_empty { 0 } else { exported };
+        let filled_blocks = filled / data_slots;
+        for page in 0..filled {
             let (pool, block) = self.pool_and_block(page / data_slots % planes, page / data_slots / planes);
             let place = Place { die, pool, block, slot: page % data_slots };
             self.put((die * exported + page) as Page, place);
@@ -154,9 +155,15 @@ impl Flash {
         }
     }
 
+    /// The die that holds a page, or on which it belongs if it is unmapped.
+    fn die_of(&self, page: Page) -> usize {
+        let home = (page / u64::from(self.params.geometry.exported_pages_per_die())) as usize;
+        self.places.get(&page).map_or(home, |place| place.die)
+    }
+
     /// A write without time.
     pub(super) fn overwrite(&mut self, page: Page) {
-        let die = self.places[&page].die;
+        let die = self.die_of(page);
         while self.check(die).is_some() {}
         let pool = self.pool_for_write(die, page, &[]).expect("a pool has room after the checks");
         self.write(die, pool, page);

@@ -99,7 +99,7 @@ impl Simulation<'_> {
         let mut began = false;
         for pool in self.members[member].flash.pools_in_turn(die) {
             let owes = self.members[member].protocol.owing.get(&die).is_some_and(|pools| pools.contains(&pool));
-            if !owes || self.is_busy(member, die, pool) {
+            if !owes || self.is_taken(member, die, pool, began) {
                 continue;
             }
             let Some(victim) = self.members[member].flash.victim_up_to(die, pool, u32::MAX) else { continue };
@@ -112,6 +112,9 @@ impl Simulation<'_> {
             }
             self.begin_clean(member, die, pool, victim, Cause::Forced);
             began = true;
+        }
+        if began {
+            self.cleans_last_alike(member, die);
         }
         let goes_on = began || self.members[member].protocol.on_victims.contains_key(&die);
         if !goes_on && self.victims_are_over(member, die) {

@@ -62,15 +62,15 @@ pub(crate) fn simulate(case: &Case) -> Outcome {
     let spares = rebuild.map_or(0, |rebuild| (rebuild.spares as usize).min(case.params.failures.len()));
     let count = case.params.members as usize + spares;
     let by_workload = case.warm_up.pattern == WarmUpPattern::Workload;
-    let fresh_spares = rebuild.is_some_and(|rebuild| rebuild.spare_state == InitialSpareState::FilledNotWarmedUp);
-    let is_fresh = |member: usize| by_workload || (member >= case.params.members as usize && fresh_spares);
+    let blank_spares = rebuild.is_some_and(|rebuild| rebuild.spare_state == InitialSpareState::Blank);
+    let is_blank = |member: usize| member >= case.params.members as usize && blank_spares;
     let mut simulation = Simulation {
         case,
         ssd,
         now: 0,
         events: Vec::new(),
         events_scheduled: 0,
-        members: (0..count).map(|member| Member::new(case, member, !is_fresh(member))).collect(),
+        members: (0..count).map(|member| Member::new(case, member, !by_workload, is_blank(member))).collect(),
         requests: Vec::new(),
         requests_done: 0,
         end_is_told: false,
@@ -326,8 +326,9 @@ struct GcRun {
 }
 
 impl Member {
-    fn new(case: &Case, member: usize, warm: bool) -> Member {
-        let ssd = &case.params.ssd;
+    fn new(case: &Case, member: usize, warm: bool, is_blank: bool) -> Member {
+        let ssd = &if is_blank { case.params.ssd.clone().unwritten() } else { case.params.ssd.clone() };
+        let warm = warm && !is_blank;
         let dies = ssd.geometry.dies as usize;
         let is_drive = ssd.superblock.is_some();
         let drive = is_drive

@@ -52,21 +52,37 @@ struct InFlight {
 }
 
 impl Simulation<'_> {
+    /// An array operation begins, or continues: the first read that joined after operation `last_joined`, waits and may interrupt it does.
+    pub(super) fn waiting_read_interrupts(&mut self, member: usize, worker: Worker, last_joined: u64) -> bool {
+        let (Worker::Slot { die } | Worker::Clean { die, .. } | Worker::Mate { die, .. }) = worker;
+        let queue = &self.members[member].dies[die].queue;
+        let since: Vec<usize> = (0..queue.len()).filter(|&index| queue[index].number > last_joined).collect();
+        since.into_iter().any(|index| self.interrupts(member, die, index, Some(worker)))
+    }
+
     /// An operation has just joined the queue, and waits.
     pub(super) fn may_interrupt(&mut self, member: usize, die: usize, index: usize) {
-        let Some(suspension) = self.preemption().and_then(|preemption| preemption.suspension) else { return };
+        self.interrupts(member, die, index, None);
+    }
+
+    /// Lets an operation of the queue interrupt what is in flight, or only what this worker has in flight. Returns true if it does.
+    fn interrupts(&mut self, member: usize, die: usize, index: usize, only: Option<Worker>) -> bool {
+        let Some(suspension) = self.preemption().and_then(|preemption| preemption.suspension) else { return false };
         let state = &self.members[member].dies[die];
         let read = state.queue[index];
         if self.ssd.gc.collection_takes_no_time || read.kind != OpKind::Read || state.overtakes(index) {
-            return;
+            return false;
         }
-        let Some(InFlight { worker, clean, page }) = self.in_flight(member, die, &read) else { return };
+        let Some(InFlight { worker, clean, page }) = self.in_flight(member, die, &read) else { return false };
+        if only.is_some_and(|only| only != worker) {
+            return false;
+        }
         let now = self.now;
         let work = &self.members[member].work[&worker];
-        let Doing::Waits { until, in_flight_from: Some(from) } = work.doing else { return };
+        let Doing::Waits { until, in_flight_from: Some(from) } = work.doing else { return false };
         let state_3 = clean.is_some_and(|pool| self.members[member].dies[die].cleans[&pool].state == 3);
         if from > now || until <= now || state_3 || page == Some(read.page) || work.suspensions >= suspension.suspensions_max {
-            return;
+            return false;
         }
         self.members[member].counters.suspensions += 1;
         let is_its_end = |event: &Event| matches!(*event, Event::Waited { member: of, worker: by } if (of, by) == (member, worker));
@@ -80,6 +96,7 @@ impl Simulation<'_> {
         let rest_ns = until - now;
         let interrupted = Suspension { part: Part::Turning, worker, work, rest_ns, write, clean, page };
         self.suspension_takes(member, die, interrupted, vec![Step::Wait(suspension.suspend_ns)]);
+        true
     }
 
     /// A host write that is served by itself, or the program or erase of the clean in the scope of the read.
@@ -145,9 +162,12 @@ impl Simulation<'_> {
         let Suspension { worker, work, rest_ns, write, clean, .. } = suspension;
         self.members[member].work.insert(worker, work);
         self.wait(member, worker, rest_ns, Some(self.now));
-        match write {
-            Some(operation) => self.die(member, die).slot = Some(Slot { what: Use::Command(operation), let_in_by: clean }),
-            None => self.slot_is_free(member, die, None),
+        let is_clean = write.is_none();
+        if let Some(operation) = write {
+            self.die(member, die).slot = Some(Slot { what: Use::Command(operation), let_in_by: clean });
+        }
+        if !self.waiting_read_interrupts(member, worker, 0) && is_clean {
+            self.slot_is_free(member, die, None);
         }
     }
 }

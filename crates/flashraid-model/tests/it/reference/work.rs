@@ -43,6 +43,8 @@ pub(super) struct Work {
     pub waits: Vec<(Spends, u64)>,
     /// Times that it has been suspended.
     pub suspensions: u32,
+    /// Number of the last operation that had joined a queue of the member when it began.
+    pub last_joined: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,7 +62,8 @@ impl Simulation<'_> {
     }
 
     pub(super) fn gets_work(&mut self, member: usize, worker: Worker, steps: Vec<Step>) {
-        let work = Work { steps, doing: Doing::Begins, waits: Vec::new(), suspensions: 0 };
+        let last_joined = self.members[member].operations_joined;
+        let work = Work { steps, doing: Doing::Begins, waits: Vec::new(), suspensions: 0, last_joined };
         assert!(self.members[member].work.insert(worker, work).is_none(), "a worker does one thing at a time");
     }
 
@@ -68,6 +71,7 @@ impl Simulation<'_> {
     pub(super) fn work_goes_on(&mut self, member: usize, worker: Worker) {
         let now = self.now;
         let with_pins = self.ssd.channel.is_none();
+        let suspends = self.preemption().is_some_and(|preemption| preemption.suspension.is_some()) && !self.ssd.gc.collection_takes_no_time;
         loop {
             let work = self.members[member].work.get_mut(&worker).expect("the work goes on");
             let Some(&step) = work.steps.first() else {
@@ -92,7 +96,12 @@ impl Simulation<'_> {
                             Some(&Step::Summary(ns)) => (Spends::OnSummary, ns),
                             _ => break,
                         };
-                        if matches!(work.steps[0], Step::Array(_) | Step::Summary(_)) {
+                        // The begin of what reads may suspend is an event (rule 102).
+                        let in_flight = matches!(work.steps[0], Step::Array(_) | Step::Summary(_));
+                        if in_flight && total > 0 && in_flight_from.is_none() && suspends {
+                            break;
+                        }
+                        if in_flight {
                             in_flight_from.get_or_insert(now + total);
                         }
                         total += ns;
@@ -103,7 +112,12 @@ impl Simulation<'_> {
                     }
                     // A wait of length 0 is none (rule 25).
                     if total > 0 {
-                        return self.wait(member, worker, total, in_flight_from);
+                        let last_joined = work.last_joined;
+                        self.wait(member, worker, total, in_flight_from);
+                        if in_flight_from.is_some() {
+                            self.waiting_read_interrupts(member, worker, last_joined);
+                        }
+                        return;
                     }
                 }
                 Step::Mark(mark) => {

@@ -379,7 +379,6 @@ fn what_cannot_be_is_refused_with_the_reason() {
         "[ssd.slc]\nmode = \"static\"\nshare = 0.1\nprogram = \"1us\"\nread = \"1us\"\n",
         "ssd.scale = 2\n",
         "ssd.scale_by = \"width\"\n",
-        "ssd.warm_up.start = \"fresh\"\n",
     ] {
         let problems = read(text).expect_err(text).to_string();
         assert!(problems.contains("means something only for a drive with superblocks"), "{text}: {problems}");

@@ -187,7 +187,7 @@ fn levels_with_parity_and_a_member_that_fails() {
         strip_interval_min_ns: 1_310_720,
         strips_in_flight_max: 1,
         spares: 1,
-        spare_state: InitialSpareState::WarmedUpByOverwrites,
+        spare_state: InitialSpareState::Blank,
         continues_after_last_request: false,
     };
     assert_eq!(rebuild(""), by_default);
@@ -196,15 +196,15 @@ fn levels_with_parity_and_a_member_that_fails() {
         strip_interval_min_ns: 131_072_000_000,
         strips_in_flight_max: 3,
         spares: 2,
-        spare_state: InitialSpareState::FilledNotWarmedUp,
+        spare_state: InitialSpareState::WarmedUpByOverwrites,
         continues_after_last_request: true,
     };
-    assert_eq!(rebuild("rate = \"1kB/s\"\ndelay = \"5ns\"\nin_flight = 3\nspares = 2\nspare = \"fresh\"\nfinish = true\n"), other);
+    assert_eq!(rebuild("rate = \"1kB/s\"\ndelay = \"5ns\"\nin_flight = 3\nspares = 2\nspare = \"used\"\nfinish = true\n"), other);
     assert_eq!(good("array.level = \"raid4\"\n").array.level, RaidLevel::Raid4);
     let several = "array.level = \"raid6\"\n[[array.failure]]\nmember = 2\nat = \"10s\"\n[[array.failure]]\nmember = 0\nat = \"1s\"\n";
     let array = good(&format!("{several}[array.rebuild]\nspares = 3\n")).array;
     assert_eq!(array.failures_in_time_order().iter().map(|failure| failure.member).collect::<Vec<_>>(), [0, 2]);
-    assert_eq!((array.spares_and_state(), array.warmed_up_spares()), ((2, Some(InitialSpareState::WarmedUpByOverwrites)), 2));
+    assert_eq!((array.spares_and_state(), array.warmed_up_spares()), ((2, Some(InitialSpareState::Blank)), 0));
 
     let warnings = good("array.rebuild.rate = \"1MB/s\"\n").warnings;
     assert!(warnings.iter().any(|warning| warning.contains("array.rebuild has no effect")), "{warnings:?}");

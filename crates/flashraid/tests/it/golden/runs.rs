@@ -229,7 +229,7 @@ pub(super) const RUNS: [Run; 66] = [
             ("array.level", "raid10"),
             ("array.members", "4"),
             ("array.failure", "{ member = 2, at = \"500ms\" }"),
-            ("array.rebuild", "{ rate = \"2MB/s\", delay = \"200ms\", in_flight = 4, spare = \"fresh\", finish = true }"),
+            ("array.rebuild", "{ rate = \"2MB/s\", delay = \"200ms\", in_flight = 4, spare = \"blank\", finish = true }"),
         ],
     ),
     run("raid4", PARITY, &[("array.level", "raid4"), ("array.controller", "{ outstanding = 8, bandwidth = \"50MB/s\" }")]),

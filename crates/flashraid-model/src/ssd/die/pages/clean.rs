@@ -2,7 +2,7 @@
 
 use super::waiting::NONE;
 use super::work::Step;
-use super::{Awaited, Clean, NO_PAGE, PageContext, PageDies, Phase, SlotPhase, State};
+use super::{Awaited, Clean, Companion, NO_PAGE, PageContext, PageDies, Phase, SlotPhase, State};
 use crate::events::{TimeNs, VictimBlockCollection};
 use crate::ids::{BlockId, DieId};
 use crate::space::pools::{PageMapping, VictimCollectionWork};
@@ -33,7 +33,7 @@ impl PageContext<'_> {
     }
 
     /// Begins the clean that `find` returns. With plane blocking, it begins one in each scope that is not busy, and tries the pools in turn
-    /// (rule 91). Returns true if any clean began.
+    /// (rule 91). If planes are cleaned together, it begins one in each pool (rule 15). Returns true if any clean began.
     pub(super) fn begin_cleans(
         &mut self,
         at: TimeNs,
@@ -42,17 +42,17 @@ impl PageContext<'_> {
         needed: bool,
         mut find: impl FnMut(&Watermarks, &mut PageMapping, u64) -> Due,
     ) -> bool {
-        if !self.own.by_plane {
+        if !self.own.by_plane && !self.own.together {
             let Some((pool, victim)) = find(&self.own.watermarks, self.pools, 0) else { return false };
             self.begin_clean(at, die, pool, victim, cause, needed);
             return true;
         }
         let mut began = false;
         for judged in self.pools.pools_in_rotation(die) {
-            let left_out = self.own.dies[die.index()].busy_scopes() | !(1 << judged);
+            let left_out = self.busy_pools(die) | !(1 << judged);
             if let Some((pool, victim)) = find(&self.own.watermarks, self.pools, left_out) {
+                self.begin_or_join_clean(at, die, pool, victim, cause, needed, began);
                 began = true;
-                self.begin_clean(at, die, pool, victim, cause, needed);
             }
         }
         began
@@ -73,6 +73,42 @@ impl PageContext<'_> {
             let continues = self.own.dies[die.index()].clean_ended[0] == at;
             self.own.dies[die.index()].clean_ended[0] = at;
             self.parts.record_clean(die, pool, at..at, work, continues, &mut self.out.collections);
+        }
+    }
+
+    /// Begins a clean. If another one has just begun in the same blocking scope (`joins`), they are performed together.
+    #[expect(clippy::too_many_arguments)]
+    pub(super) fn begin_or_join_clean(
+        &mut self,
+        at: TimeNs,
+        die: DieId,
+        pool: u32,
+        victim: BlockId,
+        cause: Cause,
+        needed: bool,
+        joins: bool,
+    ) {
+        if !joins || self.own.by_plane {
+            return self.begin_clean(at, die, pool, victim, cause, needed);
+        }
+        if needed {
+            self.note_needed_clean(at);
+        }
+        self.parts.counters.erases += 1;
+        self.parts.counters.idle_cleans += u64::from(cause == Cause::Idle);
+        let work = self.pools.clean(die, pool, victim);
+        self.parts.count_moves(work);
+        let ns = self.own.durations.clean_ns(work);
+        let clean = self.own.dies[die.index()].clean_mut(0);
+        clean.companions.push(Companion { pool, work });
+        if at + ns <= clean.work.ends {
+            return;
+        }
+        // The die is held until the longest of them has ended.
+        if self.own.lazy {
+            clean.work.wait(at, ns);
+        } else {
+            self.begin_work(at, die, DieExecutionUnitId::clean(0), std::iter::once(Step::wait(ns)), NO_PAGE);
         }
     }
 
@@ -111,6 +147,7 @@ impl PageContext<'_> {
             work: super::Work::default(),
             pool,
             victim,
+            companions: Vec::new(),
             began: at,
             state: State::AllWait,
             writes_wait_from: at,
@@ -263,7 +300,26 @@ impl PageContext<'_> {
             all_requests_blocked_from_ns: all_wait_from,
             is_caused_by_coordination: clean.cause == Cause::Forced,
         });
-        self.note_clean_ended(at, die, scope, clean.needed.then_some(clean.began));
+        for companion in &clean.companions {
+            self.out.collections.push(VictimBlockCollection {
+                member: self.parts.member.0,
+                die: die.0,
+                pool: companion.pool,
+                start_ns: clean.began,
+                end_ns: at,
+                pages_moved: companion.work.pages_moved,
+                free_blocks_before: companion.work.free_blocks_before,
+                pool_free_blocks_min: companion.work.pool_free_blocks_before_erase,
+                writes_blocked_from_ns: clean.began,
+                all_requests_blocked_from_ns: clean.began,
+                is_caused_by_coordination: clean.cause == Cause::Forced,
+            });
+        }
+        let needed = clean.needed.then_some(clean.began);
+        if let Some(agent) = self.parts.agent.as_mut().filter(|_| clean.needed) {
+            (0..clean.companions.len()).for_each(|_| agent.needed_clean_ended(at, clean.began, self.out));
+        }
+        self.note_clean_ended(at, die, scope, needed);
         clean
     }
 

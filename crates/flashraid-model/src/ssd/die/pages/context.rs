@@ -32,6 +32,8 @@ pub(crate) struct PageDies {
     pub(super) lazy: bool,
     /// True if a clean blocks only its plane, false if it blocks the whole die.
     pub(super) by_plane: bool,
+    /// True if cleans of a die that are due at the same time are performed together (rule 15).
+    pub(super) together: bool,
     /// True if the die of a write is chosen when it arrives.
     pub(super) dynamic: bool,
     pub(super) suspension: Option<ProgramEraseSuspension>,
@@ -86,6 +88,7 @@ impl PageDies {
             dies: (0..in_steps).map(die).collect(),
             lazy: shortcuts.skips_operation_end_events && may_be_lazy(params),
             by_plane,
+            together: params.gc.cleans_planes_together,
             dynamic,
             suspension: params.gc.preemption.and_then(|preemption| preemption.suspension),
             channels: vec![Channel::default(); channels as usize],

@@ -84,11 +84,6 @@ impl Durations {
         self.command_ns(kind, Some(self.array_ns), false)
     }
 
-    /// Returns the time from the start of a host write to the start of its program.
-    pub(crate) fn before_program_ns(&self) -> u64 {
-        self.timing.host_command_overhead_ns + self.timing.page_transfer_ns
-    }
-
     /// Returns the time to program a page. If the page fills a block, the summary is included.
     pub(super) fn program_ns(&self, sealed: bool) -> u64 {
         self.timing.page_program_ns + if sealed { self.seal_ns } else { 0 }

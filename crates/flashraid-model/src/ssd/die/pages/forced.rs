@@ -1,6 +1,6 @@
 //! Collection of pools that the array's controller forces, and the reports to the agent (rules 41 to 46, 99, 100, 119, 122 and 123).
 
-use super::PageContext;
+use super::{Clean, PageContext};
 use crate::coordination::{ForcedCollectionAmount, MemberState, ToMember};
 use crate::events::TimeNs;
 use crate::ids::{BlockId, DieId};
@@ -99,7 +99,8 @@ impl PageContext<'_> {
             let has_leave = |pool: &u32| leave_free_blocks.is_none_or(|limit| self.pools.free_blocks_of_pool(*die, *pool) <= limit);
             let pools = self.pools.pools_in_rotation(*die).filter(has_leave).fold(0, |pools, pool| pools | 1 << pool);
             let state = &mut self.own.dies[die.index()];
-            let cleaned = state.cleans.iter().flatten().fold(0, |cleaned, clean| cleaned | 1 << clean.pool);
+            let pools_of = |clean: &Clean| clean.companions.iter().fold(1 << clean.pool, |pools, companion| pools | 1 << companion.pool);
+            let cleaned = state.cleans.iter().flatten().fold(0, |cleaned, clean| cleaned | pools_of(clean));
             let below_free_blocks = self.own.watermarks.forced_below(leave_free_blocks);
             state.forced = Some(Forced::new(work, pools, cleaned, state.busy_scopes(), below_free_blocks));
         }
@@ -152,18 +153,18 @@ impl PageContext<'_> {
                 let busy_pools = self.busy_pools(die) | !forced.pools();
                 if let Some((pool, victim)) = self.pools.next_clean_of_fewest_free(die, busy_pools) {
                     began = true;
-                    self.begin_owed(at, die, &mut forced, pool, victim);
+                    self.begin_owed(at, die, &mut forced, pool, victim, false);
                 }
             }
             OwedVictims::PoolBits(owed) => {
                 for pool in self.pools.pools_in_rotation(die) {
                     let may_begin = owed & !self.busy_pools(die) & 1 << pool;
-                    if may_begin == 0 || (began && !self.own.by_plane) {
+                    if may_begin == 0 || (began && !self.own.by_plane && !self.own.together) {
                         continue;
                     }
                     if let Some((pool, victim)) = self.pools.next_clean_below(die, u32::MAX, !may_begin) {
+                        self.begin_owed(at, die, &mut forced, pool, victim, began);
                         began = true;
-                        self.begin_owed(at, die, &mut forced, pool, victim);
                     }
                 }
             }
@@ -171,10 +172,10 @@ impl PageContext<'_> {
         began
     }
 
-    fn begin_owed(&mut self, at: TimeNs, die: DieId, forced: &mut Forced, pool: u32, victim: BlockId) {
+    fn begin_owed(&mut self, at: TimeNs, die: DieId, forced: &mut Forced, pool: u32, victim: BlockId, joins: bool) {
         forced.victim_begins(pool, if self.own.by_plane { pool } else { 0 });
         self.die(die).forced = Some(*forced);
-        self.begin_clean(at, die, pool, victim, Cause::Forced, false);
+        self.begin_or_join_clean(at, die, pool, victim, Cause::Forced, false, joins);
     }
 
     fn forced_work_ended(&mut self, at: TimeNs, die: DieId) {

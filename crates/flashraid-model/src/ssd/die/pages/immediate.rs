@@ -146,8 +146,14 @@ impl ImmediateContext<'_> {
         let mut at = now.max(self.own.immediate[die.index()].busy_until);
         let begins = at;
         if self.pools.needs_clean(die) && self.parts.params.gc.checks_pools_before(kind) {
-            while let Some((pool, victim)) = self.pools.next_victim(die, 0) {
-                at = self.clean_at(at, die, pool, victim, cleans);
+            if self.own.together {
+                while let Some(end) = self.clean_together_at(at, die, cleans) {
+                    at = end;
+                }
+            } else {
+                while let Some((pool, victim)) = self.pools.next_victim(die, 0) {
+                    at = self.clean_at(at, die, pool, victim, cleans);
+                }
             }
         }
         let (duration_ns, mapped, sealed) = self.command(die, lpn, kind, 0).expect("rule 16: a check leaves room in some pool");
@@ -266,6 +272,37 @@ impl ImmediateContext<'_> {
         }
     }
 
+    /// Cleans a victim in each pool that needs it, all from `at` on (rule 15). Returns the end of the longest, or `None` if there is none.
+    fn clean_together_at(&mut self, at: TimeNs, die: DieId, cleans: &mut Vec<VictimBlockCollection>) -> Option<TimeNs> {
+        let mut works = Vec::new();
+        for judged in self.pools.pools_in_rotation(die) {
+            if let Some((pool, victim)) = self.pools.next_victim(die, !(1 << judged)) {
+                works.push((pool, self.pools.clean(die, pool, victim)));
+            }
+        }
+        let end = at + works.iter().map(|(_, work)| self.own.durations.clean_ns(*work)).max()?;
+        let mut continues = self.hold_for_clean(at..end, die);
+        for (pool, work) in &works {
+            self.parts.record_clean(die, *pool, at..end, *work, continues, cleans);
+            continues = true;
+        }
+        // The time of the die counts once.
+        self.parts.counters.gc_time_ns -= (works.len() as u64 - 1) * (end - at);
+        Some(end)
+    }
+
+    /// Notes that the die cleans and does nothing else. Returns true if it did so until now.
+    fn hold_for_clean(&mut self, time: std::ops::Range<TimeNs>, die: DieId) -> bool {
+        let state = &mut self.own.immediate[die.index()];
+        let continues = std::mem::replace(&mut state.in_collection, true);
+        if !self.parts.params.gc.collection_takes_no_time {
+            state.gc_until = time.end;
+            state.recent.push_back(RecentClean { start: time.start, end: time.end, collected_before_ns: state.collected_ns });
+            state.collected_ns += time.end - time.start;
+        }
+        continues
+    }
+
     /// Cleans `victim` from `at` on, while the die does nothing else. Returns the end.
     fn clean_at(
         &mut self,
@@ -277,13 +314,7 @@ impl ImmediateContext<'_> {
     ) -> TimeNs {
         let work = self.pools.clean(die, pool, victim);
         let end = at + self.own.durations.clean_ns(work);
-        let state = &mut self.own.immediate[die.index()];
-        let continues = std::mem::replace(&mut state.in_collection, true);
-        if !self.parts.params.gc.collection_takes_no_time {
-            state.gc_until = end;
-            state.recent.push_back(RecentClean { start: at, end, collected_before_ns: state.collected_ns });
-            state.collected_ns += end - at;
-        }
+        let continues = self.hold_for_clean(at..end, die);
         self.parts.record_clean(die, pool, at..end, work, continues, cleans);
         end
     }

@@ -47,7 +47,7 @@ impl PageContext<'_> {
             }
             let state = &self.own.dies[die.index()];
             let ends = if worker == DieExecutionUnitId::SLOT { state.slot.work.ends } else { state.clean(0).work.ends };
-            self.work_over(ends, die, worker);
+            self.wait_over(ends, die, worker);
         }
     }
 
@@ -114,7 +114,7 @@ impl PageContext<'_> {
             Some(clean) => {
                 let before_poll = match slot.phase {
                     SlotPhase::Command | SlotPhase::Merge => true,
-                    SlotPhase::Free => matches!(clean.phase, Phase::Read | Phase::Program),
+                    SlotPhase::Free => matches!(clean.phase, Phase::Read | Phase::Program) && !clean.work.has_steps(),
                     _ => false,
                 };
                 (if before_poll { ends + self.own.durations.poll_duration_ns } else { ends }, true)

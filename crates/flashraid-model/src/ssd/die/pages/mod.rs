@@ -58,6 +58,7 @@ mod work;
 use crate::events::TimeNs;
 use crate::ids::{BlockId, DieId, Lpn};
 use crate::request::OpKind;
+use crate::space::pools::VictimCollectionWork;
 use crate::ssd::collect::pools::Forced;
 use crate::ssd::die::activity::Activity;
 use crate::ssd::job::{Cause, DieExecutionUnitId, FrontWake, NEVER, Origin, Stopwatch, WorkSnapshot};
@@ -134,6 +135,13 @@ enum Phase {
     Paused,
 }
 
+/// A victim that is cleaned together with that of a clean (rule 15).
+#[derive(Debug, Clone, Copy)]
+struct Companion {
+    pool: u32,
+    work: VictimCollectionWork,
+}
+
 /// A clean in progress.
 #[derive(Debug, Clone)]
 struct Clean {
@@ -141,6 +149,8 @@ struct Clean {
     work: Work,
     pool: u32,
     victim: BlockId,
+    /// Victims of other planes that are cleaned at the same time.
+    companions: Vec<Companion>,
     began: TimeNs,
     state: State,
     writes_wait_from: TimeNs,
@@ -324,7 +334,7 @@ impl PageContext<'_> {
             self.join_step(now, scheduled, id);
         }
         if self.own.suspension.is_some() && self.still_waits(die, id) {
-            self.interrupt_for(now, id);
+            self.interrupt_for(now, id, None);
         }
         // What takes no time happens at once.
         self.catch_up(now, 0, die);
@@ -518,7 +528,6 @@ impl PageContext<'_> {
             self.note_write(at, die, pool);
         }
         let (lazy, suspends) = (self.own.lazy, self.own.suspension.is_some());
-        let before_program_ns = self.own.durations.before_program_ns();
         let state = &mut self.own.dies[die.index()];
         state.activity.begin_work(at, self.parts);
         state.slot.phase = SlotPhase::Command;
@@ -527,14 +536,10 @@ impl PageContext<'_> {
         if let Some(scope) = admitted_by {
             state.clean_mut(scope).let_operation_pass();
         }
-        if lazy {
+        // A program that reads may suspend begins with an event of its own, also in a lazy die.
+        if lazy && !(op.kind == OpKind::Write && suspends) {
             state.slot.work.wait(at, duration_ns);
-            if op.kind == OpKind::Write && suspends {
-                state.slot.work.allow_interruption(at + before_program_ns, lpn);
-                state.slot.finishing = id;
-            } else {
-                self.finish(id, at + duration_ns);
-            }
+            self.finish(id, at + duration_ns);
         } else {
             state.slot.finishing = id;
             let steps = self.own.durations.command_steps(op.kind, array_ns, sealed);

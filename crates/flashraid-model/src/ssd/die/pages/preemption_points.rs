@@ -229,11 +229,15 @@ impl PageContext<'_> {
         } else {
             clean.ends_with_phase = merged;
         }
-        self.begin_phase(at, die, scope, Phase::Program, self.own.durations.clean_program_steps(sealed, crosses), ns);
-        if lazy {
-            // Transfers are not interrupted.
-            self.own.dies[die.index()].clean_mut(scope).work.interruptible_from += crossing_ns;
+        let steps = self.own.durations.clean_program_steps(sealed, crosses);
+        if lazy && suspends && crossing_ns > 0 {
+            // The begin of the program is told apart from the transfers, since reads may suspend it then.
+            let clean = self.own.dies[die.index()].clean_mut(scope);
+            clean.phase = Phase::Program;
+            let programmed = clean.register;
+            return self.begin_work(at, die, DieExecutionUnitId::clean(scope), steps, programmed);
         }
+        self.begin_phase(at, die, scope, Phase::Program, steps, ns);
     }
 
     /// Serves an operation on the page in the register directly from the register (rule 35).

@@ -38,12 +38,28 @@ impl Suspended {
 }
 
 impl PageContext<'_> {
-    /// Interrupts the program or erase in progress, if that is allowed, because a read has just entered the queue.
-    pub(super) fn interrupt_for(&mut self, now: TimeNs, id: u32) {
-        let Some(suspension) = self.own.suspension else { return };
+    /// Interrupts an array operation of a worker that has just begun or continues. The first waiting read does it that may, and before
+    /// which at least `arrivals` operations entered the queue. Returns true if one did.
+    pub(super) fn interrupt_for_waiting(&mut self, at: TimeNs, die: DieId, worker: DieExecutionUnitId, arrivals: u64) -> bool {
+        if self.own.suspension.is_none() || worker.companion().is_some() {
+            return false;
+        }
+        let queue = &self.own.dies[die.index()].queue;
+        if queue.reads() == 0 || queue.arrivals() == arrivals {
+            return false;
+        }
+        let reads = Admitted { reads: true, writes: false };
+        let since: Vec<u32> = queue.candidates(reads, &self.own.waiting).filter(|&id| self.own.waiting[id].arrival >= arrivals).collect();
+        since.into_iter().any(|id| self.interrupt_for(at, id, Some(worker)))
+    }
+
+    /// Interrupts the program or erase in progress for a read of the queue, if that is allowed. With `only`, no other worker is
+    /// interrupted. Returns true if one was.
+    pub(super) fn interrupt_for(&mut self, now: TimeNs, id: u32, only: Option<DieExecutionUnitId>) -> bool {
+        let Some(suspension) = self.own.suspension else { return false };
         let Waiting { op, lpn, die, .. } = self.own.waiting[id];
         if op.kind != OpKind::Read || !self.pools.holds(die, lpn) {
-            return;
+            return false;
         }
         let needed = self.scope_of(die, lpn, op.kind).unwrap_or(0);
         let state = &self.own.dies[die.index()];
@@ -64,14 +80,14 @@ impl PageContext<'_> {
             }
             _ => (None, None),
         };
-        let Some(worker) = worker else { return };
+        let Some(worker) = worker.filter(|&worker| only.is_none_or(|only| only == worker)) else { return false };
         if state.queue.first_on(lpn, &self.own.waiting) != Some(id) {
-            return;
+            return false;
         }
         let state = self.die(die);
         let work = state.work_mut(worker);
         if !work.is_interruptible(now) || work.lpn == lpn || work.interruptions >= suspension.suspensions_max {
-            return;
+            return false;
         }
         work.interruptions += 1;
         let (remaining_ns, programmed) = (work.ends - now, work.lpn);
@@ -82,6 +98,7 @@ impl PageContext<'_> {
         state.slot.phase = SlotPhase::Suspending;
         self.parts.counters.suspensions += 1;
         self.begin_slot_wait(now, die, suspension.suspend_ns);
+        true
     }
 
     /// Begins a wait of the slot, with an event if waits need events.
@@ -148,6 +165,9 @@ impl PageContext<'_> {
         let work = state.work_mut(worker);
         work.plain_end = at + remaining_ns + work.remaining_ns();
         self.begin_wait(at, die, worker, remaining_ns, at);
+        if self.interrupt_for_waiting(at, die, worker, 0) {
+            return;
+        }
         if worker != DieExecutionUnitId::SLOT && self.own.by_plane {
             self.slot_freed(at, die);
         }

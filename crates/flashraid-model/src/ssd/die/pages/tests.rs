@@ -469,8 +469,15 @@ fn reads_suspend_host_programs_outside_of_cleans() {
     // Its program is in flight from 8 to 208.
     let outcome = run(&spare, &[(0, Write(9)), (50, Read(10))]);
     assert_eq!((outcome.done, outcome.met), (vec![208 + 35, 81], vec![0, 0]));
+    // A read that arrives during the transfer interrupts it at 8.
     let outcome = run(&spare, &[(0, Write(9)), (7, Read(10))]);
-    assert_eq!(outcome.done, [208, 208 + 28]);
+    assert_eq!((outcome.done, outcome.counters.suspensions), (vec![8 + 35 + 200, 8 + 3 + 28], 1));
+    // A read that arrives while it turns back, from 39 to 43, would interrupt it at 43, if that were allowed once more.
+    let turning = [(0, Write(9)), (7, Read(10)), (41, Read(11))];
+    assert_eq!(run(&spare, &turning).done, [243, 39, 243 + 28]);
+    let suspension = Some(ProgramEraseSuspension { suspend_ns: 3, resume_ns: 4, suspensions_max: 2 });
+    spare.ssd.gc.preemption = Some(GcPreemption { suspension, ..SEMI });
+    assert_eq!(run(&spare, &turning).done, [243 + 35, 39, 43 + 3 + 28]);
     let outcome = run(&spare, &[(0, Write(9)), (50, Read(9))]);
     assert_eq!(outcome.done, [208, 208 + 28]);
 }

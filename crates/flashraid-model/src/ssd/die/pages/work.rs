@@ -67,6 +67,8 @@ pub(crate) struct Work {
     pub(crate) lpn: Lpn,
     /// Number of interruptions so far.
     pub(crate) interruptions: u32,
+    /// Number of operations that had entered the die's queue when the work began.
+    pub(crate) arrivals_before: u64,
     /// Time from the requests for transfers to their ends, in nanoseconds, summed up.
     pub(crate) transfers_ns: u64,
 }
@@ -85,6 +87,7 @@ impl Default for Work {
             interruptible_from: NEVER,
             lpn: NO_PAGE,
             interruptions: 0,
+            arrivals_before: 0,
             transfers_ns: 0,
         }
     }
@@ -125,8 +128,9 @@ impl Work {
         self.at_barrier
     }
 
-    /// Replaces all steps. If each die has `pins` of its own, transfers are plain waits, and consecutive waits become one.
-    fn set_steps(&mut self, at: TimeNs, steps: impl Iterator<Item = Step>, pins: bool) {
+    /// Replaces all steps. If each die has `pins` of its own, transfers are plain waits, and consecutive waits become one. With `divided`,
+    /// what reads may interrupt is a wait of its own.
+    fn set_steps(&mut self, at: TimeNs, steps: impl Iterator<Item = Step>, pins: bool, divided: bool) {
         self.steps.clear();
         self.remaining_ns = 0;
         for step in steps {
@@ -136,7 +140,9 @@ impl Work {
                 step => step,
             };
             match (self.steps.back_mut(), step) {
-                (Some(Step::Wait { ns: before, interruptible_after_ns: flight }), Step::Wait { ns, interruptible_after_ns }) => {
+                (Some(Step::Wait { ns: before, interruptible_after_ns: flight }), Step::Wait { ns, interruptible_after_ns })
+                    if !divided || *flight != NEVER || interruptible_after_ns == NEVER =>
+                {
                     *flight = (*flight).min(interruptible_after_ns.saturating_add(*before));
                     *before += ns;
                 }
@@ -158,7 +164,7 @@ impl Work {
     /// Sets the steps of work that begins later.
     pub(super) fn prepare(&mut self, at: TimeNs, steps: impl Iterator<Item = Step>, pins: bool) {
         self.stop();
-        self.set_steps(at, steps, pins);
+        self.set_steps(at, steps, pins, false);
         (self.at_barrier, self.lpn, self.interruptions, self.transfers_ns) = (false, NO_PAGE, 0, 0);
     }
 
@@ -192,10 +198,12 @@ pub(crate) struct Channel {
 impl PageContext<'_> {
     /// Begins an operation or phase that consists of several steps. `lpn` is the page that it programs, if any.
     pub(super) fn begin_work(&mut self, at: TimeNs, die: DieId, worker: DieExecutionUnitId, steps: impl Iterator<Item = Step>, lpn: Lpn) {
-        let pins = self.own.channels.is_empty();
-        let work = self.own.dies[die.index()].work_mut(worker);
-        work.set_steps(at, steps, pins);
-        (work.lpn, work.interruptions, work.transfers_ns) = (lpn, 0, 0);
+        let (pins, divided) = (self.own.channels.is_empty(), self.own.suspension.is_some());
+        let state = &mut self.own.dies[die.index()];
+        let arrivals = state.queue.arrivals();
+        let work = state.work_mut(worker);
+        work.set_steps(at, steps, pins, divided);
+        (work.lpn, work.interruptions, work.arrivals_before, work.transfers_ns) = (lpn, 0, arrivals, 0);
         self.next_work_step(at, die, worker);
     }
 
@@ -218,8 +226,12 @@ impl PageContext<'_> {
                     work.take_step();
                 }
                 Some(Step::Wait { ns, interruptible_after_ns }) => {
+                    let arrivals_before = work.arrivals_before;
                     work.take_step();
                     self.begin_wait(at, die, worker, ns, at.saturating_add(interruptible_after_ns));
+                    if interruptible_after_ns == 0 {
+                        self.interrupt_for_waiting(at, die, worker, arrivals_before);
+                    }
                     return;
                 }
                 Some(Step::Transfer(ns)) => {

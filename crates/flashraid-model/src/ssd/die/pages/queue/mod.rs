@@ -94,6 +94,11 @@ impl Queue {
         reads * ns(OpKind::Read) + (writes + writes_of_high_priority) * ns(OpKind::Write) + trims * ns(OpKind::Trim)
     }
 
+    /// Returns the number of operations that have ever entered the queue.
+    pub(super) fn arrivals(&self) -> u64 {
+        self.arrivals
+    }
+
     fn len(&self) -> u32 {
         self.waiting.iter().sum()
     }
