@@ -58,7 +58,7 @@ def test_a_model_of_simpy_that_replays_a_trace_has_the_response_times_of_the_pro
         workload = {{ kind = "trace", path = "trace.spc" }}
         """
     )
-    program("run", tmp_path / "array.toml", "--out", tmp_path / "out")
+    program("run", tmp_path / "array.toml", "--out", tmp_path / "out", "--csv")
     with (tmp_path / "out" / "requests.csv").open(encoding="utf-8") as table:
         rows = sorted(csv.DictReader(table), key=lambda row: int(row["index"]))
     expected = [int(row["response_ns"]) for row in rows]

@@ -40,6 +40,18 @@ pub struct BenchReport {
     /// The same load on a drive of today: a write buffer, superpages, incremental collection, a controller with cores.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nvme_full: Option<NvmeSpeed>,
+    /// Requests of a page to eight small SSDs in RAID-5, half of them reads, at times of their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parity: Option<Speed>,
+    /// Random requests of a page to eight drives of today in RAID-5, 70 % reads, closed loop of 256.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parity_nvme: Option<RequestSpeed>,
+    /// The work of `lawc` on a RAID-5.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cached: Option<Speed>,
+    /// A comparison of six schemes on eight drives of today in RAID-5, from its start to its last report.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<AnswerSpeed>,
     /// A grid of 64 small arrays on two workers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub study: Option<StudySpeed>,
@@ -191,6 +203,20 @@ impl NvmeSpeed {
         let requests_per_s = requests as f64 / seconds;
         Self { requests_per_s, time: Time { time_ns: 1e9 / requests_per_s, believable_floor_ns }, over_device: None }
     }
+}
+
+/// Speed of a run from its start to its report.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct RequestSpeed {
+    /// Number of requests per second.
+    pub requests_per_s: f64,
+}
+
+/// Time to an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct AnswerSpeed {
+    /// Seconds of processor time.
+    pub seconds: f64,
 }
 
 /// Speed of a study.

@@ -45,6 +45,14 @@ pub enum Line {
     NvmeFull,
     /// Random writes of a page out of a trace of text
     Trace,
+    /// Requests of a page to a RAID-5 of eight small SSDs
+    Parity,
+    /// Random requests of a page to a RAID-5 of eight drives of today
+    ParityNvme,
+    /// A mail server's requests to a RAID-5 behind a write cache
+    Cached,
+    /// A comparison of six schemes on a RAID-5 of eight drives of today
+    Answer,
     /// A grid of small arrays on two workers
     Study,
     /// Filling an array and overwriting it twice
@@ -64,6 +72,10 @@ pub struct BenchSize {
     pub nvme_requests: u64,
     /// Requests to the drive of today.
     pub nvme_full_requests: u64,
+    /// Requests to the arrays with parity.
+    pub parity_requests: u64,
+    /// Requests of each point of the answer.
+    pub answer_requests: u64,
     /// Seeds of the study, each with four points.
     pub study_seeds: u64,
     /// Requests to the device and to the floor.
@@ -81,6 +93,8 @@ impl BenchSize {
         lawc_requests: 3_000_000,
         nvme_requests: 5_000_000,
         nvme_full_requests: 3_000_000,
+        parity_requests: 500_000,
+        answer_requests: 80_000,
         study_seeds: 16,
         device_requests: 20_000_000,
         trace_requests: 2_000_000,
@@ -92,6 +106,8 @@ impl BenchSize {
         lawc_requests: 2_000,
         nvme_requests: 5_000,
         nvme_full_requests: 5_000,
+        parity_requests: 2_000,
+        answer_requests: 100,
         study_seeds: 1,
         device_requests: 20_000,
         trace_requests: 5_000,
@@ -155,6 +171,26 @@ pub fn run(size: BenchSize, only: &[Line], report: &mut dyn FnMut(&str)) -> Resu
         report("the array with a write cache");
         let (seconds, totals) = warm_and_timed(&self::scenario(work::LAWC, &[], size)?, size.lawc_requests)?;
         bench.lawc = Some(Speed::of(seconds, &totals, size.lawc_requests));
+    }
+    let parity = size.parity_requests;
+    if wants(Line::Parity) {
+        report("the array with parity");
+        let (seconds, totals) = warm_and_timed(&self::scenario(work::DEVICE, work::PARITY, size)?, parity)?;
+        bench.parity = Some(Speed::of(seconds, &totals, parity));
+    }
+    if wants(Line::ParityNvme) {
+        report("drives of today with parity");
+        let seconds = started_and_timed(work::PARITY_NVME, parity)?;
+        bench.parity_nvme = Some(RequestSpeed { requests_per_s: parity as f64 / seconds });
+    }
+    if wants(Line::Cached) {
+        report("the array with parity and a write cache");
+        let (seconds, totals) = warm_and_timed(&self::scenario(work::LAWC, work::CACHED, size)?, parity)?;
+        bench.cached = Some(Speed::of(seconds, &totals, parity));
+    }
+    if wants(Line::Answer) {
+        report("the answer");
+        bench.answer = Some(AnswerSpeed { seconds: answer(size)? });
     }
     if wants(Line::Trace) {
         bench.trace = Some(trace::measure(size, report)?);
@@ -287,6 +323,30 @@ fn warmed(scenario: &Scenario) -> Result<Array, RunError> {
     let mut array = Array::new(&scenario.array, scenario.seed, SETUP);
     warm(&mut array, scenario, 1)?;
     Ok(array)
+}
+
+/// Runs the drives of today with these settings, and returns the seconds of processor time from the start to the report.
+fn started_and_timed(settings: &[(&str, &str)], requests: u64) -> Result<f64, RunError> {
+    let invalid = |error: flashraid::Error| RunError::InvalidInput(error.to_string());
+    let configured = || {
+        let simulation = flashraid::Simulation::from_toml(work::NVME_FULL)?.set("workload.requests", requests)?;
+        settings.iter().try_fold(simulation, |simulation, (key, value)| simulation.set(key, value))
+    };
+    let simulation = configured().map_err(invalid)?;
+    let begin = processor_seconds();
+    simulation.run().map_err(invalid)?;
+    Ok(processor_seconds() - begin)
+}
+
+/// Compares six schemes, from the start to the last report. Returns the seconds of processor time.
+fn answer(size: BenchSize) -> Result<f64, RunError> {
+    const SCHEMES: [&str; 6] = ["local", "reactive-inclusive", "reactive-selective", "stagger", "windows", "ideal"];
+    let of = |scheme: &&str| {
+        let scheme = format!("{scheme:?}");
+        let settings = [work::PARITY_NVME, work::ANSWER, &[("coordination.scheme", scheme.as_str())]].concat();
+        started_and_timed(&settings, size.answer_requests)
+    };
+    SCHEMES.iter().map(of).sum()
 }
 
 /// Runs a grid of members and schemes with several seeds for each point. Returns the number of simulations and the seconds that they took.

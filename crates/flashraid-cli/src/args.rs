@@ -376,11 +376,14 @@ pub struct RunArgs {
     pub timeline: Option<Range<Duration>>,
     #[command(flatten)]
     pub machine: MachineArgs,
-    /// Write results into this folder. report.json and report.html have the results, requests.parquet and .csv each request, and
+    /// Write results into this folder. report.json and report.html have the results, requests.parquet each request, and
     /// series.parquet and .csv each interval. Pictures (*.svg) show them, and charts.parquet and .csv have the data of the pictures. If the
     /// folder is not empty, DIR-2, DIR-3 and so on are tried
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Write each request into requests.csv, too. It has seven times the bytes of requests.parquet, and takes longer than the run
+    #[arg(long, requires = "out")]
+    pub csv: bool,
     /// Write into the folder even if it is not empty, and replace files with the same names
     #[arg(long)]
     pub force: bool,

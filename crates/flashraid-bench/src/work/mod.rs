@@ -31,5 +31,29 @@ pub(super) const LAWC: &str = include_str!("lawc.toml");
 pub(super) const NVME: &str = include_str!("nvme.toml");
 /// One drive that writes superpages out of a buffer and collects superblocks little by little.
 pub(super) const NVME_FULL: &str = include_str!("nvme_full.toml");
+/// Settings that make eight small devices of `DEVICE` a RAID-5, under requests at times of their own, half of them reads.
+pub(super) const PARITY: &[(&str, &str)] = &[
+    ("array", "{ level = \"raid5\", members = 8, stripe_unit = \"4KiB\" }"),
+    ("ssd.geometry.blocks", "256"),
+    ("workload.read_fraction", "0.5"),
+    ("workload.arrivals", "{ process = \"poisson\", mean_gap = \"4000/s\" }"),
+];
+/// Settings that make eight drives of `NVME_FULL` a RAID-5 that begins in the steady state.
+pub(super) const PARITY_NVME: &[(&str, &str)] = &[
+    ("array", "{ level = \"raid5\", members = 8, stripe_unit = \"64KiB\" }"),
+    ("ssd.warm_up", "{ pattern = \"steady\" }"),
+    ("workload.arrivals", "{ process = \"closed\", depth = 256 }"),
+];
+/// Settings that make `LAWC` a RAID-5.
+pub(super) const CACHED: &[(&str, &str)] = &[("array", "{ level = \"raid5\", members = 8, stripe_unit = \"128KiB\" }")];
+/// Settings of a first answer: eight drives of `PARITY_NVME` under the load of a database, in bursts.
+pub(super) const ANSWER: &[(&str, &str)] = &[
+    ("workload.read_fraction", "0.27"),
+    ("workload.size", "{ distribution = \"exponential\", mean = \"24KiB\" }"),
+    (
+        "workload.arrivals",
+        "{ process = \"markov-modulated\", mean_gap = \"29000/s\", rate_ratio = 8.0, busy_share = 0.1, mean_burst = \"20ms\" }",
+    ),
+];
 /// A small array, which the study simulates with different members and schemes.
 pub(super) const STUDY: &str = include_str!("study.toml");

@@ -90,6 +90,12 @@ fn sheet(report: &BenchReport, quick: bool) -> Sheet {
         rows.ratio("over the device", nvme.and_then(|nvme| nvme.over_device));
         rows.time("time per request", nvme.map(|nvme| nvme.time));
     }
+    for (part, speed) in [("parity", report.parity), ("cached", report.cached)] {
+        rows.rate(part, "requests", speed.map(|speed| speed.requests_per_s));
+        rows.rate("", "flash page operations", speed.map(|speed| speed.flash_page_ops_per_s));
+    }
+    rows.rate("parity, drives of today", "requests", report.parity_nvme.map(|speed| speed.requests_per_s));
+    rows.add("answer", "six schemes", report.answer.map(|answer| number::duration_us(answer.seconds * 1e6)));
     rows.rate("trace", "requests", report.trace.map(|trace| trace.requests_per_s));
     rows.ratio("time over that of a generator", report.trace.map(|trace| trace.time_over_generator));
     rows.rate("study", "points on two workers", report.study.map(|study| study.points_per_s));

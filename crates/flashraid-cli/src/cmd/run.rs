@@ -79,7 +79,7 @@ pub fn run(arguments: &RunArgs) -> Outcome {
     let out = arguments.out.as_deref().map(|out| OutFolder::claim(out, Some(arguments.force))).transpose()?;
     let mut extensions = Extensions::new(arguments.until, None);
     let (report, document, requests, hdr, fio_logs, fio) = loop {
-        let mut requests = out.as_ref().map(|out| RequestFiles::begin(out.path(), &Metadata::of(&config))).transpose()?;
+        let mut requests = out.as_ref().map(|out| RequestFiles::begin(out.path(), &Metadata::of(&config), arguments.csv)).transpose()?;
         let (interval_ns, skip) = (scenario.metrics.bandwidth_interval_ns, scenario.metrics.skip);
         let mut hdr = arguments.hdr.as_ref().map(|file| hdr::Log::begin(file, interval_ns, skip)).transpose()?;
         let mut fio_logs = arguments.fio_logs.as_ref().map(|prefix| fio_logs::Logs::begin(prefix, interval_ns, skip)).transpose()?;
@@ -119,7 +119,9 @@ pub fn run(arguments: &RunArgs) -> Outcome {
             json::print(&fio.expect("it was wanted").document(&report, &job))?;
         }
         OutputFormat::Text => {
-            let written = out.as_ref().map_or_else(String::new, |out| written(out.path(), "{requests,series,charts}.{csv,parquet}"));
+            let tables =
+                if arguments.csv { "{requests,series,charts}.{csv,parquet}" } else { "requests.parquet, {series,charts}.{csv,parquet}" };
+            let written = out.as_ref().map_or_else(String::new, |out| written(out.path(), tables));
             let length = extensions.sentence(&Grid::of_report(&document), columns());
             files::print(&format!("{length}{}{written}", shown(&report, arguments.tables)))?;
         }

@@ -112,6 +112,10 @@ fn a_quick_bench_has_what_the_contract_names() {
         "/warm_up/seconds",
         "/floor/requests_per_s",
         "/nvme_full/requests_per_s",
+        "/parity/requests_per_s",
+        "/parity_nvme/requests_per_s",
+        "/cached/requests_per_s",
+        "/answer/seconds",
         "/bytes_per_physical_page",
     ] {
         assert!(document.pointer(pointer).and_then(serde_json::Value::as_f64).is_some_and(|figure| figure > 0.0), "{pointer}");

@@ -140,7 +140,7 @@ impl Place {
 }
 
 /// Files that `run --out` writes.
-pub const FILES_OF_A_RUN: [&str; 20] = [
+pub const FILES_OF_A_RUN: [&str; 19] = [
     "bandwidth.svg",
     "charts.csv",
     "charts.parquet",
@@ -150,7 +150,6 @@ pub const FILES_OF_A_RUN: [&str; 20] = [
     "member-utilisation.svg",
     "report.html",
     "report.json",
-    "requests.csv",
     "requests.parquet",
     "response-cdf.svg",
     "response-tail.svg",

@@ -147,8 +147,9 @@ fn seed_wins_over_the_file() {
 #[test]
 fn out_keeps_the_report_and_every_request() {
     let place = Place::new();
-    let report = place.run_json(&["run", "small.toml", "--json", "--out", "results/small"]);
+    place.run_json(&["run", "small.toml", "--json", "--out", "results/small"]);
     assert_eq!(place.files(), FILES_OF_A_RUN.map(|name| format!("results/small/{name}")));
+    let report = place.run_json(&["run", "small.toml", "--json", "--out", "results/small", "--csv", "--force"]);
     assert_eq!(place.json("results/small/report.json"), report);
 
     let rows = tables::both(&place, "results/small/requests");

@@ -57,7 +57,7 @@ fn a_run_goes_on_too() {
     let place = Place::new();
     let run = ["run", "small.toml", "--set", "workload.requests=30", "--json"];
     assert_eq!(place.run_json(&run)["requests"]["all"], 30);
-    let document = place.run_json(&[&run[..], &["--until", "judged", "--out", "out"]].concat());
+    let document = place.run_json(&[&run[..], &["--until", "judged", "--out", "out", "--csv"]].concat());
     let requests = document["requests"]["all"].as_u64().unwrap();
     assert!(requests > 30 && document["verdict"]["marks"].as_array().unwrap().iter().all(|mark| mark != "not judged"), "{requests}");
     let rows = place.read("out/requests.csv").lines().filter(|line| !line.starts_with('#')).count() as u64;

@@ -40,7 +40,7 @@ impl MemberLoadCalculator {
                 std::mem::swap(&mut self.pages, &mut self.reads);
             }
             let copies = self.layout.copies_of_each_page();
-            for role in 0..shape.strips_per_stripe() {
+            for role in StripRoles(self.pages.touched_roles().0 | self.reads.touched_roles().0).iter() {
                 let (read, written) = (self.reads.page_count_of_strip(role), self.pages.page_count_of_strip(role));
                 if read + written == 0 {
                     continue;

@@ -4,25 +4,38 @@
 use crate::placement::{StripRoles, StripeShape};
 
 /// A set of pages of one stripe, stored as one bit for every page. The strips of data come first, then P and Q.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) struct StripePages {
     words_per_strip: usize,
     bits: Vec<u64>,
+    /// Roles of the strips that may have pages in the set; those of others are not looked at.
+    touched: StripRoles,
 }
+
+impl PartialEq for StripePages {
+    fn eq(&self, other: &Self) -> bool {
+        self.bits == other.bits
+    }
+}
+
+impl Eq for StripePages {}
 
 impl StripePages {
     /// Returns the empty set for a stripe of `strips` strips of `strip_pages` pages.
     pub(super) fn empty(strips: u32, strip_pages: u32) -> Self {
         let words_per_strip = strip_pages.div_ceil(u64::BITS) as usize;
-        Self { words_per_strip, bits: vec![0; words_per_strip * strips as usize] }
+        Self { words_per_strip, bits: vec![0; words_per_strip * strips as usize], touched: StripRoles::default() }
     }
 
     pub(super) fn clear(&mut self) {
-        self.bits.fill(0);
+        for role in std::mem::take(&mut self.touched).iter() {
+            self.words_mut(role).fill(0);
+        }
     }
 
     /// Adds `pages` pages of a strip, from offset `first` on. `role` is the strip's number in the stripe: data strips first, then P and Q.
     pub(super) fn insert(&mut self, role: u32, first: u32, pages: u32) {
+        self.touched.0 |= 1 << role;
         for offset in first..first + pages {
             self.bits[role as usize * self.words_per_strip + (offset / u64::BITS) as usize] |= 1 << (offset % u64::BITS);
         }
@@ -31,8 +44,7 @@ impl StripePages {
     /// Removes the pages of a strip and returns their number. `role` is the strip's number in the stripe: data strips first, then P and Q.
     pub(super) fn remove(&mut self, role: u32) -> u32 {
         let pages = self.page_count_of_strip(role);
-        let start = role as usize * self.words_per_strip;
-        self.bits[start..start + self.words_per_strip].fill(0);
+        self.words_mut(role).fill(0);
         pages
     }
 
@@ -44,36 +56,29 @@ impl StripePages {
 
     /// Returns the number of pages in the set.
     pub(super) fn page_count(&self) -> u32 {
-        self.bits.iter().map(|word| word.count_ones()).sum()
+        self.touched.iter().map(|role| self.page_count_of_strip(role)).sum()
     }
 
     /// Returns the number of pages of a strip in the set. `role` is the strip's number in the stripe: data strips first, then P and Q.
     pub(crate) fn page_count_of_strip(&self, role: u32) -> u32 {
-        let start = role as usize * self.words_per_strip;
-        self.bits[start..start + self.words_per_strip].iter().map(|word| word.count_ones()).sum()
+        self.words(role).iter().map(|word| word.count_ones()).sum()
     }
 
     /// Returns the role of the strip and the offset of each page, in the order of operations (rule 54). A role is a number in the stripe.
     pub(super) fn roles_and_offsets(&self) -> impl Iterator<Item = (u32, u32)> {
-        let words = self.bits.iter().enumerate();
-        words.flat_map(|(index, &word)| {
-            let (role, first) = (index / self.words_per_strip, index % self.words_per_strip * u64::BITS as usize);
-            BitsOf(word).map(move |bit| (role as u32, first as u32 + bit))
-        })
+        self.touched.iter().flat_map(|role| self.offsets_in_strip(role).map(move |offset| (role, offset)))
     }
 
     /// Returns the roles of the strips that have at least one page in this set of pages. A role numbers a strip in its stripe: data
     /// first, then P and Q.
     pub(crate) fn roles(&self) -> StripRoles {
-        let strips = (self.bits.len() / self.words_per_strip.max(1)) as u32;
-        StripRoles((0..strips).filter(|&role| self.page_count_of_strip(role) > 0).fold(0, |roles, role| roles | 1 << role))
+        StripRoles(self.touched.iter().filter(|&role| self.page_count_of_strip(role) > 0).fold(0, |roles, role| roles | 1 << role))
     }
 
     /// Returns the roles of the strips whose page at `offset` in the strip belongs to this set of pages. A role numbers a strip in its
     /// stripe: data first, then P and Q.
     pub fn roles_with_page_at(&self, offset: u32) -> StripRoles {
-        let strips = (self.bits.len() / self.words_per_strip.max(1)) as u32;
-        StripRoles((0..strips).filter(|&role| self.contains(role, offset)).fold(0, |roles, role| roles | 1 << role))
+        StripRoles(self.touched.iter().filter(|&role| self.contains(role, offset)).fold(0, |roles, role| roles | 1 << role))
     }
 
     /// Returns the offsets of the pages in the set that belong to the strip with this role (its number in the stripe).
@@ -83,14 +88,13 @@ impl StripePages {
 
     /// Returns the offsets at which any strip has a page, in ascending order.
     pub(super) fn offsets(&self) -> impl Iterator<Item = u32> {
-        let roles = self.bits.len() / self.words_per_strip.max(1);
-        let union = move |word| (0..roles).fold(0, |union, role| union | self.word(role as u32, word));
+        let union = move |word| self.touched.iter().fold(0, |union, role| union | self.word(role, word));
         (0..self.words_per_strip).flat_map(move |word| BitsOf(union(word)).map(move |bit| word as u32 * u64::BITS + bit))
     }
 
     /// Removes the pages that are not in `others`, and returns them.
     pub(crate) fn remove_all_but(&mut self, others: &Self) -> Vec<(u32, u32)> {
-        let mut apart = Self { words_per_strip: self.words_per_strip, bits: self.bits.clone() };
+        let mut apart = self.clone();
         for ((own, apart), other) in self.bits.iter_mut().zip(&mut apart.bits).zip(&others.bits) {
             (*own, *apart) = (*own & other, *apart & !other);
         }
@@ -99,7 +103,26 @@ impl StripePages {
 
     /// Makes the set equal to another one of the same shape.
     pub(super) fn copy_from(&mut self, other: &Self) {
-        self.bits.copy_from_slice(&other.bits);
+        self.clear();
+        for role in other.touched.iter() {
+            self.words_mut(role).copy_from_slice(other.words(role));
+        }
+        self.touched = other.touched;
+    }
+
+    #[inline]
+    fn words(&self, role: u32) -> &[u64] {
+        &self.bits[role as usize * self.words_per_strip..][..self.words_per_strip]
+    }
+
+    #[inline]
+    fn words_mut(&mut self, role: u32) -> &mut [u64] {
+        &mut self.bits[role as usize * self.words_per_strip..][..self.words_per_strip]
+    }
+
+    /// Returns the roles of a set that contains all roles with pages in the set.
+    pub(super) fn touched_roles(&self) -> StripRoles {
+        self.touched
     }
 
     #[inline]
@@ -109,6 +132,7 @@ impl StripePages {
 
     #[inline]
     fn word_mut(&mut self, role: u32, word: usize) -> &mut u64 {
+        self.touched.0 |= 1 << role;
         &mut self.bits[role as usize * self.words_per_strip + word]
     }
 }
@@ -154,17 +178,31 @@ pub(super) fn plan_write(shape: StripeShape, lost: StripRoles, written: &mut Str
         reads.clear();
         return ParityMethod::NoParity;
     }
-    fill_write(shape, lost, written, ParityMethod::ReadModify, reads);
-    let read_modify = reads.page_count();
-    fill_write(shape, lost, written, ParityMethod::Reconstruct, reads);
-    match reads.page_count() {
+    let [read_modify, reconstruct] = [ParityMethod::ReadModify, ParityMethod::Reconstruct].map(|kind| {
+        if lost.is_empty() {
+            return pages_read(shape, written, kind);
+        }
+        fill_write(shape, lost, written, kind, reads);
+        reads.page_count()
+    });
+    let kind = match reconstruct {
         0 => ParityMethod::FullStripe,
         reconstruct if reconstruct <= read_modify => ParityMethod::Reconstruct,
-        _ => {
-            fill_write(shape, lost, written, ParityMethod::ReadModify, reads);
-            ParityMethod::ReadModify
-        }
+        _ => ParityMethod::ReadModify,
+    };
+    match kind {
+        ParityMethod::FullStripe => reads.clear(),
+        _ => fill_write(shape, lost, written, kind, reads),
     }
+    kind
+}
+
+/// Returns the number of pages that a write in this way reads before, if no strip is lost. `written` has the parity pages.
+fn pages_read(shape: StripeShape, written: &StripePages, kind: ParityMethod) -> u32 {
+    let all = written.page_count();
+    let of_a_parity = written.page_count_of_strip(shape.data_strips);
+    let data = all - of_a_parity * shape.parity_strips;
+    if kind == ParityMethod::Reconstruct { of_a_parity * shape.data_strips - data } else { all }
 }
 
 /// Adds the parity pages to the data pages in `written`, unless the stripe is dead.
@@ -173,7 +211,8 @@ fn add_parity(shape: StripeShape, lost: StripRoles, written: &mut StripePages) {
         return;
     }
     for word in 0..written.words_per_strip {
-        let union = (0..shape.data_strips).fold(0, |union, column| union | written.word(column, word));
+        let columns = written.touched.iter().take_while(|&role| role < shape.data_strips);
+        let union = columns.fold(0, |union, column| union | written.word(column, word));
         for parity in shape.data_strips..shape.strips_per_stripe() {
             *written.word_mut(parity, word) = union;
         }
@@ -195,7 +234,10 @@ fn fill_reads(shape: StripeShape, lost: StripRoles, written: &StripePages, kind:
     let wanted = |column| if reconstruct { union & !written.word(column, word) } else { written.word(column, word) };
     // Lost pages follow from all other data and from as many parities as columns are lost.
     let from_others = lost.iter().filter(|&role| role < shape.data_strips).fold(0, |pages, column| pages | wanted(column));
-    for role in 0..shape.strips_per_stripe() {
+    // Old data lie where new ones go. Otherwise any strip may be read.
+    let is_everywhere = reconstruct || from_others != 0;
+    let roles = if is_everywhere { StripRoles(u128::MAX >> (u128::BITS - shape.strips_per_stripe())) } else { written.touched };
+    for role in roles.iter() {
         let pages = match role {
             lost_strip if lost.has(lost_strip) => 0,
             column if column < shape.data_strips => wanted(column) | from_others,

@@ -223,7 +223,7 @@ fn a_clock_that_was_set_back_changes_nothing() {
 #[test]
 fn every_file_of_a_run_has_the_same_sums() {
     let place = Place::new();
-    let report = place.run_json(&["run", "small.toml", "--json", "--out", "out", "--hdr", "times.hdr", "--fio-logs", "log"]);
+    let report = place.run_json(&["run", "small.toml", "--json", "--out", "out", "--csv", "--hdr", "times.hdr", "--fio-logs", "log"]);
     let times = &report["response_us"]["all"];
     let (count, mean) = (times["count"].as_u64().unwrap(), times["mean"].as_f64().unwrap());
     let table = place.read("out/requests.csv");
