@@ -63,6 +63,7 @@ fn a_device_has_the_figures_of_its_sheet() {
 }
 
 #[test]
+#[ignore = "a quarter of a minute: make test-long"]
 fn figures_that_contradict_each_other_are_named() {
     let made = with_small(|like| {
         // 25 % to spare amplify random writes more than twice.

@@ -18,6 +18,7 @@ use crate::reference;
 type Simulate = fn(&Case) -> Outcome;
 
 #[test]
+#[ignore = "of the reference alone: make test-long"]
 fn the_reference_meets_the_theory() {
     idle_latencies(reference::simulate);
     poisson_reads(reference::simulate, 2_000_000);
