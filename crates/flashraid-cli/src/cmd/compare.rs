@@ -80,9 +80,10 @@ pub fn run_long_enough(
     quiet: bool,
     how_to_go_on: &str,
 ) -> Outcome<(Grid, Extensions)> {
-    let can_go_on = plan.longer(2);
-    if let (Some(_), Err(error)) = (until.until, &can_go_on) {
-        return Err(Failure::Input(format!("--until: {error}")));
+    let can_go_on = plan.can_go_on();
+    let option = if until.until.is_some() { Some("--until") } else { until.at_most.map(|_| "--at-most") };
+    if let (Some(option), Err(error)) = (option, &can_go_on) {
+        return Err(Failure::Input(format!("{option}: {error}")));
     }
     let mut extensions = Extensions::new(until, default.filter(|_| can_go_on.is_ok()));
     let mut grid = Grid::of(run_plan(&plan, quiet, how_to_go_on)?)?;

@@ -80,6 +80,10 @@ fn what_cannot_go_on_is_refused() {
     refused(&[&["compare", "small.toml", "--until", "judged", "--exactly"][..], &local].concat(), "cannot be used with");
     refused(&[&["compare", "small.toml", "--until", "judged", "--shard", "1/2"][..], &local].concat(), "a shard keeps to what was asked");
     refused(&["compare", "small.toml", "--until", "judged", "--vary", "workload.requests=100,200"], "workload.requests is varied");
+    refused(
+        &["compare", "small.toml", "--at-most", "2M", "--vary", "workload.requests=100,200"],
+        "--at-most: the runs can't be made longer",
+    );
     refused(&["run", "small.toml", "--until", "soon"], "write judged, or a percentage");
     refused(&["run", "small.toml", "--until", "judged", "--at-most", "0"], "write a number of requests");
     refused(&["run", "trace.spc", "--set", "workload.repeat=0"], "repeat");

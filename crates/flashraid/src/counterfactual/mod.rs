@@ -456,8 +456,7 @@ pub fn input_read_once(scenario: &Scenario) -> Option<PathBuf> {
 
 /// Returns an error if the requests can be read only once, so that no second run can have them.
 pub fn refuse_what_is_read_once(scenario: &Scenario) -> Result<(), RunError> {
-    let read_once: Option<PathBuf> = is_read_only_once(scenario);
-    read_once.map_or(Ok(()), |path| {
+    input_read_once(scenario).map_or(Ok(()), |path| {
         Err(RunError::InvalidInput(format!(
             "`workload.path`: {} can be read only once, but a run with one thing changed needs the same requests again; write them to a file \
              (flashraid trace convert), or leave --because out",

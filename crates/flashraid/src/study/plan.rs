@@ -213,26 +213,35 @@ impl StudyPlan {
         &self.resources
     }
 
+    /// Checks that [`StudyPlan::longer`] can make the runs longer. Reads no file.
+    ///
+    /// # Errors
+    /// Returns [`Error::Study`] with the reason why not.
+    pub fn can_go_on(&self) -> Result<(), Error> {
+        self.longer_scenarios(2).map(drop)
+    }
+
+    fn longer_scenarios(&self, times: u64) -> Result<Vec<Scenario>, Error> {
+        let cannot = |reason: String| Error::from(StudyProblem::CannotGoOn { reason });
+        if let Some(axis) = self.axes.iter().find(|axis| LENGTHS.contains(&axis.key.as_str())) {
+            return Err(cannot(format!("{} is varied", axis.key)));
+        }
+        self.tasks.iter().map(|task| task.scenario.longer(times).map_err(cannot)).collect()
+    }
+
     /// Returns a plan of the same study whose runs are `times` as long: generated requests go on, and traces repeat. Its simulations are
     /// saved in the same folder, beside those of this plan.
     ///
     /// # Errors
     /// Returns [`Error::Study`] if a workload cannot go on, or if a varied key is a length.
     pub fn longer(&self, times: u64) -> Result<Self, Error> {
-        let is_length = |axis: &&Axis| LENGTHS.contains(&axis.key.as_str());
-        if let Some(axis) = self.axes.iter().find(is_length) {
-            return Err(StudyProblem::CannotGoOn { reason: format!("{} is varied", axis.key) }.into());
-        }
         let mut contents = InputFileHashes::default();
-        let mut longer = |task: &StudySimulation| {
-            let scenario = task.scenario.longer(times).map_err(|reason| StudyProblem::CannotGoOn { reason })?;
-            StudySimulation::new(scenario, &mut contents)
-        };
+        let mut longer = |scenario: Scenario| StudySimulation::new(scenario, &mut contents);
         Ok(Self {
             axes: self.axes.clone(),
             points: self.points.clone(),
             baselines: self.baselines.clone(),
-            tasks: self.tasks.iter().map(&mut longer).collect::<Result<_, Error>>()?,
+            tasks: self.longer_scenarios(times)?.into_iter().map(&mut longer).collect::<Result<_, Error>>()?,
             seeds: self.seeds,
             shard: self.shard,
             folder: self.folder.clone(),
