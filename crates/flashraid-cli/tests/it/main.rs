@@ -35,7 +35,6 @@ mod report;
 mod reproduce;
 mod results;
 mod run;
-mod schema;
 mod start;
 mod tables;
 mod timelines;

@@ -16,6 +16,7 @@ mod coordination;
 mod device;
 mod gc;
 mod longer;
+mod misfits;
 mod presets;
 mod problems;
 mod quantities;

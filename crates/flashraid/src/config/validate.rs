@@ -2,56 +2,35 @@
 
 use std::sync::OnceLock;
 
-use jsonschema::error::{TypeKind, ValidationErrorKind};
-use jsonschema::{ValidationError, Validator};
 use serde_json::Value;
 
+use super::misfits::{Misfit, Why, misfits};
 use super::problems::{Problem, Problems, TextPlace, nearest, one_of};
-use super::quantities::{CHECKERS, Checker};
+use super::quantities::CHECKERS;
 use super::tree::Tree;
 use crate::documented_names::{self, follow};
 
 /// Returns the schema of the configuration.
 pub(crate) fn schema() -> &'static Value {
-    &compiled().schema
+    static SCHEMA: OnceLock<Value> = OnceLock::new();
+    SCHEMA.get_or_init(super::config_schema)
 }
 
-/// The compiled schema, and values that are derived from it once.
-struct Compiled {
-    schema: Value,
-    validator: Validator,
-    /// Every key that exists, as a path such as `ssd.gc.start`.
-    keys: Vec<String>,
-}
-
-fn compiled() -> &'static Compiled {
-    static COMPILED: OnceLock<Compiled> = OnceLock::new();
-    COMPILED.get_or_init(|| {
-        let schema = super::config_schema();
-        let mut options = jsonschema::options().should_validate_formats(true);
-        for Checker { name, check, .. } in CHECKERS {
-            options = options.with_format(*name, move |text: &str| check(text).is_ok());
-        }
-        let validator = options.build(&schema).expect("the schema of the configuration is valid");
-        let keys = documented_names::properties(&schema, false).into_iter().map(|property| property.path).collect();
-        Compiled { schema, validator, keys }
-    })
-}
-
-/// Returns every key that a configuration can have.
+/// Returns every key that a configuration can have, as a path such as `ssd.gc.start`.
 pub(super) fn keys() -> &'static [String] {
-    &compiled().keys
+    static KEYS: OnceLock<Vec<String>> = OnceLock::new();
+    KEYS.get_or_init(|| documented_names::properties(schema(), false).into_iter().map(|property| property.path).collect())
 }
 
 /// Reports everything in `tree` that does not fit the schema, and returns its paths.
 pub(super) fn validate(tree: &Tree, problems: &mut Vec<Problem>) -> Vec<Vec<String>> {
     let json = tree.to_json();
     let mut report = Report { tree, problems, reported: Vec::new() };
-    for error in compiled().validator.iter_errors(&json) {
+    for misfit in misfits(schema(), schema(), &json, &[]) {
         if report.is_full() {
             break;
         }
-        report.error(&error);
+        report.add(&misfit);
     }
     report.reported
 }
@@ -69,61 +48,53 @@ impl Report<'_> {
         self.problems.len() > Problems::MAX
     }
 
-    fn error(&mut self, error: &ValidationError<'_>) {
-        let path: Vec<String> = pointer_parts(error.instance_path().as_str());
-        let found = error.instance();
+    fn add(&mut self, misfit: &Misfit<'_>) {
+        let Misfit { path, found, schema, why } = misfit;
         // A null stands for a value that could not be read and was reported.
         if found.is_null() {
-            self.reported.push(path);
+            self.reported.push(path.clone());
             return;
         }
-        match error.kind() {
-            ValidationErrorKind::AdditionalProperties { unexpected } => {
-                for key in unexpected.iter().take(Problems::MAX + 1) {
-                    self.unknown_key(&path, key, error.schema_path().as_str());
+        match why {
+            Why::UnknownKeys(unknown) => {
+                for key in unknown.iter().take(Problems::MAX + 1) {
+                    self.unknown_key(path, key, schema);
                 }
             }
-            ValidationErrorKind::Required { property } => {
-                let property = property.as_str().unwrap_or_default();
-                let message = format!("{} needs `{property}`", self.subject(&path));
-                self.push(&path, message, None);
-            }
-            ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
-                self.no_branch(&path, found, context, error.schema_path().as_str());
-            }
-            kind => {
-                let schema = parent_schema(error.schema_path().as_str());
-                let (allowed, help) = describe(kind, schema, found);
-                let message = format!("{} is {}, but must be {allowed}", self.subject(&path), show(found));
-                self.push(&path, message, help);
+            Why::MissingKey(key) => self.push(path, format!("{} needs `{key}`", self.subject(path)), None),
+            Why::NoAlternative(alternatives) => self.no_alternative(misfit, alternatives),
+            _ => {
+                let (allowed, help) = describe(misfit);
+                let message = format!("{} is {}, but must be {allowed}", self.subject(path), show(found));
+                self.push(path, message, help);
             }
         }
     }
 
     /// Reports a value that fits none of the allowed alternatives.
-    fn no_branch(&mut self, path: &[String], found: &Value, branches: &[Vec<ValidationError<'static>>], schema_path: &str) {
+    fn no_alternative(&mut self, misfit: &Misfit<'_>, alternatives: &[Vec<Misfit<'_>>]) {
+        let Misfit { path, found, schema, .. } = misfit;
         let depth = path.len();
         let mut flat = Vec::new();
-        flatten(branches, depth, &mut flat);
-        let of_type: Vec<_> = flat.iter().filter(|errors| !errors.iter().any(|error| is_wrong_type(error, depth))).collect();
+        flatten(alternatives, depth, &mut flat);
+        let of_type: Vec<_> = flat.iter().filter(|misfits| !misfits.iter().any(|misfit| is_wrong_type(misfit, depth))).collect();
         // Tables with the given tag (`kind`, `policy` …) come first. The nearest variant tells what is wrong inside.
-        let fitting = of_type.iter().filter(|errors| !errors.iter().any(|error| is_other_tag(error, depth) || lacks_tag(error, depth)));
-        let names_alone = |errors: &[&ValidationError<'_>]| errors.iter().all(|error| constants(error.kind(), &mut Vec::new()));
-        if let Some(errors) = fitting.filter(|errors| !names_alone(errors)).min_by_key(|errors| errors.len())
+        let fitting = of_type
+            .iter()
+            .filter(|misfits| !misfits.iter().any(|misfit| is_other_tag(misfit, depth) || missing_tag(misfit, depth).is_some()));
+        let names_alone = |misfits: &[&Misfit<'_>]| misfits.iter().all(|misfit| matches!(misfit.why, Why::Name(_)));
+        if let Some(misfits) = fitting.filter(|misfits| !names_alone(misfits)).min_by_key(|misfits| misfits.len())
             && !(found.is_string() && of_type.len() > 1)
         {
-            errors.iter().for_each(|error| self.error(error));
+            misfits.iter().for_each(|misfit| self.add(misfit));
             return;
         }
-        let untagged: Vec<_> = of_type.iter().flat_map(|errors| errors.iter()).filter(|error| lacks_tag(error, depth)).collect();
-        if let [first, ..] = untagged[..] {
-            let tag = match first.kind() {
-                ValidationErrorKind::Required { property } => property.as_str().unwrap_or_default(),
-                _ => "",
-            };
+        let untagged: Vec<_> =
+            of_type.iter().flat_map(|misfits| misfits.iter()).filter_map(|misfit| Some((misfit, missing_tag(misfit, depth)?))).collect();
+        if let [(_, tag), ..] = untagged[..] {
             let names: Vec<String> = untagged
                 .iter()
-                .filter_map(|error| parent_schema(error.schema_path().as_str())["properties"][tag]["const"].as_str())
+                .filter_map(|(misfit, _)| misfit.schema["properties"][tag]["const"].as_str())
                 .map(|name| format!("\"{name}\""))
                 .collect();
             let message = format!("{} is a table without `{tag}`, which must be {}", self.subject(path), one_of(&names));
@@ -132,36 +103,40 @@ impl Report<'_> {
         }
         // The rest are names or tags that do not exist.
         let candidates = if of_type.is_empty() { flat.iter().collect() } else { of_type };
-        let mut names = Vec::new();
-        let mut named_path = path.to_vec();
-        for error in candidates.iter().flat_map(|errors| errors.iter()) {
-            if constants(error.kind(), &mut names) {
-                named_path = pointer_parts(error.instance_path().as_str());
+        let mut names: Vec<&str> = Vec::new();
+        let mut named_path = path.clone();
+        for misfit in candidates.iter().flat_map(|misfits| misfits.iter()) {
+            if let Why::Name(allowed) = &misfit.why {
+                named_path.clone_from(&misfit.path);
+                for name in allowed {
+                    if !names.contains(name) {
+                        names.push(name);
+                    }
+                }
             }
         }
         if names.is_empty() || (found.is_object() && named_path.len() == depth) {
-            let message = format!("{} is {}, but must be {}", self.subject(path), show(found), alternatives(parent_schema(schema_path)));
+            let message = format!("{} is {}, but must be {}", self.subject(path), show(found), alternatives_in_words(schema));
             self.push(path, message, None);
         } else {
             let wrong = found.pointer(&pointer(&named_path[depth..])).unwrap_or(found);
             let is_here = named_path.len() == depth;
-            self.not_one_of(&named_path, wrong, &names, is_here && takes_booleans(parent_schema(schema_path)));
+            self.not_one_of(&named_path, wrong, &names, is_here && takes_booleans(schema));
         }
     }
 
-    fn not_one_of(&mut self, path: &[String], found: &Value, names: &[String], or_boolean: bool) {
+    fn not_one_of(&mut self, path: &[String], found: &Value, names: &[&str], or_boolean: bool) {
         let booleans = ["true", "false"].into_iter().filter(|_| or_boolean);
         let allowed: Vec<String> = booleans.clone().map(str::to_string).chain(names.iter().map(|name| format!("\"{name}\""))).collect();
         let message = format!("{} is {}, but must be {}", self.subject(path), show(found), one_of(&allowed));
         let help = found.as_str().and_then(|typed| match booleans.clone().find(|boolean| *boolean == typed) {
             Some(boolean) => Some(format!("without quotes: {boolean}")),
-            None => nearest(typed, names.iter().map(String::as_str)).map(|name| format!("did you mean \"{name}\"?")),
+            None => nearest(typed, names.iter().copied()).map(|name| format!("did you mean \"{name}\"?")),
         });
         self.push(path, message, help);
     }
 
-    fn unknown_key(&mut self, path: &[String], key: &str, schema_path: &str) {
-        let schema = parent_schema(schema_path);
+    fn unknown_key(&mut self, path: &[String], key: &str, schema: &Value) {
         let siblings: Vec<&str> = schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
         let mut whole = path.to_vec();
         whole.push(key.to_string());
@@ -207,43 +182,35 @@ impl Report<'_> {
 }
 
 /// Returns the alternatives as a flat list, with those that are nested in others.
-fn flatten<'e>(branches: &'e [Vec<ValidationError<'static>>], depth: usize, flat: &mut Vec<Vec<&'e ValidationError<'static>>>) {
-    for errors in branches {
-        let nested = errors.iter().find_map(|error| match error.kind() {
-            ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } if depth_of(error) == depth => {
-                Some(context)
-            }
+fn flatten<'m, 'a>(alternatives: &'m [Vec<Misfit<'a>>], depth: usize, flat: &mut Vec<Vec<&'m Misfit<'a>>>) {
+    for misfits in alternatives {
+        let nested = misfits.iter().find_map(|misfit| match &misfit.why {
+            Why::NoAlternative(nested) if misfit.path.len() == depth => Some(nested),
             _ => None,
         });
         match nested {
-            Some(context) => flatten(context, depth, flat),
-            None => flat.push(errors.iter().collect()),
+            Some(nested) => flatten(nested, depth, flat),
+            None => flat.push(misfits.iter().collect()),
         }
     }
 }
 
-fn depth_of(error: &ValidationError<'_>) -> usize {
-    error.instance_path().as_str().matches('/').count()
+/// Returns true if the value at `depth` has the wrong type.
+fn is_wrong_type(misfit: &Misfit<'_>, depth: usize) -> bool {
+    matches!(misfit.why, Why::Type) && misfit.path.len() == depth
 }
 
-/// Returns true if the error says that the value at `depth` has the wrong type.
-fn is_wrong_type(error: &ValidationError<'_>, depth: usize) -> bool {
-    matches!(error.kind(), ValidationErrorKind::Type { .. }) && depth_of(error) == depth
+/// Returns true if the value at `depth` is a table of another variant.
+fn is_other_tag(misfit: &Misfit<'_>, depth: usize) -> bool {
+    let is_tag = misfit.path.last().is_some_and(|key| TAGS.contains(&key.as_str()));
+    matches!(misfit.why, Why::Name(_)) && !misfit.schema["const"].is_null() && is_tag && misfit.path.len() == depth + 1
 }
 
-/// Returns true if the error says that the value at `depth` is a table of another variant.
-fn is_other_tag(error: &ValidationError<'_>, depth: usize) -> bool {
-    let is_tag = pointer_parts(error.instance_path().as_str()).last().is_some_and(|key| TAGS.contains(&key.as_str()));
-    matches!(error.kind(), ValidationErrorKind::Constant { .. }) && is_tag && depth_of(error) == depth + 1
-}
-
-/// Returns true if the error says that the table at `depth` lacks the key that names its variant.
-fn lacks_tag(error: &ValidationError<'_>, depth: usize) -> bool {
-    match error.kind() {
-        ValidationErrorKind::Required { property } => {
-            depth_of(error) == depth && property.as_str().is_some_and(|name| TAGS.contains(&name))
-        }
-        _ => false,
+/// Returns the key that names the variant of the table at `depth`, if the table lacks it.
+fn missing_tag<'a>(misfit: &Misfit<'a>, depth: usize) -> Option<&'a str> {
+    match misfit.why {
+        Why::MissingKey(key) if misfit.path.len() == depth && TAGS.contains(&key) => Some(key),
+        _ => None,
     }
 }
 
@@ -253,7 +220,8 @@ pub(super) const TAGS: [&str; 4] = ["kind", "process", "distribution", "policy"]
 pub(super) const WITHOUT_VARIANTS: &str = "cache";
 
 /// Returns the allowed values in words, and a hint for the fix if there is one.
-fn describe(kind: &ValidationErrorKind, schema: &Value, found: &Value) -> (String, Option<String>) {
+fn describe(misfit: &Misfit<'_>) -> (String, Option<String>) {
+    let Misfit { found, schema, why, .. } = misfit;
     if let Some(checker) = CHECKERS.iter().find(|checker| schema["format"] == checker.name) {
         let why = found.as_str().and_then(|text| (checker.check)(text).err()).map(|why| why.to_string());
         return (checker.allowed.to_string(), why);
@@ -264,14 +232,11 @@ fn describe(kind: &ValidationErrorKind, schema: &Value, found: &Value) -> (Strin
         (Value::Null, max) => format!(" of at most {max}"),
         (min, max) => format!(" from {min} to {max}"),
     };
-    match kind {
-        ValidationErrorKind::Type { kind } => {
-            let names = match kind {
-                TypeKind::Single(json_type) => vec![type_name(&json_type.to_string()).to_string()],
-                TypeKind::Multiple(types) => {
-                    types.iter().map(|json_type| type_name(&json_type.to_string()).to_string()).filter(|name| name != "nothing").collect()
-                }
-            };
+    match why {
+        Why::Type => {
+            let types = schema["type"].as_array().map_or(std::slice::from_ref(&schema["type"]), Vec::as_slice);
+            let names: Vec<String> =
+                types.iter().filter_map(Value::as_str).map(|name| type_name(name).to_string()).filter(|name| name != "nothing").collect();
             let help = match found {
                 Value::String(text) if text.parse::<f64>().is_ok() && names.iter().any(|name| name.contains("number")) => {
                     Some(format!("without quotes: {text}"))
@@ -281,22 +246,15 @@ fn describe(kind: &ValidationErrorKind, schema: &Value, found: &Value) -> (Strin
             };
             (format!("{}{}", one_of(&names), if names.iter().any(|n| n.contains("number")) { limits() } else { String::new() }), help)
         }
-        ValidationErrorKind::Minimum { .. }
-        | ValidationErrorKind::Maximum { .. }
-        | ValidationErrorKind::ExclusiveMinimum { .. }
-        | ValidationErrorKind::ExclusiveMaximum { .. } => (format!("a number{}", limits()), None),
-        ValidationErrorKind::Enum { .. } | ValidationErrorKind::Constant { .. } => {
-            let mut names = Vec::new();
-            constants(kind, &mut names);
-            let help = found
-                .as_str()
-                .and_then(|typed| nearest(typed, names.iter().map(String::as_str)))
-                .map(|name| format!("did you mean \"{name}\"?"));
+        Why::Range => (format!("a number{}", limits()), None),
+        Why::Name(names) => {
+            let help =
+                found.as_str().and_then(|typed| nearest(typed, names.iter().copied())).map(|name| format!("did you mean \"{name}\"?"));
             let quoted: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
             (one_of(&quoted), help)
         }
-        ValidationErrorKind::MinItems { limit } => (format!("a list of {limit} or more"), None),
-        ValidationErrorKind::MaxItems { limit } => (format!("a list of {limit} or fewer"), None),
+        Why::TooFewItems(least) => (format!("a list of {least} or more"), None),
+        Why::TooManyItems(most) => (format!("a list of {most} or fewer"), None),
         _ => (schema["description"].as_str().unwrap_or("something else").to_string(), None),
     }
 }
@@ -315,8 +273,8 @@ fn type_name(json_type: &str) -> &str {
 }
 
 /// Returns the alternatives of a schema in words.
-fn alternatives(schema: &Value) -> String {
-    let root = &compiled().schema;
+fn alternatives_in_words(schema: &Value) -> String {
+    let root = self::schema();
     let mut words: Vec<String> = Vec::new();
     for branch in ["anyOf", "oneOf"].iter().filter_map(|word| schema[*word].as_array()).flatten() {
         let branch = follow(root, branch);
@@ -325,7 +283,7 @@ fn alternatives(schema: &Value) -> String {
         } else if let Some(json_type) = branch["type"].as_str() {
             words.push(type_name(json_type).to_string());
         } else {
-            words.push(alternatives(branch));
+            words.push(alternatives_in_words(branch));
         }
     }
     words.retain(|word| !word.is_empty() && word != "nothing");
@@ -335,37 +293,9 @@ fn alternatives(schema: &Value) -> String {
 
 /// Returns true if one of the alternatives of a schema is `true` or `false`.
 fn takes_booleans(schema: &Value) -> bool {
-    let root = &compiled().schema;
+    let root = self::schema();
     let mut branches = ["anyOf", "oneOf"].iter().filter_map(|word| schema[*word].as_array()).flatten();
     branches.any(|branch| follow(root, branch)["type"] == "boolean")
-}
-
-/// Appends the texts that would be allowed to `names`, if the error is about a wrong text. Returns false for any other error.
-fn constants(kind: &ValidationErrorKind, names: &mut Vec<String>) -> bool {
-    let mut add = |value: &Value| {
-        if let Some(name) = value.as_str()
-            && !names.iter().any(|known| known == name)
-        {
-            names.push(name.to_string());
-        }
-    };
-    match kind {
-        ValidationErrorKind::Constant { expected_value } => add(expected_value),
-        ValidationErrorKind::Enum { options } => options.as_array().into_iter().flatten().for_each(add),
-        _ => return false,
-    }
-    true
-}
-
-/// Returns the part of the schema that contains the keyword at this path.
-fn parent_schema(schema_path: &str) -> &'static Value {
-    let schema = &compiled().schema;
-    let parent = schema_path.rsplit_once('/').map_or("", |(parent, _)| parent);
-    schema.pointer(parent).unwrap_or(&Value::Null)
-}
-
-fn pointer_parts(pointer: &str) -> Vec<String> {
-    pointer.split('/').skip(1).map(|part| part.replace("~1", "/").replace("~0", "~")).collect()
 }
 
 fn pointer(parts: &[String]) -> String {
