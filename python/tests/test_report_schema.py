@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import json
 import subprocess
 from pathlib import Path
@@ -39,9 +40,13 @@ SHAPES: list[tuple[str, dict[str, object], list[str]]] = [
 ]
 
 
+@functools.cache
+def validator(program: Program) -> Any:
+    return jsonschema.Draft202012Validator(json.loads(program("schema", "--report")))
+
+
 def check(program: Program, report: object) -> None:
-    schema = json.loads(program("schema", "--report"))
-    faults = [f"{fault.json_path}: {fault.message}" for fault in jsonschema.Draft202012Validator(schema).iter_errors(report)]
+    faults = [f"{fault.json_path}: {fault.message}" for fault in validator(program).iter_errors(report)]
     assert not faults, faults[:5]
 
 
@@ -58,7 +63,8 @@ def test_reports_of_all_shapes_are_valid(program: Program, tmp_path: Path, base:
 
 def test_reports_of_traces_and_grids_are_valid(program: Program, tmp_path: Path) -> None:
     (tmp_path / "trace.csv").write_text("0,0,4096,r,0.1\n0,8,4096,w,0.2\n")
-    check(program, json.loads(program("run", tmp_path / "trace.csv", "--json")))
+    (tmp_path / "trace.toml").write_text(BASE.split("[workload]")[0] + '[workload]\nkind = "trace"\npath = "trace.csv"\nformat = "spc"\n')
+    check(program, json.loads(program("run", tmp_path / "trace.toml", "--json")))
     (tmp_path / "array.toml").write_text(BASE)
     grid = json.loads(program("compare", tmp_path / "array.toml", "--vary", "array.members=2,3", "--exactly", "--json"))
     for point in grid["points"]:
@@ -91,7 +97,7 @@ WRONG: list[tuple[str, str, object]] = [
 
 
 def test_what_is_no_report_is_not_valid(program: Program, tmp_path: Path) -> None:
-    valid = jsonschema.Draft202012Validator(json.loads(program("schema", "--report"))).is_valid
+    valid = validator(program).is_valid
     report = run(program, tmp_path, BASE, CACHE | {"cache.policy": "wow"}, [])
     assert valid(report)
     for pointer in OBJECTS:

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use flashraid_model::metrics::Estimate;
+use serde_json::Value;
 
 use crate::{Evaluation, Figure, Point, Results};
 
@@ -54,8 +55,8 @@ pub const REMEDIES: [Remedy; 14] = [
 
 /// Drives of the comparison, with the settings that make them small enough for it.
 const DRIVES: [(&str, &[(&str, &str)]); 4] = [
-    ("ggc2014", &[("ssd.geometry.blocks", "256"), ("workload.requests", "80000"), ("report.skip_requests", "20000")]),
-    ("pgc2011", &[("ssd.geometry.blocks", "256"), ("workload.requests", "80000"), ("report.skip_requests", "20000")]),
+    ("ggc2014", &[("ssd.geometry.blocks", "256"), ("workload.requests", "160000"), ("report.skip_requests", "20000")]),
+    ("pgc2011", &[("ssd.geometry.blocks", "256"), ("workload.requests", "160000"), ("report.skip_requests", "20000")]),
     ("nvme-gen5", &[("ssd.scale", "512")]),
     ("nvme-tlc-read", &[("ssd.scale", "512")]),
 ];
@@ -75,7 +76,8 @@ size = "4KiB"
 const CLOSED_LOOP: &[(&str, &str)] = &[
     ("workload.arrivals", "{ process = \"closed\", depth = 64 }"),
     ("workload.read_fraction", "0.7"),
-    ("workload.requests", "160000"),
+    // Enough for ten joint collections of each member of a drive of today.
+    ("workload.requests", "2000000"),
     ("report.skip_requests", "40000"),
 ];
 
@@ -127,7 +129,7 @@ pub fn crossover() -> Figure {
         // A fifth of the highest load.
         let gap_us = 5.0 * ((1.0 - share) + 6.0 * share);
         let new = |point: Point| point.set("ssd.preset", "nvme-tlc-read").set("ssd.scale", 512).quick("ssd.scale", 2048);
-        points.extend(sides("nvme-tlc-read × 4, 4 KiB", 4, writes, gap_us, "2s", "500ms", new));
+        points.extend(sides("nvme-tlc-read × 4, 4 KiB", 4, writes, gap_us, "20s", "500ms", new));
     }
     figure("crossover", "Together or in turn: RAID-5, random requests", points)
 }
@@ -194,14 +196,15 @@ pub struct Outcome {
     pub extra_work: f64,
     /// Pages that flash programs for each page that the host writes, parity and collection included.
     pub programs: f64,
+    /// True if collection happened often enough, here and without a remedy. Otherwise the response times are not those of a longer run.
+    pub is_judged: bool,
 }
 
-impl Outcome {
-    /// Returns true if the run has put off collection: it erased less than nine tenths of the blocks that were erased without a remedy.
-    /// It then ends with fewer free blocks, and its response times are not those of a longer run.
-    pub fn puts_off_collection(&self) -> bool {
-        self.over_local["erases"].mean < 0.9
-    }
+/// Returns true if collection happened often enough in the runs of a point, and none lived on credit.
+fn is_judged(results: &Results, point: &str) -> bool {
+    let is_marked =
+        |report: &Value| report["verdict"]["marks"].as_array().is_some_and(|marks| marks.iter().any(|mark| mark == "not judged"));
+    !results.reports(point).iter().any(is_marked)
 }
 
 /// Quantities of the table, with the place of the value, or the places of the values that are added.
@@ -240,17 +243,18 @@ pub fn outcomes(results: &Results) -> Vec<Outcome> {
             tails_over_ideal: [1, 2].map(|index| mean(&ratio(remedy.name, IDEAL, QUANTITIES[index].1))),
             extra_work: work(remedy.name) - work(IDEAL),
             programs: mean(&programs),
+            is_judged: is_judged(results, remedy.name) && is_judged(results, LOCAL),
         })
     };
     REMEDIES.iter().filter_map(of).collect()
 }
 
 /// Returns the remedy with the least of a quantity. There is none if its interval overlaps that of the next one. The yardstick does not
-/// take part, nor does a remedy that puts off collection.
+/// take part, nor does a remedy that is not judged.
 pub fn winner(outcomes: &[Outcome], quantity: &str) -> Option<&'static str> {
     let mut sorted: Vec<(&'static str, Measured)> = outcomes
         .iter()
-        .filter(|outcome| outcome.remedy.name != IDEAL && !outcome.puts_off_collection())
+        .filter(|outcome| outcome.remedy.name != IDEAL && outcome.is_judged)
         .map(|outcome| (outcome.remedy.name, outcome.over_local[quantity]))
         .collect();
     sorted.sort_by(|a, b| a.1.mean.total_cmp(&b.1.mean));
@@ -260,9 +264,14 @@ pub fn winner(outcomes: &[Outcome], quantity: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns a figure of collecting in turn over that of collecting together, for a line and a share of writes.
+/// Returns a figure of collecting in turn over that of collecting together, for a line and a share of writes; `None` if one of the two is
+/// not judged.
 pub fn in_turn_over_together(results: &Results, line: &str, writes: u32, place: &str) -> Option<f64> {
-    let [together, in_turn] = SIDES.map(|side| results.values(&format!("{line} {writes} {side}"), place));
+    let points = SIDES.map(|side| format!("{line} {writes} {side}"));
+    if !points.iter().all(|point| is_judged(results, point)) {
+        return None;
+    }
+    let [together, in_turn] = points.map(|point| results.values(&point, place));
     let ratios: Vec<f64> = std::iter::zip(in_turn, together).map(|(in_turn, together)| in_turn / together).collect();
     Measured::of(&ratios).map(|measured| measured.mean)
 }
@@ -286,6 +295,18 @@ mod tests {
     }
 
     #[test]
+    fn sides_that_hardly_collected_are_not_compared() {
+        let report = |mark: &str| json!({ "response_us": { "all": { "mean": 3.0 } }, "verdict": { "marks": [mark] } });
+        let mut results = Results::default();
+        let of = |results: &Results| in_turn_over_together(results, "x", 30, "/response_us/all/mean");
+        results.insert("x 30 inclusive", vec![report("few samples")]);
+        results.insert("x 30 stagger+avoid", vec![report("few samples")]);
+        assert_eq!(of(&results), Some(1.0));
+        results.insert("x 30 inclusive", vec![report("not judged")]);
+        assert_eq!(of(&results), None);
+    }
+
+    #[test]
     fn a_winner_is_ahead_of_the_next_by_both_intervals() {
         let report = |mean: f64| {
             let figures = json!({ "mean": mean, "p99": mean, "p99_9": mean, "count": 10 });
@@ -302,6 +323,12 @@ mod tests {
         assert_eq!((two.len(), winner(&two, "mean")), (3, Some("semi")));
         assert_eq!((two[2].extra_work, two[2].programs, two[2].tails_over_ideal), (0.0, 3.0, [5.05, 5.05]));
         results.insert("avoid", vec![report(5.2), report(5.0)]);
+        assert_eq!(winner(&outcomes(&results), "mean"), None);
+        let mut postponed = report(1.0);
+        postponed["verdict"] = json!({ "marks": ["not judged"] });
+        results.insert("avoid", vec![report(1.0), postponed.clone()]);
+        assert_eq!(winner(&outcomes(&results), "mean"), Some("semi"), "what hardly collected does not win");
+        results.insert(LOCAL, vec![postponed]);
         assert_eq!(winner(&outcomes(&results), "mean"), None);
         assert!(Measured { mean: 1.2, half_width: Some(0.1) }.is_loss() && !Measured { mean: 1.2, half_width: None }.is_loss());
     }

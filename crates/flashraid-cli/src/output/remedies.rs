@@ -17,7 +17,7 @@ pub fn markdown(drives: &[OfDrive], seeds: &str) -> String {
          Everything is relative to `local`, the same array without a remedy, as the mean over the seeds ± half of the 95 % interval. \
          Losses beyond the interval are bold. A remedy wins if its interval does not overlap that of the next one. \
          `ideal` is a yardstick: its collection takes no time. \
-         † marks a remedy that put off collection: it erased less than nine tenths of the blocks that `local` erased, ends with fewer free ones, and cannot win.\n"
+         A remedy is not judged if each member collected less than ten times with it, or if the run used up free blocks.\n"
     );
     for (figure, outcomes, results) in drives {
         let _ = write!(text, "\n## {}\n\n{}.\n\n| remedy |", figure.id, figure.title);
@@ -32,15 +32,17 @@ pub fn markdown(drives: &[OfDrive], seeds: &str) -> String {
             .collect();
         let _ = writeln!(text, "| local: µs, counts |{} |", absolute.concat());
         for outcome in outcomes.iter().filter(|outcome| outcome.remedy.name != LOCAL) {
-            let cell = |(name, _): &(&str, &[&str])| {
+            let cell = |(name, places): &(&str, &[&str])| {
+                if !outcome.is_judged && places.iter().any(|place| place.starts_with("/response_us/")) {
+                    return " not judged |".to_owned();
+                }
                 let value = outcome.over_local[name];
                 let half_width = value.half_width.map_or(String::new(), |half_width| format!(" ± {half_width:.2}"));
                 let shown = format!("{:.2}{half_width}", value.mean);
                 if value.is_loss() { format!(" **{shown}** |") } else { format!(" {shown} |") }
             };
             let cells: String = QUANTITIES.iter().map(cell).collect();
-            let mark = if outcome.puts_off_collection() { " †" } else { "" };
-            let _ = writeln!(text, "| {}{mark} |{cells} {} |", outcome.remedy.name, outcome.remedy.needs);
+            let _ = writeln!(text, "| {} |{cells} {} |", outcome.remedy.name, outcome.remedy.needs);
         }
         let won = ["mean", "read p99.9"].map(|quantity| match winner(outcomes, quantity) {
             Some(name) => format!("{quantity}: {name}"),
@@ -67,8 +69,8 @@ pub fn charts(drives: &[OfDrive]) -> Vec<Chart> {
             ("programs", "flash programs for each page that the host writes", |outcome| outcome.programs),
         ];
         for (id, label, x) in kinds {
-            let series =
-                outcomes.iter().map(|outcome| Line::new(outcome.remedy.name, vec![(x(outcome), outcome.tails_over_ideal[1])])).collect();
+            let judged = outcomes.iter().filter(|outcome| outcome.is_judged);
+            let series = judged.map(|outcome| Line::new(outcome.remedy.name, vec![(x(outcome), outcome.tails_over_ideal[1])])).collect();
             let title = format!("{}: 99.9th percentile of reads over ideal", figure.id);
             let mut chart = lines(&format!("remedies-{}-{id}", figure.id), title, Axis::linear(label), "over ideal", series);
             chart.yardsticks = vec![IDEAL.to_owned()];
@@ -115,7 +117,7 @@ pub fn crossover_markdown(results: &Results, seeds: &str) -> String {
         let _ = write!(text, "\n| {name} |{head}\n|---|{}\n", "---:|".repeat(WRITES.len()));
         for line in crossover_lines() {
             let cell = |writes: &u32| {
-                in_turn_over_together(results, &line, *writes, place).map_or(" – |".to_owned(), |ratio| format!(" {ratio:.2} |"))
+                in_turn_over_together(results, &line, *writes, place).map_or(" not judged |".to_owned(), |ratio| format!(" {ratio:.2} |"))
             };
             let _ = writeln!(text, "| {line} |{}", WRITES.iter().map(cell).collect::<String>());
         }
@@ -134,7 +136,7 @@ pub fn document(drives: &[OfDrive], first_seed: u64, seeds: u64) -> Value {
         json!({
             "remedy": outcome.remedy.name,
             "needs": outcome.remedy.needs,
-            "puts_off_collection": outcome.puts_off_collection(),
+            "is_judged": outcome.is_judged,
             "quantities": ratios,
             "read_p99_over_ideal": outcome.tails_over_ideal[0],
             "read_p999_over_ideal": outcome.tails_over_ideal[1],
