@@ -5,6 +5,7 @@ use crate::TimeNs;
 use crate::cache::WriteCacheParams;
 use crate::coordination::CoordinationParams;
 use crate::placement::{ArrayLayout, RaidLevel};
+use crate::space::superblocks::{CollectionCourse, PointOfCycle};
 use crate::ssd::SsdParams;
 
 /// Parameters of an array of equal SSDs.
@@ -228,11 +229,19 @@ impl ArrayParams {
         if state == Some(InitialSpareState::WarmedUpByOverwrites) { spares } else { 0 }
     }
 
-    /// Returns the point of the cycle between two collections at which a member begins in the steady state (rule 215). Members have
+    /// Returns the point between two collections at which a member with superblocks begins in the steady state (rule 215). Members have
     /// points of their own, unless the controller makes them collect together.
-    pub fn point_of_cycle(&self, member: u32) -> u32 {
+    pub fn point_of_cycle(&self, member: u32) -> PointOfCycle {
         let together = self.coordination.as_ref().is_some_and(|coordination| coordination.scheme.forces_members_to_collect_together());
-        if together { 0 } else { member }
+        // A spare learns the protocol when it replaces a member.
+        let is_told = member < self.members && self.coordination.as_ref().is_some_and(|coordination| coordination.is_ggc_aware(member));
+        let span = self.ssd.superblock.as_ref().map_or(1, |superblock| superblock.collection.double_pace_at_deficit_superblocks);
+        let course = match is_told {
+            _ if self.ssd.gc.collection_takes_no_time => CollectionCourse::InNoTime,
+            true => CollectionCourse::WhenTold { span },
+            false => CollectionCourse::WithHostWrites,
+        };
+        PointOfCycle { index: if together { 0 } else { member }, course }
     }
 
     /// Returns the layout of the array's pages on its members.

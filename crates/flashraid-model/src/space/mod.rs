@@ -21,7 +21,7 @@ mod wear;
 pub use codec::checksum;
 use pools::{BlockPoolsFtlParams, PageMapping};
 use std::borrow::{Borrow, BorrowMut};
-use superblocks::{SuperblockMapping, SuperblockMappingParams};
+use superblocks::{PointOfCycle, SuperblockMapping, SuperblockMappingParams};
 pub use wear::EraseCountSummary;
 
 /// Mapping of an SSD from logical pages to places on the flash. An SSD maps either single pages to pools of blocks, or units of pages
@@ -66,11 +66,11 @@ impl Mapping {
         either!(self, held => held.warm_up(overwrites, seed, member, go_on))
     }
 
-    /// Puts superblocks into the steady state of uniform random writes (rule 215), at the point `cycle` of their cycle. A mapping with
+    /// Puts superblocks into the steady state of uniform random writes (rule 215), at this point between two collections. A mapping with
     /// pools of blocks stays as it is.
-    pub(crate) fn make_steady(&mut self, seed: u64, member: u32, cycle: u32) {
+    pub(crate) fn make_steady(&mut self, seed: u64, member: u32, point: PointOfCycle) {
         if let Self::Superblocks(superblocks) = self {
-            superblocks.make_steady(seed, member, cycle);
+            superblocks.make_steady(seed, member, point);
         }
     }
 

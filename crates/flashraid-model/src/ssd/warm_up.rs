@@ -1,6 +1,7 @@
 //! Warm-ups, which bring a filled member to a working state without simulated time.
 
 use super::{MemberCounters, Ssd};
+use crate::space::superblocks::PointOfCycle;
 
 impl Ssd {
     /// Overwrites random pages, `overwrites` × the exported capacity in all (rule 24). It works die by die, so that the tables of one die
@@ -20,9 +21,9 @@ impl Ssd {
     /// Puts this SSD into the steady state of uniform random writes, if it has superblocks (rule 215). An SSD with pools of blocks stays as
     /// it is. This takes no time, because the place of a unit is computed when it is needed.
     ///
-    /// SSDs with the same `cycle` stand at the same point between two collections.
-    pub fn make_steady(&mut self, seed: u64, cycle: u32) {
-        self.space.make_steady(seed, self.parts.member.0, cycle);
+    /// SSDs with the same `point` stand at the same point between two collections.
+    pub fn make_steady(&mut self, seed: u64, point: PointOfCycle) {
+        self.space.make_steady(seed, self.parts.member.0, point);
     }
 
     /// Ends a warm-up. Warm-up writes may have filled superpages (each the data of one program of a die) only in part. These

@@ -46,8 +46,8 @@ pub(crate) fn fast_with(case: &Case, shortcuts: ExactFastPaths) -> (Outcome, Vec
         }
         WarmUpPattern::SteadyStateWithoutWrites => {
             for member in array.untimed_access().members_to_warm_up() {
-                let cycle = case.params.point_of_cycle(member.member().0);
-                member.make_steady(case.seed, cycle);
+                let point = case.params.point_of_cycle(member.member().0);
+                member.make_steady(case.seed, point);
             }
         }
         WarmUpPattern::Workload => {

@@ -9,6 +9,7 @@ use flashraid_model::cache::CachePolicy;
 use flashraid_model::coordination::{CoordinationPolicy, ForcedCollectionAmount, JointCollectionRequestTiming, MessageKind};
 use flashraid_model::policy::PolicyEnum;
 use flashraid_model::request::{HostLoop, OpKind, Request};
+use flashraid_model::space::superblocks::CollectionCourse;
 use flashraid_model::ssd::{
     BlockPoolScope, CollectionBlockingScope, DieChoiceForWrites, FrontEndCounters, GcAlgorithm, HostOverlapWithMoves, MemberCounters,
     SuperblockDriveParams, VictimPolicy,
@@ -454,6 +455,7 @@ fn has_open_superblocks(case: &Case, own: &SuperblockDriveParams) -> bool {
 fn with_superblocks(case: &Case) -> Vec<(&'static str, bool)> {
     let ssd = &case.params.ssd;
     let Some(own) = &ssd.superblock else { return Vec::new() };
+    let course = case.params.point_of_cycle(0).course;
     vec![
         ("queues", own.submission_queues.is_some()),
         ("one bit per cell", own.slc.is_some()),
@@ -463,6 +465,11 @@ fn with_superblocks(case: &Case) -> Vec<(&'static str, bool)> {
         ("a fresh drive", own.starts_empty),
         ("the steady state", case.warm_up.pattern == WarmUpPattern::SteadyStateWithoutWrites),
         ("open superblocks in the steady state", has_open_superblocks(case, own)),
+        ("a victim in progress in the steady state", has_open_superblocks(case, own) && course == CollectionCourse::WithHostWrites),
+        (
+            "a steady state of a member that is told to collect",
+            has_open_superblocks(case, own) && matches!(course, CollectionCourse::WhenTold { .. }),
+        ),
         ("a warm-up by the workload", case.warm_up.pattern == WarmUpPattern::Workload),
     ]
 }

@@ -142,6 +142,38 @@ pub struct SuperblockMappingParams {
     pub starts_empty: bool,
 }
 
+/// The point between two collections at which a drive begins in the steady state (rule 215).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PointOfCycle {
+    /// Index of the random numbers that the point is drawn by. Drives with the same index stand at the same point.
+    pub index: u32,
+    /// What the drive's collection depends on, which decides the points that there are.
+    pub course: CollectionCourse,
+}
+
+/// What the collection of a drive with superblocks depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CollectionCourse {
+    /// The writes of the host: collection moves a little with each of them.
+    WithHostWrites,
+    /// The array's controller: collection begins when the controller tells the drive, and ends with `span` more free superblocks than
+    /// the target.
+    WhenTold {
+        /// Number of superblocks by which the number of free ones is above the target when collection ends, at least 1.
+        span: u32,
+    },
+    /// Nothing: collection takes no time.
+    InNoTime,
+}
+
+/// A victim of which a part was moved before the run began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct BegunVictim {
+    block: u32,
+    /// Number of valid units when the victim was chosen.
+    valid: u32,
+}
+
 /// The mapping of one SSD with superblocks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SuperblockMapping {
@@ -168,6 +200,8 @@ pub struct SuperblockMapping {
     /// Open superblocks of each stream: at most two, the older one first. Streams of the host come first, then those of collection, then
     /// the one with one bit per cell.
     open: Vec<Vec<Open>>,
+    /// Victim of which a part was moved before the run. It is sealed until collection goes on with it, which takes it before any other.
+    begun: Option<BegunVictim>,
     /// Number of superblocks with one bit per cell that have not been erased yet.
     pub(crate) slc_in_use: u32,
     /// Number of data superpages whose program has begun, for each row that is not full. Rows are counted over all superblocks. It is used
@@ -206,6 +240,7 @@ impl SuperblockMapping {
             superblocks: vec![Superblock::free(0); shape.superblocks as usize],
             free: (0..shape.superblocks).collect(),
             open: vec![Vec::new(); shape.streams() as usize],
+            begun: None,
             slc_in_use: 0,
             rows_begun: BTreeMap::new(),
             untimed: UntimedWriters::new(shape.placement_handles),
@@ -244,7 +279,9 @@ impl SuperblockMapping {
 
     /// Returns the number of units that the next victim frees, and the number of its moves. It is the one with the fewest valid units.
     pub(crate) fn units_gained_and_moved_by_next_victim(&self) -> (u64, u64) {
-        let sealed = self.superblocks.iter().filter(|block| block.state == State::Sealed);
+        let is_begun = |block: u32| self.begun.is_some_and(|begun| begun.block == block);
+        let blocks = (0..).zip(&self.superblocks).filter(|&(number, _)| !is_begun(number)).map(|(_, block)| block);
+        let sealed = blocks.filter(|block| block.state == State::Sealed);
         let moved = u64::from(sealed.map(|block| block.valid).min().unwrap_or(0));
         (u64::from(self.shape.data_mapping_units_per_superblock()).saturating_sub(moved), moved)
     }
@@ -443,12 +480,16 @@ impl SuperblockMapping {
         }
     }
 
-    /// Marks a sealed superblock as the victim whose units are moved.
-    pub(crate) fn begin_victim(&mut self, block: u32) {
+    /// Marks a sealed superblock as the victim whose units are moved. Returns the number of valid units that it had when it was chosen, be
+    /// it before the run.
+    pub(crate) fn begin_victim(&mut self, block: u32) -> u32 {
         let superblock = &mut self.superblocks[block as usize];
         assert!(superblock.state == State::Sealed, "only a sealed superblock is collected");
         superblock.state = State::Victim;
+        let valid = superblock.valid;
         self.store_contents(block);
+        let begun = self.begun.take_if(|begun| begun.block == block);
+        begun.map_or(valid, |begun| begun.valid)
     }
 
     /// Marks a superblock as free, after all dies have erased it.

@@ -106,9 +106,11 @@ pub(super) struct Steady {
     /// Bijection of units to ranks, and its key.
     units: Shuffle,
     key: u64,
-    /// Bijections of the places for data in a sealed superblock, and the key of each superblock.
+    /// Bijections of the places for data in a sealed superblock, and the key of each superblock. Those of the victim come last.
     slots: Shuffle,
     keys: Vec<u64>,
+    /// The victim of which a part was moved before the run, if there is one.
+    victim: Option<PartOfVictim>,
     /// Least rank in each superblock, and at last the number of units.
     first_ranks: Vec<u32>,
     /// Superblock of every rank that is a multiple of a power of two.
@@ -116,10 +118,21 @@ pub(super) struct Steady {
     guide_bits: u32,
 }
 
+/// What is left of a superblock whose valid units are being moved, superpage by superpage.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct PartOfVictim {
+    block: u32,
+    /// Number of the first place for data that may hold a valid unit.
+    first_slot: u32,
+    /// Bijections of the places from there on.
+    slots: Shuffle,
+}
+
 impl Steady {
     /// Returns the state of a member whose superblocks have so many valid units. The first `sealed` superblocks are sealed. Valid units are
-    /// drawn from all their places. Other superblocks are filled row by row.
-    pub(super) fn new(shape: &SuperblockShape, valid: &[u32], sealed: u32, seed: u64, member: u32) -> Self {
+    /// drawn from all their places. With `moved`, the next superblock is a victim, of which so many superpages hold no valid units, because
+    /// these were moved. Other superblocks are filled row by row.
+    pub(super) fn new(shape: &SuperblockShape, valid: &[u32], sealed: u32, moved: Option<u32>, seed: u64, member: u32) -> Self {
         let key = |index: u32| rng::derive_seed(seed, "steady", (u64::from(member) << 32) + u64::from(index));
         let mut sum = 0;
         let until = valid.iter().map(|valid| {
@@ -136,11 +149,17 @@ impl Steady {
             }
             block
         });
+        let slots = shape.data_mapping_units_per_superblock();
+        let victim = moved.map(|superpages| {
+            let first_slot = superpages * shape.mapping_units_per_superpage();
+            PartOfVictim { block: sealed, first_slot, slots: Shuffle::new(slots - first_slot) }
+        });
         Self {
             units: Shuffle::new(sum),
             key: key(0),
-            slots: Shuffle::new(shape.data_mapping_units_per_superblock()),
-            keys: (1..=sealed).map(key).collect(),
+            slots: Shuffle::new(slots),
+            keys: (1..=sealed + u32::from(victim.is_some())).map(key).collect(),
+            victim,
             guide: guide.collect(),
             guide_bits,
             first_ranks,
@@ -157,8 +176,15 @@ impl Steady {
 
     fn place_of_rank(&self, shape: &SuperblockShape, block: u32, rank: u32) -> u32 {
         let number = rank - self.first_ranks[block as usize];
-        let slot = self.keys.get(block as usize).map_or(number, |&key| self.slots.apply(key, number));
+        let (first_slot, slots) = self.slots_of(block);
+        let slot = self.keys.get(block as usize).map_or(number, |&key| first_slot + slots.apply(key, number));
         shape.place_of_data_slot(block, slot)
+    }
+
+    /// Returns the first place for data of a superblock that may hold a valid unit, and the bijections of the places from there on.
+    fn slots_of(&self, block: u32) -> (u32, Shuffle) {
+        let victim = self.victim.filter(|victim| victim.block == block);
+        victim.map_or((0, self.slots), |victim| (victim.first_slot, victim.slots))
     }
 
     fn place_of(&self, shape: &SuperblockShape, unit: u32) -> u32 {
@@ -172,8 +198,9 @@ impl Steady {
 
     fn unit_at(&self, shape: &SuperblockShape, place: u32) -> Option<u32> {
         let block = place / shape.mapping_units_per_superblock();
-        let slot = shape.data_slot(place)?;
-        let number = self.keys.get(block as usize).map_or(slot, |&key| self.slots.invert(key, slot));
+        let (first_slot, slots) = self.slots_of(block);
+        let slot = shape.data_slot(place)?.checked_sub(first_slot)?;
+        let number = self.keys.get(block as usize).map_or(slot, |&key| slots.invert(key, slot));
         let (from, to) = self.ranks_of(block);
         (number < to - from).then(|| self.units.invert(self.key, from + number))
     }

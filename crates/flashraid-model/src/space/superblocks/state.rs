@@ -6,11 +6,12 @@
 //! ```text
 //!  map: a place per unit, packed │ superblocks opened │ erases and number per superblock │ free: how many, which │
 //!  by stream: how many open, then block and rows by die │ if what is moved stays with its placement handle: a handle per superblock │
-//!  with SLC: per superblock, whether it holds one bit per cell │ the random stream of the victim policy, if it draws
+//!  with SLC: per superblock, whether it holds one bit per cell │ a victim that was begun, and its valid units when it was chosen │
+//!  the random stream of the victim policy, if it draws
 //! ```
 
 use super::open::parity_written;
-use super::{Changes, NONE, Open, Origin, State, Stream, Superblock, SuperblockMapping};
+use super::{BegunVictim, Changes, NONE, Open, Origin, State, Stream, Superblock, SuperblockMapping};
 use crate::space::codec::{Packer, Reader, STREAM_BYTES_MAX, Unpacker, bits_for, packed_bytes, put_streams, put_words};
 
 impl SuperblockMapping {
@@ -42,6 +43,7 @@ impl SuperblockMapping {
         if self.shape.slc_superblock_limit.is_some() {
             put_words(&mut out, self.superblocks.iter().map(|superblock| u32::from(superblock.is_slc)));
         }
+        put_words(&mut out, self.begun.map_or([NONE, 0], |begun| [begun.block, begun.valid]));
         put_streams(&mut out, &self.streams);
         out
     }
@@ -61,7 +63,7 @@ impl SuperblockMapping {
         let placement = self.shape.placement_handles;
         let open = u64::from(self.shape.streams()) * (1 + 2 * (1 + u64::from(self.shape.dies)));
         let by_superblock = 3 + u64::from(placement.collection_separates_handles) + u64::from(self.shape.slc_superblock_limit.is_some());
-        let words = by_superblock * u64::from(self.shape.superblocks) + 2 + open;
+        let words = by_superblock * u64::from(self.shape.superblocks) + 4 + open;
         (self.packed_map_bytes() + self.streams.len() * STREAM_BYTES_MAX) as u64 + 4 * words
     }
 
@@ -153,8 +155,15 @@ impl SuperblockMapping {
         if self.superblocks.iter().any(|superblock| (superblock.state == State::Free) != (superblock.sequence == 0)) {
             return Err("a superblock that is not free was never opened, or one that is was".to_owned());
         }
+        let (begun, valid) = (parts.word()?, parts.word()?);
         parts.streams(&mut self.streams)?;
-        self.unpack_map(map)
+        self.unpack_map(map)?;
+        self.begun = (begun != NONE).then_some(BegunVictim { block: begun, valid });
+        let is_victim = |superblock: &Superblock| superblock.state == State::Sealed && superblock.valid <= valid;
+        if begun != NONE && !(self.superblocks.get(begun as usize).is_some_and(is_victim) && self.shape.is_useful(valid)) {
+            return Err(format!("superblock {begun} can't be a victim that was begun"));
+        }
+        Ok(())
     }
 
     /// Reads the packed map, and derives from it the units of all places, the valid bits and the counts.

@@ -31,8 +31,11 @@ impl SuperblockMapping {
     }
 
     /// Picks the superblock that the victim policy collects next. Returns `None` if no superblock is worth collecting (rules 13 and
-    /// 210).
+    /// 210). A victim that was begun before the run comes first.
     pub(crate) fn pick_victim(&mut self) -> Option<u32> {
+        if let Some(begun) = self.begun {
+            return Some(begun.block);
+        }
         let candidate = |block: &Superblock| SuperblockCandidate {
             valid_units: if block.state == State::Sealed { block.valid } else { u32::MAX },
             open_sequence: block.sequence,

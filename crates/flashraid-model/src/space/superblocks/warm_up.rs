@@ -3,7 +3,9 @@
 use super::changes::Changes;
 use super::open::parity_written;
 use super::origin::{InOrder, Origin, Steady};
-use super::{Open, PlacementHandles, State, Stream, Superblock, SuperblockMapping, SuperblockShape};
+use super::{
+    BegunVictim, CollectionCourse, Open, PlacementHandles, PointOfCycle, State, Stream, Superblock, SuperblockMapping, SuperblockShape,
+};
 use crate::rng;
 use crate::space::tables::LargeTable;
 
@@ -116,38 +118,38 @@ impl SuperblockMapping {
         self.superblocks.fill(Superblock::free(0));
         self.free = (0..self.shape.superblocks).collect();
         self.open.iter_mut().for_each(Vec::clear);
-        (self.slc_in_use, self.sequence) = (0, 0);
+        (self.slc_in_use, self.sequence, self.begun) = (0, 0, None);
         self.rows_begun.clear();
     }
 
     /// Puts the drive into the steady state of uniform random writes (rule 215). The places of units are computed later.
     ///
     /// Superblocks get all ages, and each gets as many valid units of the mapping (one page or several, `ssd.superblock.unit`) as its
-    /// age would leave. As many superblocks stay free as collection aims to keep free (`ssd.superblock.target`). One more stays free
-    /// for each stream (writes that share open superblocks), unless the stream has an open one.
-    ///
-    /// Members with different `cycle` stand at different points between two superblocks: their open ones are filled differently far.
-    pub(crate) fn make_steady(&mut self, seed: u64, member: u32, cycle: u32) {
+    /// age would leave. `point` says at which point between two collections the drive stands: how many superblocks are free, how far the
+    /// open ones are filled, and which share of a victim has been moved.
+    pub(crate) fn make_steady(&mut self, seed: u64, member: u32, point: PointOfCycle) {
         let shape = self.shape;
-        let SuperblockShape { superblocks, exported_mapping_units: units, .. } = shape;
-        let sealed = superblocks - self.target_free_superblocks - shape.streams();
         self.empty();
-        let open = self.open_rows(&mut rng::stream(seed, "cycle", u64::from(cycle) << 32));
+        let Drawn { free, open, moved } = self.draw_point(&mut rng::stream(seed, "cycle", u64::from(point.index) << 32), point.course);
         let units_in = |rows: u32| shape.data_mapping_units_per_superblock() / shape.superpages_of_superblock_per_die * rows;
         let in_open: u32 = open.iter().map(|&(_, rows)| units_in(rows)).sum();
-        let mut valid = valid_by_age(sealed, shape.data_mapping_units_per_superblock(), units - in_open);
+        let aged = shape.superblocks - free - open.len() as u32;
+        let (mut valid, victim) = valid_by_age(&shape, aged, moved, shape.exported_mapping_units - in_open);
+        let moved = moved.filter(|_| victim.is_some());
+        let sealed = aged - u32::from(victim.is_some());
         valid.extend(open.iter().map(|&(_, rows)| units_in(rows)));
-        self.origin = Origin::Steady(Steady::new(&shape, &valid, sealed, seed, member));
+        self.origin = Origin::Steady(Steady::new(&shape, &valid, sealed, moved, seed, member));
+        self.begun = victim.map(|valid| BegunVictim { block: sealed, valid });
         self.free.drain(..valid.len());
         for (superblock, &valid) in self.superblocks.iter_mut().zip(&valid) {
             (superblock.valid, superblock.is_computed) = (valid, true);
         }
-        for (block, superblock) in (0..sealed).zip(&mut self.superblocks) {
+        for (block, superblock) in (0..aged).zip(&mut self.superblocks) {
             (superblock.state, superblock.programmed) = (State::Sealed, shape.superpages_per_superblock());
             // The youngest superblock comes first.
-            superblock.sequence = sealed - block;
+            superblock.sequence = aged - block;
         }
-        for (block, &(stream, row)) in (sealed..).zip(&open) {
+        for (block, &(stream, row)) in (aged..).zip(&open) {
             let next_row: Vec<u32> = (0..shape.dies).map(|die| shape.data_row(block, die, row)).collect();
             let superpages_left = (0..).zip(&next_row).map(|(die, &row)| shape.data_rows(block, die, row)).sum();
             let superblock = &mut self.superblocks[block as usize];
@@ -158,35 +160,77 @@ impl SuperblockMapping {
         self.sequence = valid.len() as u32;
     }
 
-    /// Draws how many rows of the open superblocks of host and collection are filled. A stream without filled rows has none.
-    fn open_rows(&self, stream: &mut rng::RandomStream) -> Vec<(Stream, u32)> {
-        let rows = self.shape.superpages_of_superblock_per_die;
-        let drawn = [Stream::Host(0), Stream::Collection(0)].map(|of| (of, rng::below(stream, u64::from(rows)) as u32));
+    /// Draws the point between two collections at which the drive stands.
+    fn draw_point(&self, stream: &mut rng::RandomStream, course: CollectionCourse) -> Drawn {
+        let (shape, rows) = (self.shape, self.shape.superpages_of_superblock_per_die);
+        // Streams that have no open superblock will open one.
+        let others = shape.streams() - 2;
+        let filled = [Stream::Host(0), Stream::Collection(0)].map(|of| (of, rng::below(stream, u64::from(rows)) as u32));
         // On a tiny drive, open superblocks could hold everything.
-        let fits = u64::from(self.shape.exported_mapping_units) >= 4 * u64::from(self.shape.data_mapping_units_per_superblock());
-        drawn.into_iter().filter(|&(_, rows)| fits && rows > 0).collect()
+        if u64::from(shape.exported_mapping_units) < 4 * u64::from(shape.data_mapping_units_per_superblock()) {
+            return Drawn { free: self.target_free_superblocks + others + 2, open: Vec::new(), moved: None };
+        }
+        // A stream without filled rows has no open superblock. Before it takes a unit, it needs a free one.
+        let open: Vec<(Stream, u32)> = filled.into_iter().filter(|&(_, rows)| rows > 0).collect();
+        let rows_left: u32 = open.iter().map(|&(_, filled)| rows - filled).sum();
+        let (above_target, moved) = match course {
+            CollectionCourse::WithHostWrites => {
+                // In halves of a row: what the free space and the victim have together is 3/2 superblocks more than the target.
+                let halves = 5 * rows - 2 * rows_left;
+                let moved = halves % (2 * rows) * (shape.data_superpages() / rows) / 2;
+                (i64::from(halves / (2 * rows)) - 1, Some(moved))
+            }
+            CollectionCourse::WhenTold { span } => (1 + rng::below(stream, u64::from(span)) as i64, None),
+            CollectionCourse::InNoTime => (1, None),
+        };
+        let free = (i64::from(self.target_free_superblocks + others) + above_target) as u32;
+        // Whatever the thresholds are, the data need room.
+        Drawn { free: free.min(shape.superblocks_beyond_capacity().saturating_sub(open.len() as u32 + 1)), open, moved }
     }
 }
 
-/// Returns the number of valid units of each superblock in the steady state, the youngest superblock first. The sum is `exported`.
+/// A point between two collections.
+struct Drawn {
+    free: u32,
+    /// Streams with an open superblock, and its number of full rows.
+    open: Vec<(Stream, u32)>,
+    /// Number of superpages of data whose valid units have been moved out of the victim in progress; `None` if there is none.
+    moved: Option<u32>,
+}
+
+/// Returns the number of valid units of each of `aged` superblocks in the steady state, the youngest first. The sum is `exported`.
+///
+/// With `moved`, the oldest one is a victim, of which the units in so many superpages of data have been moved. Then also returns the number
+/// of valid units that it had before. There is no victim if that many are not worth moving.
 ///
 /// The model writes superblocks one after another and overwrites units uniformly. If the age of a superblock is a times that of the oldest,
 /// a share e^(−λa) of its units is still valid.
-pub(super) fn valid_by_age(superblocks: u32, per_block: u32, exported: u32) -> Vec<u32> {
-    let left = |lambda: f64, block: u32| f64::from(per_block) * libm::exp(-lambda * (f64::from(block) + 0.5) / f64::from(superblocks));
-    let all = |lambda: f64| (0..superblocks).map(|block| left(lambda, block)).sum::<f64>();
+pub(super) fn valid_by_age(shape: &SuperblockShape, aged: u32, moved: Option<u32>, exported: u32) -> (Vec<u32>, Option<u32>) {
+    let (per_block, superpages) = (shape.data_mapping_units_per_superblock(), shape.data_superpages());
+    let superpages_left = superpages - moved.unwrap_or(0);
+    let oldest = aged - 1;
+    let left = |lambda: f64, block: u32| f64::from(per_block) * libm::exp(-lambda * (f64::from(block) + 0.5) / f64::from(aged));
+    let share_of_oldest = f64::from(superpages_left) / f64::from(superpages);
+    let all = |lambda: f64| (0..oldest).map(|block| left(lambda, block)).sum::<f64>() + share_of_oldest * left(lambda, oldest);
     let (mut low, mut high) = (0.0, 1000.0);
     for _ in 0..64 {
         let middle = (low + high) / 2.0;
         if all(middle) > f64::from(exported) { low = middle } else { high = middle }
     }
+    let victim = moved.map(|_| (left(high, oldest) + 0.5) as u32);
+    if victim.is_some_and(|valid| !shape.is_useful(valid)) {
+        return valid_by_age(shape, aged, None, exported);
+    }
+    let of_victim = victim.map(|valid| ((f64::from(valid) * share_of_oldest + 0.5) as u32).min(exported));
+    let sealed = if of_victim.is_some() { oldest } else { aged };
+    let in_sealed = exported - of_victim.unwrap_or(0);
     let (mut sum, mut given) = (0.0, 0);
     let share = |block| {
         sum += left(high, block);
-        let until = if block + 1 == superblocks { exported } else { (sum + 0.5) as u32 };
+        let until = if block + 1 == sealed { in_sealed } else { ((sum + 0.5) as u32).min(in_sealed) };
         until - std::mem::replace(&mut given, until)
     };
-    (0..superblocks).map(share).collect()
+    ((0..sealed).map(share).chain(of_victim).collect(), victim)
 }
 
 /// Writes units of a stream without simulated time, superpage by superpage. It takes the dies in turn and changes the channel each time,

@@ -193,8 +193,7 @@ impl Collection {
 
     /// Makes a superblock the current victim.
     fn begin_victim(&mut self, media: &mut SuperblockMapping, block: u32, upkeep: Option<Reason>) {
-        let valid = media.superblocks[block as usize].valid;
-        media.begin_victim(block);
+        let valid = media.begin_victim(block);
         self.upkeep.victim_begins(upkeep);
         self.victim = Some(Victim { block, valid, next: 0, for_upkeep: upkeep.is_some() });
         self.moving.push(Moving { block, parts: 0, units: 0, all_begun: false, erases: 0 });

@@ -1,5 +1,6 @@
 //! Compares runs that begin in the steady state of uniform random writes with runs after long overwriting.
 
+use flashraid::config::{Preset, PresetKind, all_presets, scenario_from_toml};
 use flashraid::{Report, Simulation};
 
 use super::DRIVES;
@@ -27,6 +28,13 @@ type Settings<'a> = &'a [(&'a str, &'a str)];
 fn simulation(settings: Settings<'_>, more: Settings<'_>) -> Simulation<'static> {
     let all = LOAD.iter().chain(settings).chain(more);
     all.fold(Simulation::from_toml(DRIVES).unwrap(), |simulation, (key, value)| simulation.set(key, value).unwrap())
+}
+
+/// Returns a closed loop of single units on one drive of a preset.
+fn preset(name: &str, more: Settings<'_>) -> Simulation<'static> {
+    let text = format!("[array]\nlevel = \"single\"\n[ssd]\npreset = \"{name}\"\n[workload]\nkind = \"synthetic\"\nread_fraction = 0\n");
+    let simulation = Simulation::from_toml(&text).unwrap().set("workload.arrivals", "{ process = \"closed\", depth = 64 }").unwrap();
+    more.iter().fold(simulation, |simulation, (key, value)| simulation.set(key, value).unwrap())
 }
 
 /// Returns the write amplification, and the mean and the 99th percentile of the response time in microseconds.
@@ -63,6 +71,57 @@ fn steady_is_what_overwriting_comes_to() {
         }
         assert_eq!(simulation(settings, &[]).check().unwrap().own_write_amplification, None, "{settings:?}");
     }
+}
+
+/// Returns the ratio of the write amplification of short runs, which begin in the steady state, to that of long runs without their first
+/// three quarters. Short runs write sixteen superblocks of `superblock_requests` requests. The ratio is the mean over `seeds`.
+fn short_over_long(of: &dyn Fn(Settings<'_>) -> Simulation<'static>, superblock_requests: u64, seeds: std::ops::Range<u64>) -> f64 {
+    let requests = 16 * superblock_requests;
+    let (short, long, skipped) = (requests.to_string(), (4 * requests).to_string(), (3 * requests).to_string());
+    let report = |settings: Settings<'_>| of(settings).run().unwrap();
+    // Seven tenths of what the drive serves at most.
+    let mean_gap_ns = 1e9 / 0.7 / report(&[("workload.requests", &short)]).iops.all.unwrap();
+    let arrivals = format!("{{ process = \"poisson\", mean_gap = \"{}ns\" }}", mean_gap_ns as u64);
+    let count = seeds.clone().count() as f64;
+    let ratio = |seed: u64| {
+        let seed = seed.to_string();
+        let load = [("workload.arrivals", arrivals.as_str()), ("seed", seed.as_str())];
+        let [of_short, ..] = figures(&report(&[&load[..], &[("workload.requests", &short)]].concat()));
+        let more = [("workload.requests", long.as_str()), ("report.skip_requests", skipped.as_str())];
+        let [of_long, ..] = figures(&report(&[&load[..], &more].concat()));
+        of_short / of_long
+    };
+    seeds.map(ratio).sum::<f64>() / count
+}
+
+/// A run from the steady state has the write amplification that a long run comes to, from its first write on.
+#[test]
+fn a_short_run_costs_what_a_long_one_does() {
+    for settings in [&[("ssd.geometry.reserved", "0.12")][..], &[], &[("ssd.gc.victim", "fifo")]] {
+        let ratio = short_over_long(&|more| simulation(settings, more), 576, 1..9);
+        assert!((ratio - 1.0).abs() < 0.01, "{settings:?}: {ratio}");
+    }
+}
+
+#[test]
+#[ignore = "long runs of all presets: make test-long"]
+fn short_runs_of_all_presets_cost_what_long_ones_do() {
+    let mut wrong = Vec::new();
+    let is_drive = |preset: &Preset| preset.kind == PresetKind::Device && preset.toml_text.contains("[superblock]");
+    for device in all_presets().into_iter().filter(is_drive) {
+        let text = format!("[ssd]\npreset = \"{}\"\n[workload]\nkind = \"synthetic\"\nrequests = 1\n", device.name);
+        let ssd = scenario_from_toml("all.toml", &text, &[], None).unwrap().array.ssd;
+        let own = ssd.superblock.as_ref().unwrap();
+        let size = format!("{}B", ssd.geometry.page_bytes * own.pages_per_mapping_unit);
+        let units = own.shape(&ssd.geometry).data_mapping_units_per_superblock();
+        let of = |more: Settings<'_>| preset(&device.name, &[&[("workload.size", size.as_str())], more].concat());
+        let ratio = short_over_long(&of, u64::from(units), 1..3);
+        println!("{}: {ratio:.4}", device.name);
+        if (ratio - 1.0).abs() > 0.01 {
+            wrong.push(format!("{}: {ratio}", device.name));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:?}");
 }
 
 /// Writes are not quite uniform with parity of the array, or with large requests. The figures differ by less than a tenth.

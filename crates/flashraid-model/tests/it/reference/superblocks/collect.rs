@@ -99,7 +99,15 @@ impl Drive {
 
     pub(super) fn begin_victim(&mut self, block: u32, upkeep: Option<&'static str>) {
         let for_upkeep = upkeep.is_some();
-        self.victim = Some(Victim { block, valid: self.valid_places(block).len() as u32, next: 0, for_upkeep });
+        // A victim that was begun before the run counts as it was when it was chosen.
+        let valid = match self.begun_victim {
+            Some((begun, valid)) if begun == block => {
+                self.begun_victim = None;
+                valid
+            }
+            _ => self.valid(block),
+        };
+        self.victim = Some(Victim { block, valid, next: 0, for_upkeep });
         self.blocks[block as usize] = Block::Victim;
         self.ways.insert(block, Way::default());
         self.is_chosen(upkeep);

@@ -13,6 +13,7 @@ use flashraid_model::array::{WarmUp, WarmUpPattern};
 use flashraid_model::coordination::ForcedCollectionAmount;
 use flashraid_model::events::OperationTimeParts;
 use flashraid_model::rng;
+use flashraid_model::space::superblocks::PointOfCycle;
 use flashraid_model::ssd::{SsdParams, SuperblockDriveParams};
 
 use super::front::{Front, FrontEvent, Told};
@@ -208,6 +209,8 @@ pub(super) struct Drive {
     to_place: [VecDeque<u64>; 2],
     credits: i128,
     victim: Option<Victim>,
+    /// A victim of which a part was moved before the run, and its valid units before that.
+    begun_victim: Option<(u32, u32)>,
     has_levelled: bool,
     ways: BTreeMap<u32, Way>,
     parts: Vec<Part>,
@@ -232,8 +235,8 @@ pub(super) struct Drive {
 }
 
 impl Drive {
-    /// A drive after its fill, and after its warm-up if there is one. In the steady state, `cycle` selects the point of its cycle.
-    pub(super) fn new(ssd: &SsdParams, seed: u64, member: usize, warm_up: Option<WarmUp>, cycle: u32) -> Self {
+    /// A drive after its fill, and after its warm-up if there is one. In the steady state it stands at `point` of its cycle.
+    pub(super) fn new(ssd: &SsdParams, seed: u64, member: usize, warm_up: Option<WarmUp>, point: PointOfCycle) -> Self {
         let own = ssd.superblock.clone().expect("a drive with superblocks");
         let g = ssd.geometry;
         let superblocks = g.blocks_per_plane as usize;
@@ -278,6 +281,7 @@ impl Drive {
             to_place: Default::default(),
             credits: 0,
             victim: None,
+            begun_victim: None,
             has_levelled: false,
             ways: BTreeMap::new(),
             parts: Vec::new(),
@@ -301,7 +305,7 @@ impl Drive {
         drive.written = vec![None; (drive.per_block() * g.blocks_per_plane) as usize];
         drive.room = 2 * u64::from(g.dies) * u64::from(drive.per_superpage());
         if let Some(WarmUp { pattern: WarmUpPattern::SteadyStateWithoutWrites, .. }) = warm_up {
-            drive.is_steady(seed, cycle);
+            drive.is_steady(seed, point);
             return drive;
         }
         if !drive.own.starts_empty {

@@ -156,6 +156,9 @@ impl Drive {
 
     /// Returns the victim among all superblocks of the drive (rule 13).
     pub(super) fn pick(&mut self) -> Option<u32> {
+        if let Some((begun, _)) = self.begun_victim {
+            return Some(begun);
+        }
         let useful = self.useful();
         let emptiest = |blocks: &[u32]| blocks.iter().copied().min_by_key(|&block| (self.valid(block), u32::MAX - block));
         let greedy = emptiest(&useful)?;

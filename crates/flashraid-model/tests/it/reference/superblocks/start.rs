@@ -1,80 +1,120 @@
 //! Everything that takes no time: fill, steady state and warm-up (rule 215), and the scheme `ideal` (rule 216).
 
 use flashraid_model::rng;
+use flashraid_model::space::superblocks::{CollectionCourse, PointOfCycle};
 
 use super::{Block, Drive, Where};
 
 impl Drive {
-    pub(super) fn is_steady(&mut self, seed: u64, cycle: u32) {
+    pub(super) fn is_steady(&mut self, seed: u64, point: PointOfCycle) {
         let (per_block, data_per_block, exported) = (self.per_block(), self.data_per_block(), self.units.len() as u32);
-        let streams = self.own.placement_handles.count
-            + if self.own.placement_handles.collection_separates_handles { self.own.placement_handles.count } else { 1 };
-        let streams = streams + u32::from(self.own.slc.is_some());
-        let sealed = self.blocks.len() as u32 - self.own.collection.target_free_superblocks - streams;
-        // Rows of the open superblocks of host and collection.
-        let mut drawn = rng::stream(seed, "cycle", u64::from(cycle) << 32);
-        let mut rows = [(); 2].map(|()| rng::below(&mut drawn, u64::from(self.rows())) as u32);
+        let (rows, superpages) = (self.rows(), data_per_block / self.per_superpage());
+        let handles = self.own.placement_handles.count;
+        let of_collection = if self.own.placement_handles.collection_separates_handles { handles } else { 1 };
+        let further = handles + of_collection + u32::from(self.own.slc.is_some()) - 2;
+        // Full rows of the open superblocks of host and collection.
+        let mut drawn = rng::stream(seed, "cycle", u64::from(point.index) << 32);
+        let mut full = [(); 2].map(|()| rng::below(&mut drawn, u64::from(rows)) as u32);
+        let mut above_target = 1.0;
+        // The share of the victim in progress that has been moved.
+        let mut moved = None;
         if exported < 4 * data_per_block {
-            rows = [0, 0];
+            (full, above_target) = ([0, 0], 2.0);
+        } else if let CollectionCourse::WithHostWrites = point.course {
+            let in_open: f64 = full.iter().filter(|&&full| full > 0).map(|&full| f64::from(rows - full)).sum();
+            let rest = 1.5 * f64::from(rows) - in_open;
+            above_target = (rest / f64::from(rows)).floor();
+            moved = Some(rest - above_target * f64::from(rows));
+        } else if let CollectionCourse::WhenTold { span } = point.course {
+            above_target = 1.0 + rng::below(&mut drawn, u64::from(span)) as f64;
         }
-        let in_row = data_per_block / self.rows();
-        let in_sealed = exported - (rows[0] + rows[1]) * in_row;
-        let left = |lambda: f64| -> Vec<f64> {
-            (0..sealed).map(|age| f64::from(data_per_block) * (-lambda * (f64::from(age) + 0.5) / f64::from(sealed)).exp()).collect()
-        };
-        let (mut low, mut high) = (0.0, 1000.0);
-        for _ in 0..64 {
-            let middle = (low + high) / 2.0;
-            if left(middle).iter().sum::<f64>() > f64::from(in_sealed) { low = middle } else { high = middle }
-        }
-        let left = left(high);
-        let until = |block: u32| match block + 1 == sealed {
-            true => in_sealed,
-            false => (left[..=block as usize].iter().sum::<f64>() + 0.5) as u32,
-        };
+        let open = full.iter().filter(|&&full| full > 0).count() as u32;
+        let free = (f64::from(self.own.collection.target_free_superblocks + further) + above_target) as u32;
+        let spare = self.blocks.len() as u32 - exported.div_ceil(data_per_block);
+        let written = self.blocks.len() as u32 - free.min(spare - (open + 1).min(spare)) - open;
+        // Whole superpages of the victim that have been moved.
+        let moved = moved.map(|moved| (moved * f64::from(superpages / rows)).floor() as u32);
+        let in_row = data_per_block / rows;
+        let in_closed = exported - (full[0] + full[1]) * in_row;
+        let (counts, victim) = self.valid_of_ages(written, moved, in_closed);
         let key = |index: u32| rng::derive_seed(seed, "steady", ((self.member as u64) << 32) + u64::from(index));
         // The unit of each rank.
         let mut units = vec![0; exported as usize];
         for (unit, rank) in (0..).zip(shuffled(key(0), exported)) {
             units[rank as usize] = unit;
         }
-        let keys: Vec<u64> = (0..sealed).map(|block| key(1 + block)).collect();
+        let keys: Vec<u64> = (0..written).map(|block| key(1 + block)).collect();
         let mut ranks = units.into_iter();
         let mut lies = |drive: &mut Self, place: u32| {
             let unit = ranks.next().expect("a unit for each valid place");
             drive.units[unit as usize] = Where::Flash(place);
             drive.written[place as usize] = Some(unit);
         };
-        for block in 0..sealed {
+        for block in 0..written {
             assert_eq!(self.free.pop_front(), Some(block));
-            let valid = until(block) - if block == 0 { 0 } else { until(block - 1) };
-            let places: Vec<u32> = (block * per_block..(block + 1) * per_block).filter(|&place| !self.is_parity(place)).collect();
-            for &slot in &shuffled(keys[block as usize], data_per_block)[..valid as usize] {
+            let mut places: Vec<u32> = (block * per_block..(block + 1) * per_block).filter(|&place| !self.is_parity(place)).collect();
+            if let Some(valid) = victim.filter(|_| block + 1 == written) {
+                self.begun_victim = Some((block, valid));
+                places.drain(..(moved.unwrap() * self.per_superpage()) as usize);
+            }
+            for &slot in &shuffled(keys[block as usize], places.len() as u32)[..counts[block as usize] as usize] {
                 lies(self, places[slot as usize]);
             }
             self.programmed[block as usize] = self.per_block() / self.per_superpage();
             self.blocks[block as usize] = Block::Sealed;
             // The oldest one comes last.
-            self.opened[block as usize] = sealed - block;
+            self.opened[block as usize] = written - block;
         }
-        self.openings = sealed;
-        for (stream, rows) in [(0, rows[0]), (self.handle_count(), rows[1])] {
-            if rows == 0 {
+        self.openings = written;
+        for (stream, full) in [(0, full[0]), (self.handle_count(), full[1])] {
+            if full == 0 {
                 continue;
             }
             let block = self.free.pop_front().expect("a free superblock for each stream");
             for place in block * per_block..(block + 1) * per_block {
-                if self.row_of(place) < rows && !self.is_parity(place) {
+                if self.row_of(place) < full && !self.is_parity(place) {
                     lies(self, place);
                 }
             }
             self.openings += 1;
             (self.blocks[block as usize], self.opened[block as usize]) = (Block::Open, self.openings);
-            self.programmed[block as usize] = rows * self.dies.len() as u32;
-            let left = (0..self.dies.len()).map(|die| self.data_rows(block, die).into_iter().filter(|&row| row >= rows).collect());
+            self.programmed[block as usize] = full * self.dies.len() as u32;
+            let left = (0..self.dies.len()).map(|die| self.data_rows(block, die).into_iter().filter(|&row| row >= full).collect());
             let left = left.collect();
             self.open[stream].push((block, left));
         }
+    }
+
+    /// Valid units of so many superblocks, the youngest first. With `moved`, the oldest is a victim without so many of its superpages; then
+    /// also the valid units that it had before, unless moving it would be of no use.
+    fn valid_of_ages(&self, blocks: u32, moved: Option<u32>, units: u32) -> (Vec<u32>, Option<u32>) {
+        let (data_per_block, superpages) = (self.data_per_block(), self.data_per_block() / self.per_superpage());
+        let rest = f64::from(superpages - moved.unwrap_or(0)) / f64::from(superpages);
+        let shares = |lambda: f64| -> Vec<f64> {
+            (0..blocks).map(|age| f64::from(data_per_block) * (-lambda * (f64::from(age) + 0.5) / f64::from(blocks)).exp()).collect()
+        };
+        let sum = |shares: Vec<f64>| {
+            let (oldest, younger) = shares.split_last().unwrap();
+            younger.iter().sum::<f64>() + rest * oldest
+        };
+        let (mut low, mut high) = (0.0, 1000.0);
+        for _ in 0..64 {
+            let middle = (low + high) / 2.0;
+            if sum(shares(middle)) > f64::from(units) { low = middle } else { high = middle }
+        }
+        let shares = shares(high);
+        let victim = moved.map(|_| (shares.last().unwrap() + 0.5) as u32);
+        if victim.is_some_and(|valid| valid.div_ceil(self.per_superpage()) >= superpages) {
+            return self.valid_of_ages(blocks, None, units);
+        }
+        let of_victim = victim.map(|valid| units.min((f64::from(valid) * rest + 0.5) as u32));
+        let (in_sealed, sealed) = (units - of_victim.unwrap_or(0), blocks - u32::from(of_victim.is_some()));
+        let until = |block: u32| match block + 1 == sealed {
+            true => in_sealed,
+            false => in_sealed.min((shares[..=block as usize].iter().sum::<f64>() + 0.5) as u32),
+        };
+        let counts = (0..sealed).map(|block| until(block) - if block == 0 { 0 } else { until(block - 1) });
+        (counts.chain(of_victim).collect(), victim)
     }
 
     pub(super) fn warm_up(&mut self, overwrites: f64, seed: u64) {
