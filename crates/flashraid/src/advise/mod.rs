@@ -1,0 +1,3 @@
+//! From a load and goals to a decision.
+
+pub mod select;
