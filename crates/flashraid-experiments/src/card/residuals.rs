@@ -2,7 +2,7 @@
 
 use flashraid::advise::Residuals;
 
-use super::{Kind, KEPT, Statistic, kept};
+use super::{KEPT, Kind, Statistic, kept};
 
 /// Figures of data sheets, with the kinds of figures that their errors stand for.
 const FIGURES: [(&str, &str); 6] = [

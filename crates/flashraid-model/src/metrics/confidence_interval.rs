@@ -42,7 +42,11 @@ pub fn student_t_quantile(probability: f64, degrees: usize) -> f64 {
     debug_assert!(degrees > 0);
     // Beyond so many degrees, the distribution differs from the normal one by less than a thousandth of its scale.
     const NORMAL_FROM: usize = 2000;
-    if degrees >= NORMAL_FROM { normal_quantile(probability) } else { increasing_inverse(probability, |t| student_t_probability(t, degrees)) }
+    if degrees >= NORMAL_FROM {
+        normal_quantile(probability)
+    } else {
+        increasing_inverse(probability, |t| student_t_probability(t, degrees))
+    }
 }
 
 /// Returns the probability that Student's t lies below `t` (Abramowitz and Stegun 26.7.3 and 26.7.4, exact for whole degrees of freedom).

@@ -102,7 +102,9 @@ fn tokens(text: &str) -> Result<Vec<Token>, String> {
             end
         } else {
             let Some(sign) = SIGNS.into_iter().find(|sign| rest.starts_with(sign)) else {
-                return Err(format!("the condition {text:?}: {first:?} means nothing there; write and, or, not, + - * / % and comparisons"));
+                return Err(format!(
+                    "the condition {text:?}: {first:?} means nothing there; write and, or, not, + - * / % and comparisons"
+                ));
             };
             tokens.push(Token::Sign(sign));
             sign.len()

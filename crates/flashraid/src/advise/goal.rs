@@ -4,7 +4,6 @@ use std::fmt;
 use std::str::FromStr;
 
 use flashraid_workload::units::{Duration, Quantity, Size};
-use serde::Serialize;
 
 /// Requests that a response time is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -122,8 +121,7 @@ impl FromStr for Figure {
 }
 
 /// Circumstance in which a goal holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Circumstance {
     /// All members work.
     Healthy,
@@ -174,7 +172,8 @@ pub struct Goal {
     pub under: Circumstance,
 }
 
-const FORM: &str = "write FIGURE <= LIMIT or FIGURE >= LIMIT, such as \"read p99 <= 500us\", \"life >= 5y\" or \"read p99 <= 1ms under failed\"";
+const FORM: &str =
+    "write FIGURE <= LIMIT or FIGURE >= LIMIT, such as \"read p99 <= 500us\", \"life >= 5y\" or \"read p99 <= 1ms under failed\"";
 
 impl FromStr for Goal {
     type Err = String;
@@ -252,7 +251,10 @@ mod tests {
     fn goals_are_read() {
         let goal = |text: &str| text.parse::<Goal>().unwrap();
         let read = goal("read p99 <= 500us");
-        assert_eq!((read.figure, read.limit, read.under), (Figure::Response(Direction::Read, Statistic::P99), 500.0, Circumstance::Healthy));
+        assert_eq!(
+            (read.figure, read.limit, read.under),
+            (Figure::Response(Direction::Read, Statistic::P99), 500.0, Circumstance::Healthy)
+        );
         assert_eq!(goal("p99.9<=2ms under rebuild").under, Circumstance::Rebuild);
         assert_eq!([goal("life >= 5y").limit, goal("life >= 2.5 years").limit], [5.0, 2.5]);
         assert_eq!(goal("capacity >= 60TB").limit, 60e12);

@@ -181,7 +181,11 @@ fn check_axis(axis: &Axis) -> Result<(), String> {
         return Err(format!("the key {key} has an axis of its own: write {name}"));
     }
     if !is_named && !axis.key.contains('.') {
-        return Err(format!("there is no axis {}; the axes are {}, and keys of the configuration such as \"read.plan\"", axis.key, named()));
+        return Err(format!(
+            "there is no axis {}; the axes are {}, and keys of the configuration such as \"read.plan\"",
+            axis.key,
+            named()
+        ));
     }
     if !is_named && matches!(axis_kind(&axis.key), AxisKind::Load | AxisKind::Assumption) {
         return Err(format!("{} is no choice: it belongs to the load or to the simulation", axis.key));
