@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
+use flashraid::advise::goal::{Circumstance, Goal};
+use flashraid::advise::{Need, Preference};
 use flashraid::study::{Axis, Setting};
 use flashraid_experiments::pts::Test;
 use flashraid_fit::Parameter;
@@ -163,6 +165,9 @@ pub enum Command {
     /// Run every combination of varied keys and compare the results
     #[command(after_help = COMPARE_HELP)]
     Compare(CompareArgs),
+    /// Advise which array to take for a load: drive, number, level, chunk and spare, with reasons and doubts
+    #[command(after_help = ADVISE_HELP)]
+    Advise(AdviseArgs),
     /// Combine earlier results (runs, comparisons, reproductions) into one page
     #[command(after_help = REPORT_HELP)]
     Report(ReportArgs),
@@ -408,6 +413,129 @@ impl RunArgs {
     }
 }
 
+const ADVISE_HELP: &str = "\
+Examples:
+  flashraid advise trace.csv.zst --capacity 30TB --goal \"read p99 <= 500us\" --goal \"life >= 5y\"
+  flashraid advise load.toml --capacity 30TB --bays 4..8 --drives nvme-tlc-read,nvme-tlc-mixed
+  flashraid advise trace.csv.zst --capacity 30TB --space space.toml --requests 20M --out advice
+
+Goals:
+  FIGURE <= LIMIT, or FIGURE >= LIMIT, and perhaps: under failed, rebuild or slow
+  figures with <=: read mean, read p50, p90, p95, p99, p99.9 (also write, or neither), waf, cost
+  figures with >=: life, capacity, iops
+
+A space is a TOML file with a table [space]. It has a key for each axis: drive, members, level,
+chunk, use, or a key of the configuration in quotes. Values are a list, or a text as in --vary.
+`only` has conditions such as \"level != 'raid10' or members % 2 == 0\". `needs` says what
+a value needs, as in { \"read.plan=hedge\" = \"application\" }.
+
+Answers:
+  Take           one array is best
+  Either         several are as good; the cheapest is named first
+  Keep           the present array (--now) is as good as the best
+  Not reachable  no array meets the goals; the nearest is named
+  Can't tell     the runs do not decide, and what would
+
+Exit status:
+  0    an answer was given
+  1    a simulation failed, or its results could not be written
+  2    bad input
+  130  stopped by Ctrl-C; the answer so far is printed";
+
+/// Arguments of the command `advise`.
+#[derive(Debug, Args)]
+pub struct AdviseArgs {
+    /// Load: a trace, a configuration (.toml), or the name of a workload from `flashraid preset list`
+    #[arg(value_name = "LOAD")]
+    pub load: PathBuf,
+    /// Least capacity of the array, such as 60TB
+    #[arg(long, value_name = "SIZE")]
+    pub capacity: Size,
+    /// Goal, such as "read p99 <= 500us". Can be repeated. Without a goal, the arrays are named that no other beats in everything
+    #[arg(long, value_name = "GOAL")]
+    pub goal: Vec<Goal>,
+    /// Preferences among arrays that meet the goals: cost, tail, or both in this order [default: cost,tail]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub prefer: Vec<Preference>,
+    /// Drives to choose from: presets, or device files that end in .toml [default: nvme-tlc-read,nvme-tlc-mixed]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with = "space")]
+    pub drives: Vec<String>,
+    /// Number of drives: N for at most N, or MIN..MAX [default: 4..12]
+    #[arg(long, value_name = "N|MIN..MAX", value_parser = parse_bays, conflicts_with = "space")]
+    pub bays: Option<(u32, u32)>,
+    /// The present array, as a configuration. It is compared, too, and the advice may be to keep it
+    #[arg(long, value_name = "FILE")]
+    pub now: Option<PathBuf>,
+    /// What values may need: now, application, memory, firmware, protocol [default: now,application]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub allow: Vec<Need>,
+    /// Circumstances in which the chosen array is shown: healthy, failed, rebuild, slow [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub under: Vec<Circumstance>,
+    /// Factor by which more requests arrive than in the load
+    #[arg(long, value_name = "FACTOR", value_parser = parse_growth)]
+    pub growth: Option<f64>,
+    /// Space of arrays to choose from, as a TOML file
+    #[arg(long, value_name = "FILE")]
+    pub space: Option<PathBuf>,
+    /// Time that the search may take on this machine [default: 2min]
+    #[arg(long, value_name = "TIME")]
+    pub effort: Option<Duration>,
+    /// Number of requests that the search may simulate, such as 90M. The same number gives the same answer on every machine
+    #[arg(long, value_name = "REQUESTS", conflicts_with = "effort", value_parser = crate::cmd::until::parse_requests)]
+    pub requests: Option<u64>,
+    /// Probability with which the answer is right, from 80% to 99.9%
+    #[arg(long, value_name = "P%", default_value = "95%", value_parser = parse_sure)]
+    pub sure: f64,
+    /// First seed of the simulations
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(..1 << 62))]
+    pub seed: u64,
+    /// Replace a key of the load's configuration, such as workload.rate_scale=10. Can be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<Setting>,
+    /// Read LOAD as a trace of this format [default: detected from the content]
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(&Format::ALL))]
+    pub format: Option<Format>,
+    /// Number of simulations at a time, which changes no result [default: one for each processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+    /// Do not show progress on standard error
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Print one JSON document instead of text
+    #[arg(long)]
+    pub json: bool,
+    /// Folder for the results: advice.toml (a configuration that can be run), advice.json and advice.html. If it is not empty, DIR-2, DIR-3
+    /// and so on are tried
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Write into the folder even if it is not empty, and replace files with the same names
+    #[arg(long, requires = "out")]
+    pub force: bool,
+}
+
+/// Parses a number of drives, written as `N` or `MIN..MAX`.
+fn parse_bays(text: &str) -> Result<(u32, u32), String> {
+    let wrong = || "write N or MIN..MAX with numbers from 1 to 128, such as 8 or 4..12".to_owned();
+    let (least, most) = text.split_once("..").unwrap_or(("1", text));
+    let number = |text: &str| text.trim().parse::<u32>().ok().filter(|number| (1..=128).contains(number));
+    let (least, most) = number(least).zip(number(most)).ok_or_else(wrong)?;
+    if least <= most { Ok((least, most)) } else { Err(wrong()) }
+}
+
+/// Parses a factor of the load.
+fn parse_growth(text: &str) -> Result<f64, String> {
+    let factor = text.parse::<f64>().ok().filter(|factor| (0.01..=1000.0).contains(factor));
+    factor.ok_or_else(|| "write a factor from 0.01 to 1000, such as 2".to_owned())
+}
+
+/// Parses a probability, and returns the share of wrong answers.
+fn parse_sure(text: &str) -> Result<f64, String> {
+    let percent = text.strip_suffix('%').and_then(|percent| percent.trim().parse::<f64>().ok());
+    let percent = percent.filter(|percent| (80.0..=99.9).contains(percent));
+    percent.map(|percent| 1.0 - percent / 100.0).ok_or_else(|| "write a percentage from 80% to 99.9%".to_owned())
+}
+
 const COMPARE_HELP: &str = "\
 Examples:
   flashraid compare array.toml --vary coordination.scheme=local,ideal --seeds 5
@@ -420,6 +548,7 @@ Ranges of values, which include both ends:
   FROM..TO          every whole number
   FROM..TO:lin:N    N values with equal differences
   FROM..TO:log:N    N values with equal ratios
+  FROM..TO:log2     values that double, as in 16KiB..512KiB:log2
 A text that looks like a range is written in quotes: '\"2..8\"'.
 Commas inside quotes, brackets or braces separate no values: --vary 'a.b=[1,2],[3]'.
 
@@ -1069,6 +1198,7 @@ const CARD_HELP: &str = "\
 Examples:
   flashraid preset card nvme-tlc-read
   flashraid preset card nvme-gen5 --json > card.json
+  flashraid preset card --residuals
 
 Kinds of figures:
   fitted       a value of the preset was chosen to meet the figure
@@ -1088,7 +1218,12 @@ Exit status:
 #[derive(Debug, Args)]
 pub struct CardArgs {
     /// A device from `flashraid preset list` that has a data sheet
-    pub name: String,
+    #[arg(required_unless_present = "residuals")]
+    pub name: Option<String>,
+    /// Show how far the simulation is from published figures of all drives, by kind of figure. Nothing is simulated: the figures are those
+    /// of the kept cards to which no value of a preset was fitted
+    #[arg(long, conflicts_with_all = ["name", "quick", "double"])]
+    pub residuals: bool,
     /// Check quickly that the command works. A few requests to a small drive prove nothing
     #[arg(long)]
     pub quick: bool,

@@ -4,10 +4,11 @@ use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 
-use flashraid::config::Problems;
+use flashraid::advise::{Advisor, Space};
+use flashraid::config::{Preset, PresetKind, Problems, all_presets};
 use flashraid::study::Setting;
 use flashraid::{Error, Simulation, Study};
-use flashraid_workload::trace::{self, DevicePlacement, TraceSpec};
+use flashraid_workload::trace::{self, DevicePlacement, Format, TraceSpec};
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Severity};
 
 use crate::args::ScenarioArgs;
@@ -35,6 +36,20 @@ pub fn study(arguments: &ScenarioArgs) -> Outcome<Study> {
         study = study.set(key, value)?;
     }
     Ok(study)
+}
+
+/// Builds the question of `flashraid advise` about the load that the user named: a trace, a configuration, or a built-in workload.
+pub fn advisor(file: &Path, format: Option<Format>, space: Space, capacity_bytes: f64) -> Outcome<Advisor> {
+    let name = file.display().to_string();
+    let is_preset = |preset: &Preset| preset.kind == PresetKind::Workload && preset.name == name;
+    if format.is_none() && !file.exists() && all_presets().iter().any(is_preset) {
+        return Ok(Advisor::from_toml(&name, &format!("[workload]\npreset = {name:?}\n"), space, capacity_bytes)?);
+    }
+    let (ssd, level, members, set) = (None, None, None, Vec::new());
+    match start(&ScenarioArgs { file: file.to_owned(), set, ssd, level, members, format })? {
+        Start::File => Ok(Advisor::from_file(file, space, capacity_bytes)?),
+        Start::Text(text) => Ok(Advisor::from_toml(&name, &text, space, capacity_bytes)?),
+    }
 }
 
 /// Returns the settings of `--set`, and then those of the options that abbreviate keys.

@@ -1,5 +1,6 @@
 //! Results for people and other programs: tables, charts, pages, pictures, CSV and Parquet files.
 
+pub mod advice;
 pub mod chart;
 pub mod claims;
 pub mod data;

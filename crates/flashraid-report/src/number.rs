@@ -101,7 +101,7 @@ pub fn years(days: f64) -> String {
 }
 
 /// Days of a year of the Julian calendar, as data sheets count.
-const DAYS_PER_YEAR: f64 = 365.25;
+pub const DAYS_PER_YEAR: f64 = 365.25;
 
 /// Formats the capacity of a drive or an array with a decimal unit, as drives are sold.
 pub fn capacity(bytes: f64) -> String {

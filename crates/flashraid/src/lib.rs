@@ -118,6 +118,7 @@ pub mod file_hashes;
 mod observer;
 mod template;
 
+pub mod advise;
 pub mod check;
 pub mod config;
 pub mod counterfactual;

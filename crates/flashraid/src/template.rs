@@ -94,7 +94,8 @@ impl Template {
     }
 }
 
-fn leave_out_nulls(value: &mut Value) {
+/// Removes keys without a value, which TOML does not have.
+pub(crate) fn leave_out_nulls(value: &mut Value) {
     match value {
         Value::Object(entries) => {
             entries.retain(|_, child| !child.is_null());

@@ -1,8 +1,9 @@
 //! `flashraid preset card`: simulates a drive and compares it with its data sheet.
 
+use flashraid::advise::Residual;
 use flashraid::file_hashes::InputFileHashes;
 use flashraid::study::{StudySimulation, run_all};
-use flashraid_experiments::card::{Card, Graded, Job, Kind, MOVES_MAX, Moved, Window, cards, title};
+use flashraid_experiments::card::{Card, Graded, Job, Kind, MOVES_MAX, Moved, Window, cards, residuals, title};
 use flashraid_report::number;
 use flashraid_report::sheet::{Cell, Sheet, Tone};
 use flashraid_report::text;
@@ -17,7 +18,10 @@ use crate::{files, interrupt, scenario};
 
 /// Runs `flashraid preset card` with its arguments.
 pub fn run(arguments: &CardArgs) -> Outcome {
-    let card = find(&arguments.name)?;
+    if arguments.residuals {
+        return show_residuals(arguments.json);
+    }
+    let card = find(arguments.name.as_deref().unwrap_or_default())?;
     let graded = make(card, if arguments.quick { Window::Quick } else { Window::Usual }, arguments)?;
     let moved = match arguments.double {
         true => Some(graded.moved(&make(card, Window::Double, arguments)?)),
@@ -31,6 +35,23 @@ pub fn run(arguments: &CardArgs) -> Outcome {
             files::print(&format!("{}{}", text::render(&narrow(sheets)), notes(&graded, moved.as_deref())))
         }
     }
+}
+
+/// Prints the errors of the model by kind of figure.
+fn show_residuals(as_json: bool) -> Outcome {
+    let residuals = residuals();
+    if as_json {
+        return json::print(&serde_json::json!({ "schema": "flashraid.residuals/1", "kinds": residuals }));
+    }
+    let percent = |value: f64| format!("{:.1} %", value * 100.0);
+    let row = |residual: &Residual| {
+        let Residual { kind, figures, rms, mean } = residual;
+        [kind.clone(), figures.to_string(), percent(*rms), percent(*mean)].map(Cell::from).to_vec()
+    };
+    let header = ["", "published figures", "error (rms)", "mean"];
+    let title = "Errors of the simulation, by kind of figure (logarithm of simulated over published)";
+    let sheet = Sheet { rows: residuals.kinds.iter().map(row).collect(), ..Sheet::new(title, &header) };
+    files::print(&text::render(&narrow(vec![sheet])))
 }
 
 /// Simulates the loads of a card, and compares its figures with them.

@@ -1,5 +1,6 @@
 //! The commands of the program, one file each.
 
+mod advise;
 mod bench;
 mod cache;
 mod card;
@@ -35,6 +36,7 @@ pub fn run(command: Command) -> Outcome {
         Command::Init(arguments) => init::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Advise(arguments) => advise::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Merge(arguments) => merge::run(&arguments),

@@ -57,6 +57,14 @@ fn parse_bound(text: &str) -> Result<Bound, String> {
     }
 }
 
+/// Reads a number of requests, such as 2000000 or 2M.
+pub fn parse_requests(text: &str) -> Result<u64, String> {
+    match parse_bound(text) {
+        Ok(Bound::Requests(requests)) => Ok(requests as u64),
+        _ => Err("write a number of requests, such as 2000000 or 2M".to_owned()),
+    }
+}
+
 /// Decides how runs go on.
 pub struct Extensions {
     until: Option<Until>,

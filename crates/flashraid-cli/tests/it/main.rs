@@ -1,5 +1,6 @@
 //! The program from outside: what it prints, writes and returns. One file for each topic.
 
+mod advise;
 mod axes;
 mod bad_input;
 mod because;

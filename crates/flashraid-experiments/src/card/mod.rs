@@ -10,6 +10,7 @@
 mod job;
 mod measure;
 mod percentiles;
+mod residuals;
 mod window;
 
 use std::collections::BTreeMap;
@@ -23,6 +24,7 @@ use serde_json::Value;
 pub use job::Job;
 pub use measure::{Measure, RANDOM_WRITES, title};
 pub use percentiles::{GradedPercentile, Published, Statistic};
+pub use residuals::residuals;
 pub use window::{MOVES_MAX, Moved, Window};
 
 /// Name and version of the document of a card.

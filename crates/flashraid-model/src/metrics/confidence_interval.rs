@@ -32,6 +32,59 @@ pub fn student_t_quantile_975(degrees: usize) -> f64 {
     terms.iter().rev().fold(0.0, |sum, term| sum / n + term)
 }
 
+/// Returns the quantile of the standard normal distribution for a probability above 0 and below 1.
+pub fn normal_quantile(probability: f64) -> f64 {
+    increasing_inverse(probability, |value| 0.5 * libm::erfc(-value / std::f64::consts::SQRT_2))
+}
+
+/// Returns the quantile of Student's t for a probability above 0 and below 1, and at least 1 degree of freedom.
+pub fn student_t_quantile(probability: f64, degrees: usize) -> f64 {
+    debug_assert!(degrees > 0);
+    // Beyond so many degrees, the distribution differs from the normal one by less than a thousandth of its scale.
+    const NORMAL_FROM: usize = 2000;
+    if degrees >= NORMAL_FROM {
+        normal_quantile(probability)
+    } else {
+        increasing_inverse(probability, |t| student_t_probability(t, degrees))
+    }
+}
+
+/// Returns the probability that Student's t lies below `t` (Abramowitz and Stegun 26.7.3 and 26.7.4, exact for whole degrees of freedom).
+fn student_t_probability(t: f64, degrees: usize) -> f64 {
+    let angle = libm::atan(t / libm::sqrt(degrees as f64));
+    let (sine, cosine) = (libm::sin(angle), libm::cos(angle));
+    let is_odd = degrees % 2 == 1;
+    let (mut term, mut sum) = if is_odd { (cosine, if degrees > 1 { cosine } else { 0.0 }) } else { (1.0, 1.0) };
+    let first = if is_odd { 3 } else { 2 };
+    for power in (first..degrees.saturating_sub(1)).step_by(2) {
+        term *= cosine * cosine * (power - 1) as f64 / power as f64;
+        sum += term;
+    }
+    let within = if is_odd { (angle + sine * sum) * std::f64::consts::FRAC_2_PI } else { sine * sum };
+    0.5 + 0.5 * within
+}
+
+/// Returns the value at which an increasing distribution function reaches a probability, by bisection.
+fn increasing_inverse(probability: f64, distribution: impl Fn(f64) -> f64) -> f64 {
+    let (mut low, mut high) = (-1.0, 1.0);
+    // Far tails of few degrees of freedom lie at large values, but within numbers that can be halved often.
+    while distribution(low) > probability && low > -1e9 {
+        low *= 2.0;
+    }
+    while distribution(high) < probability && high < 1e9 {
+        high *= 2.0;
+    }
+    for _ in 0..70 {
+        let middle = 0.5 * (low + high);
+        if distribution(middle) < probability {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    0.5 * (low + high)
+}
+
 /// A mean over independent repetitions (runs that differ only in their seeds), with its confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
@@ -116,6 +169,20 @@ mod tests {
             // The tolerance is half a unit of the sixth digit times the density there, which is below 0.06.
             let probability = t_probability(student_t_quantile_975(degrees), degrees);
             assert!((probability - 0.975).abs() < 3e-8, "{degrees} degrees: {probability}");
+        }
+    }
+
+    #[test]
+    fn any_quantile_leaves_its_share_below_it() {
+        for degrees in [1, 2, 3, 4, 5, 8, 9, 29, 30, 119, 120, 1999] {
+            for probability in [0.005, 0.5, 0.9, 0.975, 0.999] {
+                let reached = t_probability(student_t_quantile(probability, degrees), degrees);
+                assert!((reached - probability).abs() < 1e-5, "{degrees} degrees, {probability}: {reached}");
+            }
+            assert!((student_t_quantile(0.975, degrees) - student_t_quantile_975(degrees)).abs() < 1e-4, "{degrees} degrees");
+        }
+        for (probability, quantile) in [(0.5, 0.0), (0.95, 1.644_853_6), (0.975, Z_975), (0.999, 3.090_232_3)] {
+            assert!((normal_quantile(probability) - quantile).abs() < 1e-6, "{probability}");
         }
     }
 

@@ -155,9 +155,9 @@ pub fn of_grid(title: &str, grid: &Grid) -> Part {
 
 /// The configuration as the file that runs it again.
 fn again(config: &Value, seed: u64) -> Option<Text> {
-    let mut config = without_nulls(config);
+    let mut config = config.clone();
     config.as_object_mut()?.insert("seed".to_owned(), seed.into());
-    let text = toml::to_string(&config).ok()?;
+    let text = toml_of(&config)?;
     Some(Text {
         title: "Run it again",
         about: "Every key of the configuration as it was resolved; of a comparison that of its first point. Save it and run: flashraid run again.toml. \
@@ -166,6 +166,11 @@ fn again(config: &Value, seed: u64) -> Option<Text> {
         text,
         file: "again.toml",
     })
+}
+
+/// Returns a configuration as TOML; `None` if it is none.
+pub fn toml_of(config: &Value) -> Option<String> {
+    toml::to_string(&without_nulls(config)).ok()
 }
 
 /// Keys without a value are left out: TOML has none.

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 pub use drive::{DriveFrontEndCheck, PlacementHandlesCheck, SlcSuperblocksCheck, SubmissionQueuesCheck, SuperblockDriveCheck};
 pub use sample::FirstRequestsStatistics;
+pub(crate) use sample::REQUESTS as SAMPLED_REQUESTS;
 pub use turns::{CollectionPermissionCheck, CollectionTurnsCheck};
 
 use std::fs::File;
@@ -288,7 +289,8 @@ pub(crate) fn check_without_workload(scenario: &Scenario) -> CheckReport {
     explain_with(scenario, None, scenario.warnings.clone())
 }
 
-fn explain(scenario: &Scenario, sample: Result<Option<FirstRequestsStatistics>, SourceError>) -> CheckReport {
+/// Returns the report of [`check_scenario`], with statistics of the first requests that are known already.
+pub(crate) fn explain(scenario: &Scenario, sample: Result<Option<FirstRequestsStatistics>, SourceError>) -> CheckReport {
     let mut warnings = scenario.warnings.clone();
     let workload = match sample {
         Ok(Some(sample)) => Some(sample),

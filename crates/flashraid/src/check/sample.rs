@@ -7,7 +7,7 @@ use flashraid_model::array::{ArrayParams, MemberLoadCalculator, SlowMemberPeriod
 use flashraid_workload::{self as workload, HostLoop, OpKind, Request, SourceError, SourceSpec, Stop, WorkloadSpec};
 
 /// Number of requests that are examined, if the run sends as many.
-pub(super) const REQUESTS: u64 = 20_000;
+pub(crate) const REQUESTS: u64 = 20_000;
 
 /// Statistics of the first requests of a workload.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -240,7 +240,7 @@ impl Level {
     }
 
     /// Returns the name in a file.
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Single => "single",
             Self::Raid0 => "raid0",

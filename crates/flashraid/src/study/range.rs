@@ -14,6 +14,8 @@ enum Spacing {
     Linear(usize),
     /// This number of values, with equal ratios.
     Logarithmic(usize),
+    /// The first value, and then always twice the one before.
+    Doubling,
 }
 
 /// Returns the values of a range. It is `None` if the text is no range but a value itself, such as `../trace.csv`.
@@ -69,9 +71,11 @@ impl End {
 }
 
 fn spacing(text: &str, parts: &[&str]) -> Result<Spacing, String> {
-    const HOW: &str = "write FROM..TO for every whole number, FROM..TO:lin:N or FROM..TO:log:N for N values, as in 1ms..100ms:log:5";
+    const HOW: &str = "write FROM..TO for every whole number, FROM..TO:lin:N or FROM..TO:log:N for N values, as in 1ms..100ms:log:5, \
+                       or FROM..TO:log2 for values that double";
     let (name, count) = match parts {
         [] => return Ok(Spacing::Whole),
+        [name] if name.trim() == "log2" => return Ok(Spacing::Doubling),
         [name, count] => (name.trim(), count.trim()),
         _ => return Err(format!("{text} is no range; {HOW}")),
     };
@@ -109,6 +113,10 @@ fn spread(text: &str, from: &End, to: &End, spacing: Spacing) -> Result<Vec<Stri
             }
             return Ok((0..count as u64).map(|step| with_unit(format!("{}", first + step as f64))).collect());
         }
+        Spacing::Doubling => match doublings(first, last) {
+            Some(doublings) => doublings + 1,
+            None => return Err(format!("{text} does not reach its end by doubling; write ends such as 16KiB..512KiB:log2")),
+        },
         Spacing::Linear(count) | Spacing::Logarithmic(count) => count,
     };
     if last == first {
@@ -121,6 +129,7 @@ fn spread(text: &str, from: &End, to: &End, spacing: Spacing) -> Result<Vec<Stri
         let share = step as f64 / (count - 1) as f64;
         match spacing {
             // The logarithm comes from `libm`, so that the values are the same on every machine.
+            Spacing::Doubling => first * libm::exp2(step as f64),
             Spacing::Logarithmic(_) => first * libm::exp(libm::log(last / first) * share),
             _ => first + (last - first) * share,
         }
@@ -136,6 +145,12 @@ fn spread(text: &str, from: &End, to: &End, spacing: Spacing) -> Result<Vec<Stri
         true => Err(format!("{text}: {count} values are more than can be told apart by six digits")),
         false => Ok(values),
     }
+}
+
+/// Returns how often `first` has to be doubled to become `last`, if it ever does.
+fn doublings(first: f64, last: f64) -> Option<usize> {
+    let steps = (0..64).find(|step| first * libm::exp2(f64::from(*step)) >= last * (1.0 - 1e-9))?;
+    (first > 0.0 && (first * libm::exp2(f64::from(steps)) / last - 1.0).abs() < 1e-9).then_some(steps as usize)
 }
 
 /// Returns the number of `end` in the unit of `other`.
@@ -185,6 +200,8 @@ mod tests {
     fn units_are_kept_as_they_were_typed() {
         assert_eq!(spread_out("1ms..100ms:log:5"), ["1ms", "3.16228ms", "10ms", "31.6228ms", "100ms"]);
         assert_eq!(spread_out("1ms..1s:log:4"), ["1ms", "10ms", "100ms", "1s"]);
+        assert_eq!(spread_out("16KiB..128KiB:log2"), ["16KiB", "32KiB", "64KiB", "128KiB"]);
+        assert_eq!(spread_out("512KiB..2MiB:log2"), ["512KiB", "1024KiB", "2MiB"]);
         assert_eq!(spread_out("4KiB..1MiB:log:5"), ["4KiB", "16KiB", "64KiB", "256KiB", "1MiB"]);
         assert_eq!(spread_out(" 1 ms .. 3 ms "), ["1 ms", "2 ms", "3 ms"]);
     }

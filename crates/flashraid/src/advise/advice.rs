@@ -1,0 +1,152 @@
+//! The answer of a search.
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// Name and version of the document of an answer.
+pub const ADVICE_SCHEMA: &str = "flashraid.advice/1";
+
+/// Kind of answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verb {
+    /// One array is best.
+    Take,
+    /// Several arrays are equally good, and the cheapest of them is named first.
+    Either,
+    /// The present array is as good as the best.
+    Keep,
+    /// No array of the space meets the goals.
+    NotReachable,
+    /// The runs do not decide.
+    CantTell,
+    /// There are no goals, so that only the arrays are named that no other one beats in everything.
+    Front,
+    /// The load leaves every array idle.
+    Idle,
+}
+
+/// Stage of the search that an array reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stage {
+    /// It is no array, or not allowed.
+    Space,
+    /// Arithmetic ruled it out.
+    Arithmetic,
+    /// It was compared in the screen.
+    Screen,
+    /// It was compared in the race.
+    Race,
+    /// It was run again with fresh seeds.
+    Confirmed,
+}
+
+/// A figure of an array.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FigureOf {
+    /// Name of the figure, as in goals.
+    pub figure: String,
+    /// Circumstance in which it was measured.
+    pub under: String,
+    /// Value: microseconds, years, bytes, requests per second or a ratio.
+    pub value: f64,
+    /// Interval of 95 % that chance gives; missing for figures of arithmetic.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by_chance: Option<[f64; 2]>,
+    /// Interval of 90 % with the error of the model itself; missing if no published figure tells that error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub with_model: Option<[f64; 2]>,
+    /// Goal for the figure, as the user wrote it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goal: Option<String>,
+    /// Certainty with which the goal is met.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub word: Option<&'static str>,
+}
+
+/// A point of the space, or the present array.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PointOf {
+    /// Description for people.
+    pub name: String,
+    /// Values of the axes.
+    pub settings: serde_json::Map<String, Value>,
+    /// True for the present array.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub now: bool,
+    /// Stage that it reached.
+    pub stage: Stage,
+    /// Reason why it left, or why it was not chosen; empty for what is named.
+    pub reason: String,
+    /// Bytes that the array offers; missing if there is no such array.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capacity_bytes: Option<f64>,
+    /// Raw bytes of its drives, which stand for their price.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_bytes: Option<f64>,
+    /// Mean score of the last stage: the logarithm of the compared figure in microseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// Half of the 95 % interval of this score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score_half_width: Option<f64>,
+    /// Figures that are told of it. Those of a named array come from fresh seeds.
+    pub figures: Vec<FigureOf>,
+}
+
+/// Another array that deserves a word.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Other {
+    /// Index in the list of points.
+    pub point: usize,
+    /// Sentence about it.
+    pub text: String,
+}
+
+/// The answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Advice {
+    /// Name and version of the document: [`ADVICE_SCHEMA`].
+    pub schema: &'static str,
+    /// Version of the program.
+    pub version: &'static str,
+    /// Name of the load.
+    pub load: String,
+    /// Kind of answer.
+    pub verb: Verb,
+    /// Indices of the named arrays in the list of points, the one to take first.
+    pub named: Vec<usize>,
+    /// Sentences that explain the answer; the first one says it.
+    pub sentences: Vec<String>,
+    /// Index of the present array in the list of points.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub now: Option<usize>,
+    /// Other arrays that deserve a word.
+    pub also: Vec<Other>,
+    /// Number of points that left, by reason, the most frequent first.
+    pub left_by_reason: Vec<(String, usize)>,
+    /// Factor by which the load may grow until the first goal is missed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load_may_grow: Option<f64>,
+    /// Number of simulated requests.
+    pub requests: u64,
+    /// Number of requests that the search was allowed. With the same number, the same search gives the same answer.
+    pub requests_max: u64,
+    /// Number of requests of a run in the screen.
+    pub requests_of_screen: u64,
+    /// Number of requests of a run in the race.
+    pub requests_of_race: u64,
+    /// What the answer rests on, and what was not asked.
+    pub assumptions: Vec<String>,
+    /// Every point with its stage, reason and figures.
+    pub points: Vec<PointOf>,
+    /// Configuration of the named array with its load.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub configuration: Option<Value>,
+    /// Errors of the model by kind of figure.
+    pub residuals: super::Residuals,
+    /// True if the user stopped the search.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stopped: bool,
+}
