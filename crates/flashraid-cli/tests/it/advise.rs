@@ -64,7 +64,7 @@ fn the_better_array_is_taken() {
     );
 }
 
-/// What firmware would have to change is not chosen unless the user allows it.
+/// A change of the firmware is not chosen unless the user allows it.
 #[test]
 fn needs_must_be_allowed() {
     let place = place();

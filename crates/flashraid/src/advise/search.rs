@@ -289,7 +289,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Simulates, and answers.
+    /// Simulates the arrays, and answers.
     fn decide(&mut self, reads: f64) -> Result<Advice, Error> {
         if self.field.iter().all(|one| one.is_now) {
             let sentence = "Not reachable: arithmetic alone rules out every array of the space.".to_owned();
@@ -590,7 +590,8 @@ impl<'a> Search<'a> {
     /// Returns the least and greatest life of a contestant in years.
     ///
     /// The least comes from the measured write amplification, if enough was written, and otherwise from that of uniform writes. The run
-    /// begins in the state that uniform writes leave. The greatest comes from what the load itself reaches in the long run, if that is less.
+    /// begins in the state that uniform writes leave. The greatest comes from what the load itself reaches in the long run, if that is
+    /// less.
     fn life(&self, one: usize, samples: &[Sample]) -> Option<[f64; 2]> {
         let contestant = &self.field[one];
         let measured: Vec<f64> = samples.iter().filter(|sample| sample.is_wear_measured).filter_map(|sample| sample.life_years).collect();
@@ -720,8 +721,8 @@ impl<'a> Search<'a> {
         Ok(self.not_reachable())
     }
 
-    /// Makes further runs so long that collection happens often enough to judge arrays, if there are requests enough for a race and for fresh
-    /// seeds. Returns true if runs become longer.
+    /// Makes further runs so long that collection happens often enough to judge arrays. There must be enough requests left for a race and
+    /// for fresh seeds. Returns true if runs become longer.
     fn can_run_longer(&mut self, samples: &[Sample], contestants: usize) -> bool {
         let short = samples.iter().filter(|sample| sample.shortfall.is_some());
         let Some(needed) = short.filter_map(|sample| sample.requests_until_judged).max() else { return false };
@@ -1291,7 +1292,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// What a race found.
+/// Result of a race and of fresh seeds.
 struct Found {
     chosen: usize,
     near: Vec<usize>,
