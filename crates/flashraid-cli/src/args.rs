@@ -466,7 +466,7 @@ pub struct AdviseArgs {
     /// The present array, as a configuration. It is compared, too, and the advice may be to keep it
     #[arg(long, value_name = "FILE")]
     pub now: Option<PathBuf>,
-    /// What values may need: now, application, memory, firmware, protocol [default: now,application]
+    /// Needs that values may have: now, application, memory, firmware, protocol [default: now,application]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub allow: Vec<Need>,
     /// Circumstances in which the chosen array is shown: healthy, failed, rebuild, slow [default: all]

@@ -64,7 +64,7 @@ fn the_better_array_is_taken() {
     );
 }
 
-/// What firmware would have to change is not chosen unless the user allows it.
+/// A change of the firmware is not chosen unless the user allows it.
 #[test]
 fn needs_must_be_allowed() {
     let place = place();
@@ -221,7 +221,7 @@ fn what_makes_no_sense_is_refused_with_what_is_allowed() {
         assert!(ended.stderr.contains(part), "{arguments:?}: {}", ended.stderr);
     }
     for (capacity, part) in
-        [("900TB", "no array of the space offers as much; the largest is"), ("0", "needs no drives"), ("many", "--capacity")]
+        [("900TB", "no array of the space offers as much; the largest is"), ("0MB", "needs no drives"), ("many", "--capacity")]
     {
         let ended = place.run(&[&base[..], &["--space", "chunks.toml", "--capacity", capacity]].concat());
         assert_eq!(ended.status, 2, "{capacity}: {}", ended.stderr);

@@ -6,7 +6,7 @@ use serde_json::Value;
 /// Name and version of the document of an answer.
 pub const ADVICE_SCHEMA: &str = "flashraid.advice/1";
 
-/// Kind of answer.
+/// Kind of an answer to a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verb {
@@ -30,15 +30,15 @@ pub enum Verb {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stage {
-    /// It is no array, or not allowed.
+    /// The point is no array, or not allowed.
     Space,
     /// Arithmetic ruled it out.
     Arithmetic,
-    /// It was compared in the screen.
+    /// The array was compared in the screen.
     Screen,
-    /// It was compared in the race.
+    /// The array was compared in the race.
     Race,
-    /// It was run again with fresh seeds.
+    /// The array was run again with fresh seeds.
     Confirmed,
 }
 
@@ -68,7 +68,7 @@ pub struct FigureOf {
 /// A point of the space, or the present array.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PointOf {
-    /// Description for people.
+    /// Description of the array for people.
     pub name: String,
     /// Values of the axes.
     pub settings: serde_json::Map<String, Value>,
@@ -100,11 +100,11 @@ pub struct PointOf {
 pub struct Other {
     /// Index in the list of points.
     pub point: usize,
-    /// Sentence about it.
+    /// Sentence about the array.
     pub text: String,
 }
 
-/// The answer.
+/// The answer to a question about arrays.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Advice {
     /// Name and version of the document: [`ADVICE_SCHEMA`].
@@ -113,7 +113,7 @@ pub struct Advice {
     pub version: &'static str,
     /// Name of the load.
     pub load: String,
-    /// Kind of answer.
+    /// Kind of an answer to a question.
     pub verb: Verb,
     /// Indices of the named arrays in the list of points, the one to take first.
     pub named: Vec<usize>,
@@ -137,7 +137,7 @@ pub struct Advice {
     pub requests_of_screen: u64,
     /// Number of requests of a run in the race.
     pub requests_of_race: u64,
-    /// What the answer rests on, and what was not asked.
+    /// Assumptions that the answer rests on, and what was not asked.
     pub assumptions: Vec<String>,
     /// Every point with its stage, reason and figures.
     pub points: Vec<PointOf>,

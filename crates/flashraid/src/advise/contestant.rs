@@ -118,7 +118,7 @@ type Made = Result<Result<Contestant, String>, Error>;
 /// Statistics of the first requests, by all that places them on members.
 type Requests = HashMap<String, FirstRequestsStatistics>;
 
-/// What points share that have the same drive.
+/// Facts that points with the same drive share.
 #[derive(Debug, Clone)]
 struct Drive {
     sets: Vec<(String, String)>,

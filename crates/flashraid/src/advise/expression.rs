@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub enum Value {
     /// A number; percentages and sizes count as numbers, too.
     Number(f64),
-    /// A text.
+    /// A text, such as the name of a level.
     Text(String),
 }
 

@@ -8,28 +8,28 @@ use flashraid_workload::units::{Duration, Quantity, Size};
 /// Requests that a response time is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Direction {
-    /// Reads and writes.
+    /// Reads and writes together.
     All,
-    /// Reads alone.
+    /// Reads without the writes.
     Read,
-    /// Writes alone.
+    /// Writes without the reads.
     Write,
 }
 
 /// Statistic of response times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Statistic {
-    /// The mean.
+    /// Mean of the response times.
     Mean,
-    /// The median.
+    /// Median of the response times.
     P50,
-    /// The 90th percentile.
+    /// The 90th percentile of response times.
     P90,
-    /// The 95th percentile.
+    /// The 95th percentile of response times.
     P95,
-    /// The 99th percentile.
+    /// The 99th percentile of response times.
     P99,
-    /// The 99.9th percentile.
+    /// The 99.9th percentile of response times.
     P99_9,
 }
 
@@ -69,7 +69,7 @@ pub enum Figure {
     Response(Direction, Statistic),
     /// Write amplification within the drives.
     WriteAmplification,
-    /// Requests per second.
+    /// Requests per second that are served.
     Iops,
     /// Years until the first drive is worn out.
     Life,
@@ -123,7 +123,7 @@ impl FromStr for Figure {
 /// Circumstance in which a goal holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Circumstance {
-    /// All members work.
+    /// All members work as usual.
     Healthy,
     /// One member has failed.
     Failed,
@@ -134,7 +134,7 @@ pub enum Circumstance {
 }
 
 impl Circumstance {
-    /// All circumstances.
+    /// All circumstances of goals.
     pub const ALL: [Circumstance; 4] = [Self::Healthy, Self::Failed, Self::Rebuild, Self::Slow];
 
     /// Returns the name in goals.
@@ -157,7 +157,7 @@ impl FromStr for Circumstance {
     }
 }
 
-/// A goal.
+/// A goal that an array has to meet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Goal {
     /// The goal as the user wrote it.

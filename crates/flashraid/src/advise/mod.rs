@@ -1,4 +1,4 @@
-//! From a load and goals to a decision: which drive, how many, which level, and how sure that is.
+//! A decision for a load and goals: which drive, how many, which level, and how sure that is.
 //!
 //! ```text
 //!  Advisor ─ points of a Space ─▶ contestant  arithmetic, without simulation
@@ -31,7 +31,7 @@ use crate::Error;
 use crate::template::Template;
 use goal::{Circumstance, Goal};
 
-/// What is preferred among arrays that meet the goals.
+/// Preference among arrays that meet the goals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Preference {
     /// Less raw capacity of drives.
@@ -98,7 +98,7 @@ pub struct Advisor {
     pub effort: Effort,
     /// Share of wrong answers that is allowed.
     pub error: f64,
-    /// First seed.
+    /// First seed of all simulations.
     pub seed: u64,
     /// Number of simulations at a time, which changes no answer.
     pub workers: usize,

@@ -24,8 +24,8 @@ const INDIFFERENCE: f64 = 1.05;
 const RACED_MAX: usize = 12;
 /// Most rounds of screens. Each has runs of twice the length.
 const SCREENS_MAX: usize = 3;
-/// Shares of the requests that the screen, and the screen with the race, may use.
-const SHARES: [f64; 2] = [0.4, 0.75];
+/// Shares of the requests that the screen may use, the screen with the race, and these with fresh seeds.
+const SHARES: [f64; 3] = [0.4, 0.7, 0.9];
 /// Requests of a run, if nothing needs more.
 const REQUESTS_MIN: u64 = 10_000;
 /// Requests beyond a percentile that a run should have.
@@ -289,7 +289,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Simulates, and answers.
+    /// Simulates the arrays, and answers.
     fn decide(&mut self, reads: f64) -> Result<Advice, Error> {
         if self.field.iter().all(|one| one.is_now) {
             let sentence = "Not reachable: arithmetic alone rules out every array of the space.".to_owned();
@@ -590,7 +590,8 @@ impl<'a> Search<'a> {
     /// Returns the least and greatest life of a contestant in years.
     ///
     /// The least comes from the measured write amplification, if enough was written, and otherwise from that of uniform writes. The run
-    /// begins in the state that uniform writes leave. The greatest comes from what the load itself reaches in the long run, if that is less.
+    /// begins in the state that uniform writes leave. The greatest comes from what the load itself reaches in the long run, if that is
+    /// less.
     fn life(&self, one: usize, samples: &[Sample]) -> Option<[f64; 2]> {
         let contestant = &self.field[one];
         let measured: Vec<f64> = samples.iter().filter(|sample| sample.is_wear_measured).filter_map(|sample| sample.life_years).collect();
@@ -611,10 +612,10 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Returns by how much the goals are missed at worst, as a logarithm.
-    fn violation(&self, one: usize, samples: &[Sample]) -> f64 {
+    /// Returns by how much the goals are missed at worst, as a logarithm. `unknown` stands for goals that the samples are too short for.
+    fn violation(&self, one: usize, samples: &[Sample], unknown: f64) -> f64 {
         let healthy = self.advisor.goals.iter().filter(|goal| goal.under == Circumstance::Healthy);
-        let of = |goal: &Goal| self.met(one, goal, samples).map_or(f64::INFINITY, |met| met.violation);
+        let of = |goal: &Goal| self.met(one, goal, samples).map_or(unknown, |met| met.violation);
         healthy.map(of).fold(f64::NEG_INFINITY, f64::max)
     }
 
@@ -631,7 +632,7 @@ impl<'a> Search<'a> {
         let mut stage_seed = seed + SEEDS_OF_STAGE;
         let race_limit = (SHARES[1] * self.requests_max as f64) as u64;
         while !open.is_empty() {
-            let likely: Vec<usize> = open.iter().copied().filter(|one| self.violation(*one, &own(self, *one)) <= 0.0).collect();
+            let likely: Vec<usize> = open.iter().copied().filter(|one| self.violation(*one, &own(self, *one), 0.0) <= 0.0).collect();
             let pool = if likely.is_empty() { open.clone() } else { likely };
             let least = pool.iter().map(|one| cost(self, *one)).fold(f64::INFINITY, f64::min);
             let mut group: Vec<usize> = pool.into_iter().filter(|one| !is_cost_first || cost(self, *one) <= least * (1.0 + 1e-9)).collect();
@@ -720,8 +721,8 @@ impl<'a> Search<'a> {
         Ok(self.not_reachable())
     }
 
-    /// Makes further runs so long that collection happens often enough to judge arrays, if there are requests enough for a race and for fresh
-    /// seeds. Returns true if runs become longer.
+    /// Makes further runs so long that collection happens often enough to judge arrays. There must be enough requests left for a race and
+    /// for fresh seeds. Returns true if runs become longer.
     fn can_run_longer(&mut self, samples: &[Sample], contestants: usize) -> bool {
         let short = samples.iter().filter(|sample| sample.shortfall.is_some());
         let Some(needed) = short.filter_map(|sample| sample.requests_until_judged).max() else { return false };
@@ -826,7 +827,8 @@ impl<'a> Search<'a> {
     /// Runs finalists with fresh seeds.
     #[expect(clippy::type_complexity, reason = "two results of one step")]
     fn confirmed(&mut self, finalists: &[usize], seed: u64) -> Result<Option<(Vec<Vec<f64>>, BTreeMap<usize, Vec<Sample>>)>, Error> {
-        let (rules, limit) = (self.rules, self.requests_max);
+        // The rest is for circumstances and for the growth of the load.
+        let (rules, limit) = (self.rules, (SHARES[2] * self.requests_max as f64) as u64);
         let rounds_max = if finalists.len() == 1 { 2 } else { CONFIRMING_ROUNDS_MAX };
         let all: Vec<usize> = (0..finalists.len()).collect();
         let mut rounds = Rounds {
@@ -988,7 +990,7 @@ impl<'a> Search<'a> {
                 continue;
             }
             let is_dearer = self.field[one].cost_bytes > self.field[chosen].cost_bytes * (1.0 + 1e-9);
-            if self.violation(one, std::slice::from_ref(&sample)) > 0.0 {
+            if self.violation(one, std::slice::from_ref(&sample), 0.0) > 0.0 {
                 self.leave(one, "misses a goal, though not surely".to_owned());
             } else if is_cost_first && is_dearer {
                 self.leave(one, "costs more than one that meets the goals".to_owned());
@@ -1172,7 +1174,7 @@ impl<'a> Search<'a> {
     fn not_reachable(&mut self) -> Advice {
         let all: Vec<usize> = (0..self.field.len()).filter(|one| !self.field[*one].is_now && self.samples[*one].is_some()).collect();
         let violation = |search: &Self, one: usize| {
-            search.samples[one].as_ref().map_or(f64::INFINITY, |sample| search.violation(one, std::slice::from_ref(sample)))
+            search.samples[one].as_ref().map_or(f64::INFINITY, |sample| search.violation(one, std::slice::from_ref(sample), f64::INFINITY))
         };
         let nearest = all.into_iter().min_by(|a, b| violation(self, *a).total_cmp(&violation(self, *b)));
         let Some(nearest) = nearest else {
@@ -1290,7 +1292,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// What a race found.
+/// Result of a race and of fresh seeds.
 struct Found {
     chosen: usize,
     near: Vec<usize>,

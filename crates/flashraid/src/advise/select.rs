@@ -26,7 +26,7 @@ const SCREEN_ERROR: f64 = 0.01;
 /// Probability with which a figure that is called sure meets its limit.
 const SURE: f64 = 0.95;
 
-/// Source of scores.
+/// A source of scores in batches.
 pub trait Batches {
     /// Runs one more round, and returns the scores of each contestant in the order of `contestants`. All rounds have the same number of
     /// batches. The result is `None` if nothing more may be run.
@@ -132,7 +132,7 @@ pub fn screen(scores: &[Vec<f64>], leader: usize, candidates: &[usize], compared
 pub struct Raced {
     /// Contestants that are left, the best first.
     pub alive: Vec<usize>,
-    /// Those that left, in order.
+    /// Contestants that left, in order.
     pub left: Vec<Left>,
     /// Scores of all contestants, as far as they were run.
     pub scores: Vec<Vec<f64>>,
@@ -174,8 +174,10 @@ fn beaten(raced: &Raced, one: usize, contestants: usize, rules: Rules) -> Option
 }
 
 /// Returns the sum of differences above which a contestant leaves: `max(0, δ/2 · (h²·S²/δ² − r))` with `h² = 2·η·(n₀ − 1)` and
-/// `η = ½·((2α/(k − 1))^(−2/(n₀ − 1)) − 1)`. Here, `δ` is the zone of indifference, `α` the error, `k` the number of contestants, `S²` the
-/// variance of a difference, `r` the number of batches and `n₀` that of the first stage.
+/// `η = ½·((2α/(k − 1))^(−2/(n₀ − 1)) − 1)`.
+///
+/// Here, `δ` is the zone of indifference, `α` the error, and `k` the number of contestants. `S²` is the variance of a difference. `r` is
+/// the number of batches, and `n₀` that of the first stage.
 fn threshold(by: Differences, contestants: usize, rules: Rules) -> f64 {
     let degrees = (by.count.min(BATCHES) - 1) as f64;
     let share = 2.0 * rules.error / contestants.saturating_sub(1).max(1) as f64;

@@ -34,7 +34,7 @@ impl Noise {
 /// A simulator whose contestants have known scores. A part of the noise is common to all.
 struct Mock {
     means: Vec<f64>,
-    /// Correlation between contestants.
+    /// Correlation between two contestants.
     common_share: f64,
     common: Noise,
     own: Vec<Noise>,

@@ -29,7 +29,7 @@ pub enum Need {
 }
 
 impl Need {
-    /// All needs.
+    /// All needs, the least first.
     pub const ALL: [Need; 5] = [Self::Now, Self::Application, Self::Memory, Self::Firmware, Self::Protocol];
 
     /// Returns the name in options and files.
@@ -82,7 +82,7 @@ pub struct Space {
     pub axes: Vec<Axis>,
     /// Conditions that a point has to meet.
     only: Vec<Condition>,
-    /// What settings need, written as `KEY=VALUE`.
+    /// Needs of settings, which are written as `KEY=VALUE`.
     needs: BTreeMap<String, Need>,
 }
 
