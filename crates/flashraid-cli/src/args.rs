@@ -960,9 +960,9 @@ pub struct TraceInputArgs {
     /// Leave out flushes, and count them
     #[arg(long)]
     pub ignore_flushes: bool,
-    /// Meanings of the columns: time, end, op, address, length, device, response, flush or -, with units, such as
-    /// time:us,op,address:512,length:1; or names of the header, such as time=Start:s,address=LBA:512,length=Bytes
-    #[arg(long, value_name = "LIST")]
+    /// Meanings of the columns with their units, such as time:us,op,address:512,length,- (also end, device, response, flush); or names of
+    /// the header, such as time=Start:s,address=LBA:512
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub columns: Option<TraceColumns>,
     /// Leave out requests that repeat another one within this number of microseconds, and count them
     #[arg(long, value_name = "US")]

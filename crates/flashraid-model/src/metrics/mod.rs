@@ -236,8 +236,8 @@ impl MetricsRecorder {
         }
     }
 
-    /// Records a request that is done. Trims and flushes move no data and are not counted; a flush, with the write of its stream before it,
-    /// is a time until data were safe.
+    /// Records a request that is done. Trims and flushes move no data and are not counted. A flush gives a time until data were safe, with
+    /// the write of its stream before it.
     ///
     /// Bandwidth and requests per second count everything that is done in the measured time. Response times, and figures made of them,
     /// leave out requests that arrived before it began.
@@ -284,8 +284,8 @@ impl MetricsRecorder {
         self.requests_by_members_met[met] += 1;
     }
 
-    /// Records how long it took until data of the host were safe from a loss of power: a write with "force unit access", or a flush with
-    /// the write before it. `arrival_index` is the number of that request.
+    /// Records how long it took until data of the host were safe from a loss of power. That is the time of a write with "force unit
+    /// access", or of a flush with the write before it. `arrival_index` is the number of that request.
     #[inline]
     pub fn record_sync(&mut self, arrival_index: u64, sync_ns: u64) {
         if arrival_index >= self.first_index {

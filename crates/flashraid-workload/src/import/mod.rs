@@ -59,8 +59,8 @@ pub fn import_fio_or_mqsim(text: &str, part: Option<&str>) -> Result<ImportedWor
 }
 
 /// Imports a workload from the text of a fio job file, of an MQSim workload definition, or of iostat. `part` chooses a job of fio or a
-/// device of iostat by its name, or a scenario of MQSim by its number from 1. With `None`, several jobs of fio become one mix of streams, and several scenarios of
-/// MQSim are refused.
+/// device of iostat by its name, or a scenario of MQSim by its number from 1. With `None`, several jobs of fio become one mix of streams,
+/// and several scenarios of MQSim are refused.
 ///
 /// # Errors
 /// Returns an error if the text is neither a fio job file nor an MQSim workload definition, or lacks the chosen part. The same holds

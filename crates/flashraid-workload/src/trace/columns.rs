@@ -93,7 +93,8 @@ impl FromStr for TraceColumns {
             return Err(format!("columns \"{text}\": either all items name a column of the header (time=Timestamp), or none does"));
         }
         let count = |is: fn(Meaning) -> bool| items.iter().filter(|item| is(item.meaning)).count();
-        let of_one_kind: [(&str, fn(Meaning) -> bool); 7] = [
+        type IsOfKind = fn(Meaning) -> bool;
+        let of_one_kind: [(&str, IsOfKind); 7] = [
             ("time", |meaning| meaning == Meaning::Time),
             ("end", |meaning| meaning == Meaning::End),
             ("op", |meaning| matches!(meaning, Meaning::Op | Meaning::OpNumber(_))),
@@ -217,9 +218,9 @@ pub(crate) struct Columns {
 enum Devices {
     /// No device has been seen.
     Unknown,
-    /// Devices are numbers.
+    /// Devices are numbers, as the column has them.
     Numbers,
-    /// Devices have names.
+    /// Devices have names, numbered in order of appearance.
     Named(Names),
 }
 
@@ -356,8 +357,7 @@ impl Columns {
         self.time_unit
     }
 
-    /// Returns the unit in which the first time stamp of the sample makes sense, as seconds, milliseconds and so on since 1970, or as ticks
-    /// of Windows since 1601.
+    /// Returns the unit in which the first time stamp of the sample makes sense. It counts from 1970, or in ticks of Windows from 1601.
     pub(crate) fn guessed_time_unit(&self, sample: &Sample<'_>) -> TimeUnit {
         let place = self.plan.iter().position(|meaning| matches!(meaning, Meaning::Time | Meaning::End)).unwrap_or(0);
         let first = sample.lines().find_map(|line| decimal_times(field(line, self.separator, place)?, 1).ok());
@@ -415,7 +415,7 @@ impl Columns {
         self.second.take()
     }
 
-    /// Parses a line.
+    /// Parses a line. Returns `None` for one that is correct but no request.
     #[inline]
     pub(crate) fn parse(&mut self, line: &[u8], units: Units) -> FieldResult<Option<TraceRecord>> {
         if std::mem::take(&mut self.header_ahead) {

@@ -44,8 +44,8 @@ impl Operation {
         Self { kind, fua, zeroes, flush_before: letters.first() == Some(&b'F') && kind != Some(OpKind::Flush) }
     }
 
-    /// Returns the operation with this name: a word of block I/O or of a cache, letters of the Linux kernel, or a SCSI opcode in
-    /// hexadecimal. Returns `None` if the text is no operation.
+    /// Returns the operation with this name, or `None` if the text is no operation. Names are words of block I/O or of a cache, letters
+    /// of the Linux kernel, and SCSI opcodes in hexadecimal.
     pub(crate) fn of_word(text: &[u8]) -> Option<Self> {
         let text = text.trim_ascii().strip_prefix(b"\"").map_or(text, |rest| rest.strip_suffix(b"\"").unwrap_or(rest));
         let is_in = |names: &[&str]| names.iter().any(|name| text.eq_ignore_ascii_case(name.as_bytes()));

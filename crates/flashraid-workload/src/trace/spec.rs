@@ -33,9 +33,9 @@ pub struct TraceSpec {
     pub drop_repeats_within_ns: Option<u64>,
     /// Columns of the trace, if it has no header that tells them.
     pub columns: Option<TraceColumns>,
-    /// Treatment of discards.
+    /// Treatment of the discards of the trace.
     pub discards: DiscardPolicy,
-    /// Treatment of flushes.
+    /// Treatment of the flushes of the trace.
     pub flushes: FlushPolicy,
     /// Kind of requests if the trace does not tell it (libCacheSim CSV without an op column, whose requests are reads by default). It is an
     /// error for other formats.

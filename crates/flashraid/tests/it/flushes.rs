@@ -79,8 +79,8 @@ impl Observer for Ends {
     }
 }
 
-/// In a closed loop the flush has the place of its write, so that never more requests than the depth are in flight. In an open loop it is
-/// sent in the nanosecond in which the write ends.
+/// A flush has the place of its write in a closed loop, so that never more requests than the depth are in flight. An open loop sends it in
+/// the nanosecond in which the write ends.
 #[test]
 fn a_flush_begins_when_its_write_ends() {
     let loops = [

@@ -1,8 +1,8 @@
 //! blkparse text as printed by default: `maj,min cpu seq seconds pid action RWBS sector + sectors [process]`.
 //!
-//! Source: blkparse(1) of blktrace. Each request has several actions, so only one kind is taken: Q (queued), or D (issued) in a trace
-//! without Q, or C (completed) in a trace that has only ends. `WF` is a write with "force unit access", `WZ` one of zeroes. `FWS` is a
-//! flush, before the write of the same line if it has data.
+//! Source: blkparse(1) of blktrace. Each request has several actions, so only one kind is taken. That is Q (queued), or D (issued) in a
+//! trace without Q, or C (completed) in a trace that has only ends. `WF` is a write with "force unit access", `WZ` one of zeroes. `FWS` is
+//! a flush, before the write of the same line if it has data.
 //!
 //! Commands are skipped, and so is everything from the first line of the summary on, except for the number of events that were lost. The
 //! device is `major × 2^20 + minor`, as in the kernel.

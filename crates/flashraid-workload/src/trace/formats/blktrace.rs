@@ -1,8 +1,9 @@
 //! Binary records of blktrace, as it writes them to a file for each CPU (`NAME.blktrace.0`, …).
 //!
-//! Source: `include/uapi/linux/blktrace_api.h` of Linux. A record has 48 bytes, little-endian, and further bytes of its own behind it: u32
-//! magic with the version 7, u32 sequence, u64 time (ns), u64 sector, u32 bytes, u32 action, u32 process, u32 device, u32 CPU, u16 error,
-//! u16 number of the bytes that follow.
+//! Source: `include/uapi/linux/blktrace_api.h` of Linux. A record has 48 bytes, little-endian, and further bytes of its own behind it. Its
+//! fields are:
+//! - u32 magic with the version 7, u32 sequence, u64 time (ns), u64 sector, u32 bytes, u32 action.
+//! - u32 process, u32 device, u32 CPU, u16 error, u16 number of the bytes that follow.
 //!
 //! As with blkparse, Q stands for a request, or D if there is no Q, or C. The files of all CPUs are merged by time.
 

@@ -18,7 +18,7 @@ pub(crate) enum Event {
     Completed,
 }
 
-/// State between events.
+/// State of the parser between two events.
 #[derive(Debug, Clone)]
 pub(crate) struct BlockEvents {
     /// Event that stands for a request.

@@ -1,7 +1,7 @@
 //! Disk events of Windows (ETW), as xperf dumps them: a header that names the columns of each event, then one event to a line.
 //!
-//! Source: the Microsoft production server traces (Kavalanekar et al., IISWC '08), as distributed by SNIA IOTTA. Times are µs, addresses and
-//! sizes hexadecimal. `DiskRead`, `DiskWrite` and `DiskFlush` come at the end of a request; `ElapsedTime` before, it began.
+//! Source: the Microsoft production server traces (Kavalanekar et al., IISWC '08), as distributed by SNIA IOTTA. Times are µs, addresses
+//! and sizes hexadecimal. `DiskRead`, `DiskWrite` and `DiskFlush` come at the end of a request, which began `ElapsedTime` before.
 //!
 //! Other events, such as `DiskReadInit`, are passed over.
 

@@ -1,7 +1,7 @@
 //! libCacheSim's binary format oracleGeneral: records of 24 bytes, little-endian, without a header.
 //!
-//! Source: libCacheSim (Yang et al.). A record has a u32 time (s), a u64 id of the object, a u32 size (bytes), and an i64 number of the next
-//! request for the object, which is negative or the greatest number if there is none.
+//! Source: libCacheSim (Yang et al.). A record has a u32 time (s), a u64 id of the object, a u32 size (bytes), and an i64 number. That is
+//! the number of the next request for the object. It is negative, or the greatest number, if there is none.
 //!
 //! The id is read as a sector of 512 bytes (`sector_bytes` overrides it). Records have no kind, so that all are reads unless the user says
 //! otherwise.
