@@ -385,6 +385,9 @@ impl<'a> Settings<'a> {
             notes.add(format!("the {} jobs of {name} share one sequential stream: each had its own", self.jobs));
         }
 
+        if sequential == 100 {
+            self.note_end_of_sequence(name, [&read_size, &write_size], reads, mean_bytes, notes);
+        }
         let mut common = Stream { name: name.clone(), ..Stream::default() };
         common.set("kind", quoted("synthetic"));
         let safety = self.safety(reads, name, notes);
@@ -396,13 +399,7 @@ impl<'a> Settings<'a> {
             common.keys.extend(safety);
             self.set_address(&mut common, reads, sequential, notes)?;
             common.is_closed = true;
-            let requests = self.requests_by_map(
-                job,
-                self.requests_of(mean_bytes, [&read_size, &write_size], reads, sequential),
-                reads,
-                sequential,
-                notes,
-            )?;
+            let requests = self.requests_by_map(job, self.requests_of(mean_bytes), reads, sequential, notes)?;
             if let Some(requests) = requests {
                 common.set("limit", requests.to_string());
             } else if self.runtime_us.is_none() {
@@ -438,9 +435,7 @@ impl<'a> Settings<'a> {
         }
         let all_per_second: f64 = per_second.iter().sum();
         let mean_bytes = (read_size.mean_bytes() * per_second[0] + write_size.mean_bytes() * per_second[1]) / all_per_second;
-        let requests = self
-            .requests_by_map(job, self.requests_of(mean_bytes, [&read_size, &write_size], reads, sequential), reads, sequential, notes)?
-            .map(|requests| requests as f64);
+        let requests = self.requests_by_map(job, self.requests_of(mean_bytes), reads, sequential, notes)?.map(|requests| requests as f64);
         let by_time = self.runtime_us.map(|us| us.saturating_add(self.ramp_us) as f64 / 1e6 * all_per_second);
         let is_by_time = by_time.is_some_and(|by_time| requests.is_none_or(|requests| by_time < requests));
         if requests.is_none() && by_time.is_none() {
@@ -564,19 +559,33 @@ impl<'a> Settings<'a> {
         format!("{{ process = \"closed\", depth = {}{think} }}", depth.saturating_mul(self.jobs))
     }
 
-    /// Returns the number of requests after which all copies of the job end, unless only a time ends it.
-    fn requests_of(&self, mean_bytes: f64, sizes: [&Sizes; 2], reads: u64, sequential: u64) -> Option<u64> {
-        if self.is_time_based && self.runtime_us.is_some() {
-            return None;
-        }
+    /// Returns the number of bytes after which a pass of the job ends, unless something else ends it.
+    fn bytes_of_pass(&self) -> Option<u64> {
         let span = match self.span {
             Some(Span::Bytes(bytes)) => Some(bytes),
             _ => None,
         };
-        let by_amount = self.amount.or(span).map(|bytes| match sequential {
-            100 => sequential_requests(bytes, sizes, reads),
-            _ => ((bytes as f64 / mean_bytes) as u64).max(1),
-        });
+        self.amount.or(span)
+    }
+
+    /// Adds a note if fio fills the end of a sequence with many small requests, where large ones do not fit any more.
+    fn note_end_of_sequence(&self, name: &str, sizes: [&Sizes; 2], reads: u64, mean_bytes: f64, notes: &mut Notes) {
+        let Some(bytes) = self.bytes_of_pass().filter(|_| self.requests.is_none()) else { return };
+        let here = (bytes as f64 / mean_bytes).floor();
+        let small = sequential_requests(bytes, sizes, reads) as f64 - here;
+        if small > here / 100.0 {
+            notes.add(format!(
+                "job {name}: fio fills the end of its bytes with some {small:.0} more small requests, which are left out; bytes and sizes are kept"
+            ));
+        }
+    }
+
+    /// Returns the number of requests after which all copies of the job end, unless only a time ends it.
+    fn requests_of(&self, mean_bytes: f64) -> Option<u64> {
+        if self.is_time_based && self.runtime_us.is_some() {
+            return None;
+        }
+        let by_amount = self.bytes_of_pass().map(|bytes| ((bytes as f64 / mean_bytes) as u64).max(1));
         let once = [self.requests, by_amount].into_iter().flatten().min()?;
         Some(once.saturating_mul(self.loops).saturating_mul(self.jobs))
     }

@@ -139,6 +139,9 @@ fn what_cannot_be_expressed_is_refused() {
     assert!(toml("[a]\nrw=write\nsync=dsync\nsize=1m\n").contains("\nfua = true\n"));
     let rated = toml("[a]\nrw=randrw\nfsync=2\nrate_iops=10,20\nsize=1m\n");
     assert_eq!(rated.matches("flush_every = 2").count(), 1, "{rated}");
+    // Bytes decide, and small requests at the end of a sequence are told.
+    let split = toml("[a]\nrw=write\nbssplit=512/50:1m/50\nsize=1g\n");
+    assert!(split.contains("\nlimit = 2047\n") && split.contains("1023 more small requests"), "{split}");
     // Reads have nothing to flush or to read back.
     assert!(toml("[a]\nrw=read\nsync=1\nfsync=1\nverify=md5\nsize=1m\n").contains("limit = 256"));
 }
