@@ -59,11 +59,13 @@ class ResponseTime:
 
 @dataclass(frozen=True)
 class Response:
-    """Response times of all requests, of reads and of writes."""
+    """Response times of all requests, of reads and of writes; and of what makes data safe from a loss of power."""
 
     all: ResponseTime
     read: ResponseTime
     write: ResponseTime
+    sync: ResponseTime | None = None
+    """Flushes, each with the write before it, and forced writes; ``None`` without them."""
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ use flashraid::advise::{Need, Preference};
 use flashraid::study::{Axis, Setting};
 use flashraid_experiments::pts::Test;
 use flashraid_fit::Parameter;
-use flashraid_fit::datasheet::Flash;
+use flashraid_fit::datasheet::{Flash, parse_quoted_byte_rate, parse_quoted_request_rate};
 use flashraid_fit::sets::Set;
 use flashraid_report::figures;
 use flashraid_workload::trace::write::WRITABLE_FORMATS;
-use flashraid_workload::trace::{DevicePlacement, DiscardPolicy, Format, TimeUnit, TraceSortMethod, TraceSpec};
+use flashraid_workload::trace::{DevicePlacement, DiscardPolicy, FlushPolicy, Format, TimeUnit, TraceColumns, TraceSortMethod, TraceSpec};
 use flashraid_workload::units::{ByteRate, Duration, Size};
 
 use crate::cmd::until::UntilArgs;
@@ -880,17 +880,17 @@ pub struct DataSheetArgs {
     /// Number of bytes of flash, such as 4TiB [default: the least power of two that leaves 7 % or more]
     #[arg(long, value_name = "SIZE", requires = "datasheet")]
     pub raw: Option<Size>,
-    /// Rate of sequential reads, such as 6800MB/s
-    #[arg(long, value_name = "RATE", requires = "datasheet")]
+    /// Rate of sequential reads, such as 6800MB/s; a plain number counts MB/s
+    #[arg(long, value_name = "RATE", requires = "datasheet", value_parser = parse_quoted_byte_rate)]
     pub seq_read: Option<ByteRate>,
-    /// Rate of sequential writes, such as 4000MB/s
-    #[arg(long, value_name = "RATE", requires = "datasheet")]
+    /// Rate of sequential writes, such as 4000MB/s; a plain number counts MB/s
+    #[arg(long, value_name = "RATE", requires = "datasheet", value_parser = parse_quoted_byte_rate)]
     pub seq_write: Option<ByteRate>,
-    /// Random reads of 4 KiB per second
-    #[arg(long, value_name = "N", requires = "datasheet")]
+    /// Random reads of 4 KiB per second, such as 1,000,000 or 1.4M
+    #[arg(long, value_name = "N", requires = "datasheet", value_parser = parse_quoted_request_rate)]
     pub rand_read: Option<u64>,
-    /// Random writes of 4 KiB per second, in the steady state
-    #[arg(long, value_name = "N", requires = "datasheet")]
+    /// Random writes of 4 KiB per second, in the steady state, such as 190K
+    #[arg(long, value_name = "N", requires = "datasheet", value_parser = parse_quoted_request_rate)]
     pub rand_write: Option<u64>,
     /// Response time of a single read of 4 KiB, such as 85us
     #[arg(long, value_name = "TIME", requires = "datasheet")]
@@ -1086,6 +1086,13 @@ pub struct TraceInputArgs {
     /// Leave out discards, and count them
     #[arg(long)]
     pub ignore_discards: bool,
+    /// Leave out flushes, and count them
+    #[arg(long)]
+    pub ignore_flushes: bool,
+    /// Meanings of the columns with their units, such as time:us,op,address:512,length,- (also end, device, response, flush); or names of
+    /// the header, such as time=Start:s,address=LBA:512
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
+    pub columns: Option<TraceColumns>,
     /// Leave out requests that repeat another one within this number of microseconds, and count them
     #[arg(long, value_name = "US")]
     pub drop_repeats_within_us: Option<u64>,
@@ -1101,6 +1108,8 @@ impl TraceInputArgs {
             sector_bytes: self.sector_bytes,
             devices,
             skip_bad_lines: self.skip_bad_lines,
+            flushes: if self.ignore_flushes { FlushPolicy::Ignore } else { FlushPolicy::Send },
+            columns: self.columns.clone(),
             discards: if self.ignore_discards { DiscardPolicy::Ignore } else { DiscardPolicy::Trim },
             drop_repeats_within_ns: self.drop_repeats_within_us.map(|us| us.saturating_mul(1000)),
             ..TraceSpec::new(file)

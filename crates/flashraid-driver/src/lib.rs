@@ -19,6 +19,7 @@ use flashraid_model::space::EraseCountSummary;
 use flashraid_model::ssd::{CollectionOutlook, PendingFlashWork, Ssd};
 use flashraid_workload::{HostLoop, OpKind, Request, RequestSource, SourceError};
 use std::collections::VecDeque;
+use std::num::NonZeroU64;
 use upcoming::Upcoming;
 
 /// Maximum number of requests, and approximate maximum number of pages, that are submitted together ahead of their time.
@@ -248,6 +249,35 @@ struct InFlight {
     arrival_ns: TimeNs,
     /// Health of the array when the request was sent.
     health: ArrayHealth,
+    flush: FollowingFlush,
+}
+
+/// Role of a request in a write that its host flushes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FollowingFlush {
+    /// No flush follows the request.
+    None,
+    /// The request is a write, and a flush follows when it is done.
+    Due,
+    /// The request is the flush that follows a write which arrived at this time.
+    Of { write_arrival_ns: TimeNs },
+}
+
+/// Flushes that the host of one stream sends by itself after writes.
+#[derive(Debug, Clone, Copy, Default)]
+struct StreamFlushes {
+    writes_per_flush: Option<NonZeroU64>,
+    /// Number of writes sent since the last one that a flush follows.
+    writes: u64,
+}
+
+/// A flush that must be sent now, because the write before it is done.
+#[derive(Debug, Clone, Copy)]
+struct DueFlush {
+    stream: u8,
+    /// Number of the write.
+    index: u64,
+    write_arrival_ns: TimeNs,
 }
 
 struct Loop<S> {
@@ -295,6 +325,11 @@ struct Loop<S> {
     /// Number of measured requests of which a page was lost, because too many members had failed.
     requests_lost: u64,
     in_flight: Slab<InFlight>,
+    /// Flushes that the host sends by itself, for each stream.
+    flushes: Vec<StreamFlushes>,
+    /// True if the host of a stream flushes by itself.
+    flushes_by_itself: bool,
+    due_flush: Option<DueFlush>,
     /// Events that the array has reported.
     events: Vec<ArrayEvent>,
     /// Requests that are submitted together, ahead of their time.
@@ -316,10 +351,17 @@ impl<S: RequestSource> Loop<S> {
             HostLoop::Closed { think_ns, .. } if conduct == HostConduct::OneAtATime => HostLoop::Closed { depth: 1, think_ns },
             host => host,
         };
-        let times_are_given = host == HostLoop::Open && conduct != HostConduct::OneAtATime;
+        let flushes: Vec<StreamFlushes> = (0..=u8::MAX)
+            .map(|stream| StreamFlushes { writes_per_flush: source.writes_per_flush(stream), ..StreamFlushes::default() })
+            .collect();
+        let flushes_by_itself = flushes.iter().any(|stream| stream.writes_per_flush.is_some());
+        let times_are_given = host == HostLoop::Open && conduct != HostConduct::OneAtATime && !flushes_by_itself;
         let serves_ahead_of_time = times_are_given && shape.completion_time_known_at_arrival;
         Self {
             upcoming: Upcoming::new(source, &array, serves_ahead_of_time),
+            flushes,
+            flushes_by_itself,
+            due_flush: None,
             host,
             conduct,
             serves_ahead_of_time,
@@ -401,9 +443,16 @@ impl<S: RequestSource> Loop<S> {
                 (arrival, Some(event)) => {
                     // No event before the next arrival can change that arrival. If no more request arrives, or the next one waits for an
                     // answer, the loop must not pass the answer.
-                    self.advance(arrival.filter(|_| !must_wait).map_or(event, |at| (at - 1).min(event + STEP_NS)))?;
+                    let until = arrival.filter(|_| !must_wait).map_or(event, |at| (at - 1).min(event + STEP_NS));
+                    // A flush that follows a write is sent at the end of that write.
+                    self.advance(if self.flushes_by_itself { event } else { until })?;
                     let mut events = std::mem::take(&mut self.events);
-                    events.iter().for_each(|event| self.take_event(event, watch));
+                    for event in &events {
+                        self.take_event(event, watch);
+                        if self.due_flush.is_some() {
+                            self.send_due_flush(self.now)?;
+                        }
+                    }
                     events.clear();
                     self.events = events;
                     if !self.may_step(watch) {
@@ -456,6 +505,7 @@ impl<S: RequestSource> Loop<S> {
                     for event in &events {
                         self.take_event(event, watch);
                         match event {
+                            ArrayEvent::RequestDone(done) if self.due_flush.is_some() => self.send_due_flush(done.at)?,
                             ArrayEvent::RequestDone(done) if think_ns > 0 => self.thinking.push_back(done.at + think_ns),
                             ArrayEvent::RequestDone(done) => self.send_next(done.at)?,
                             _ => {}
@@ -611,11 +661,40 @@ impl<S: RequestSource> Loop<S> {
     /// Records that a request is sent at `now`, and gives its pages the number under which it is found when it ends.
     #[inline]
     fn register_request(&mut self, now: TimeNs, request: Request, mut pages: RequestInPages) -> RequestInPages {
-        let in_flight = InFlight { request, index: self.sent, arrival_ns: now, health: self.health };
+        let in_flight = InFlight { request, index: self.sent, arrival_ns: now, health: self.health, flush: self.flush_after(&request) };
         pages.tag = u64::from(self.in_flight.insert(in_flight));
         self.sent += 1;
         self.now = now;
         pages
+    }
+
+    /// Returns whether the host flushes after a request, and counts the writes of its stream.
+    #[inline]
+    fn flush_after(&mut self, request: &Request) -> FollowingFlush {
+        if !self.flushes_by_itself || request.kind != OpKind::Write {
+            return FollowingFlush::None;
+        }
+        let stream = &mut self.flushes[usize::from(request.stream)];
+        let Some(writes_per_flush) = stream.writes_per_flush else { return FollowingFlush::None };
+        stream.writes += 1;
+        if stream.writes < writes_per_flush.get() {
+            return FollowingFlush::None;
+        }
+        stream.writes = 0;
+        FollowingFlush::Due
+    }
+
+    /// Sends the flush that follows the write that has just ended. It has the number of the write, and is no request of the workload.
+    #[cold]
+    fn send_due_flush(&mut self, now: TimeNs) -> Result<(), DriverError> {
+        let Some(DueFlush { stream, index, write_arrival_ns }) = self.due_flush.take() else { return Ok(()) };
+        let request = Request { stream, ..Request::new(OpKind::Flush, now, 0, 0) };
+        let mut pages = self.upcoming.pages_of(&request)?;
+        let flush = FollowingFlush::Of { write_arrival_ns };
+        let in_flight = InFlight { request, index, arrival_ns: now, health: self.health, flush };
+        pages.tag = u64::from(self.in_flight.insert(in_flight));
+        self.array.submit(now, &pages).map_err(|error| SourceError::InvalidInput(error.to_string()))?;
+        Ok(())
     }
 
     fn restart(&mut self, now: TimeNs) {
@@ -686,17 +765,24 @@ impl<S: RequestSource> Loop<S> {
     fn complete(&mut self, done: &RequestDone, watch: &mut dyn RunWatcher) {
         // The request is read in place, because a copy of it costs more than recording it.
         self.in_flight.release(done.tag as u32);
-        let InFlight { request, index, arrival_ns, health } = &self.in_flight[done.tag as u32];
-        let (index, arrival_ns, health) = (*index, *arrival_ns, *health);
+        let InFlight { request, index, arrival_ns, health, flush } = &self.in_flight[done.tag as u32];
+        let (index, arrival_ns, health, flush) = (*index, *arrival_ns, *health, *flush);
         let is_measured = self.measuring && index >= self.first_measured;
-        self.measured_done += u64::from(is_measured);
+        // A write that a flush follows is done with it.
+        if flush == FollowingFlush::Due {
+            self.due_flush = Some(DueFlush { stream: request.stream, index, write_arrival_ns: arrival_ns });
+        } else {
+            self.measured_done += u64::from(is_measured);
+        }
         self.last_done_ns = self.last_done_ns.max(done.at);
         if let Some(slots) = &mut self.slots
             && self.measuring
             && (done.pages_lost > 0 || matches!(request.kind, OpKind::Trim | OpKind::Flush))
         {
             let from_ns = arrival_ns.max(self.measured_from_ns);
-            slots.slot_ns_of_trims_flushes_and_lost_requests += u128::from(done.at - from_ns) + u128::from(slots.think_ns_per_request);
+            // The host thinks once for a write and the flush that follows it.
+            let think_ns = if matches!(flush, FollowingFlush::Of { .. }) { 0 } else { slots.think_ns_per_request };
+            slots.slot_ns_of_trims_flushes_and_lost_requests += u128::from(done.at - from_ns) + u128::from(think_ns);
         }
         if done.pages_lost > 0 {
             self.requests_lost += u64::from(is_measured);
@@ -704,7 +790,10 @@ impl<S: RequestSource> Loop<S> {
         }
         let RequestDone { at, gc_members_met, time: parts, .. } = *done;
         let completed = CompletedRequest { arrival_index: index, request: *request, arrival_ns, done_ns: at, gc_members_met, time: parts };
-        self.metrics.record_request(&completed);
+        match flush {
+            FollowingFlush::Of { write_arrival_ns } => self.metrics.record_sync(index, at - write_arrival_ns),
+            FollowingFlush::None | FollowingFlush::Due => self.metrics.record_request(&completed),
+        }
         if self.may_fail {
             self.metrics.record_request_of_run_phase(health as usize, &completed);
         }

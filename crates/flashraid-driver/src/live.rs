@@ -360,6 +360,9 @@ impl Loop<Nothing> {
     fn copy(&self) -> Self {
         Self {
             upcoming: Upcoming::new(Nothing, &self.array, self.serves_ahead_of_time),
+            flushes: self.flushes.clone(),
+            flushes_by_itself: self.flushes_by_itself,
+            due_flush: self.due_flush,
             host: self.host,
             conduct: self.conduct,
             array: self.array.clone(),

@@ -131,7 +131,7 @@ impl<S: RequestSource> Upcoming<S> {
 
     /// Returns the pages of a request. The sources of this program refuse a request that has none themselves, with the key or line.
     #[inline]
-    fn pages_of(&self, request: &Request) -> Result<RequestInPages, SourceError> {
+    pub(crate) fn pages_of(&self, request: &Request) -> Result<RequestInPages, SourceError> {
         if request.arrival_ns > TIME_MAX_NS {
             let text = format!("a request arrives at {} ns, but simulated time ends at {TIME_MAX_NS} ns (146 years)", request.arrival_ns);
             return Err(SourceError::InvalidInput(text));

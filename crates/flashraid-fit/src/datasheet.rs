@@ -10,7 +10,8 @@ use std::path::Path;
 use flashraid::Simulation;
 use flashraid::files::read_file_with_size_limit;
 use flashraid::model::units::{ByteRate, Duration, Size};
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
 use crate::base::Base;
@@ -76,12 +77,16 @@ pub struct DataSheet {
     /// Bytes of flash. Without it the least power of two that leaves 7 % or more beside the capacity.
     pub raw: Option<Size>,
     /// Sequential reads, in bytes per second.
+    #[serde(deserialize_with = "quoted_byte_rate")]
     pub seq_read: Option<ByteRate>,
     /// Sequential writes, in bytes per second.
+    #[serde(deserialize_with = "quoted_byte_rate")]
     pub seq_write: Option<ByteRate>,
     /// Random reads of 4 KiB, per second.
+    #[serde(deserialize_with = "quoted_request_rate")]
     pub rand_read: Option<u64>,
     /// Random writes of 4 KiB in the steady state, per second.
+    #[serde(deserialize_with = "quoted_request_rate")]
     pub rand_write: Option<u64>,
     /// Response time of a single read of 4 KiB.
     pub read_latency: Option<Duration>,
@@ -93,6 +98,73 @@ pub struct DataSheet {
     pub flash: Option<Flash>,
     /// The preset or device file from which everything comes that the data sheet does not print. Without it one of the same flash and link.
     pub like: Option<String>,
+}
+
+/// Reads a number of requests per second as data sheets, reviews and shops print it: `180000`, `1,000,000`, `190K`, `1.4M IOPS`.
+///
+/// # Errors
+/// Returns an error that names the forms which are understood.
+pub fn parse_quoted_request_rate(text: &str) -> Result<u64, String> {
+    let refuse = || format!("\"{text}\" is no number of requests per second; write it as 180000, 1,000,000, 190K or 1.4M");
+    let plain = text.trim().to_ascii_lowercase();
+    let plain = ["iops", "/s"].into_iter().find_map(|unit| plain.strip_suffix(unit)).unwrap_or(&plain).trim_end();
+    let (number, factor) = match plain.strip_suffix(['k', 'm']) {
+        Some(number) => (number.trim_end(), if plain.ends_with('k') { 1e3 } else { 1e6 }),
+        None => (plain, 1.0),
+    };
+    let rate = without_thousands_separators(number).and_then(|number| number.parse::<f64>().ok()).ok_or_else(refuse)? * factor;
+    if rate.is_finite() && (0.0..=1e12).contains(&rate) && (rate - rate.round()).abs() < 1e-6 * rate.max(1.0) {
+        Ok(rate.round() as u64)
+    } else {
+        Err(refuse())
+    }
+}
+
+/// Reads a bandwidth as data sheets print it: with a unit, or as a plain number of MB/s (`6800`, `6,800`).
+///
+/// # Errors
+/// Returns the error of a bandwidth with a unit.
+pub fn parse_quoted_byte_rate(text: &str) -> Result<ByteRate, String> {
+    match without_thousands_separators(text.trim()).and_then(|number| number.parse::<f64>().ok()) {
+        Some(mb_per_s) if (1e-6..=1e12).contains(&mb_per_s) => Ok(ByteRate { bytes_per_s: (mb_per_s * 1e6).round() as u64 }),
+        _ => text.replace(',', "").parse::<ByteRate>().map_err(|error| error.to_string()),
+    }
+}
+
+/// Returns a number without the commas between groups of three digits, or `None` if the text is no such number.
+fn without_thousands_separators(text: &str) -> Option<String> {
+    let whole = text.split('.').next().unwrap_or_default();
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let groups: Vec<&str> = whole.split(',').collect();
+    let is_grouped = groups.len() == 1 || (groups[0].len() <= 3 && groups[1..].iter().all(|group| group.len() == 3));
+    (is_grouped && groups.iter().all(|group| is_digits(group))).then(|| text.replace(',', ""))
+}
+
+/// A figure in a file: a number, or a text as it is quoted.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Quoted {
+    Whole(u64),
+    Decimal(f64),
+    Text(String),
+}
+
+impl Quoted {
+    fn text(self) -> String {
+        match self {
+            Self::Whole(number) => number.to_string(),
+            Self::Decimal(number) => number.to_string(),
+            Self::Text(text) => text,
+        }
+    }
+}
+
+fn quoted_request_rate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    parse_quoted_request_rate(&Quoted::deserialize(deserializer)?.text()).map(Some).map_err(D::Error::custom)
+}
+
+fn quoted_byte_rate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ByteRate>, D::Error> {
+    parse_quoted_byte_rate(&Quoted::deserialize(deserializer)?.text()).map(Some).map_err(D::Error::custom)
 }
 
 /// A printed figure of a drive.

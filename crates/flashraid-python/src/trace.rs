@@ -111,6 +111,7 @@ pub fn write_trace(py: Python<'_>, requests: Bound<'_, Requests>, path: PathBuf,
             kind: request.kind,
             fua: request.fua,
             zeroes: request.zeroes,
+            response_ns: None,
         }))
     };
     let written = py.detach(|| write_trace_records(&path, format, &devices, next)).map_err(|error| of_trace(py, &error))?;

@@ -14,6 +14,7 @@ mod transform;
 
 use std::fmt;
 use std::io;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 pub use flashraid_model::quantity_impls;
@@ -55,6 +56,13 @@ pub trait RequestSource {
     /// Returns the assumptions made while reading, and the parts left out so far, for the report. Each is one sentence.
     fn notes(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// Returns the number of writes of a stream after which its host flushes, or `None` if it does not by itself.
+    ///
+    /// The host sends the flush when the last of these writes is done. In a closed loop, the flush has the slot of that write.
+    fn writes_per_flush(&self, _stream: u8) -> Option<NonZeroU64> {
+        None
     }
 
     /// Returns the place in the input of a request that the last call returned or appended, such as `trace.csv: line 17`, for messages.
@@ -99,6 +107,10 @@ impl<S: RequestSource + ?Sized> RequestSource for Box<S> {
 
     fn notes(&self) -> Vec<String> {
         (**self).notes()
+    }
+
+    fn writes_per_flush(&self, stream: u8) -> Option<NonZeroU64> {
+        (**self).writes_per_flush(stream)
     }
 
     fn position_in_input(&self, requests_after: usize) -> Option<String> {

@@ -1,5 +1,7 @@
 //! Several streams merged into one, in order of arrival.
 
+use std::num::NonZeroU64;
+
 use super::{HostLoop, Request, RequestSource, SourceError};
 
 /// Several streams merged into one. If requests have the same time, the stream with the lower number comes first.
@@ -39,6 +41,10 @@ impl RequestSource for MixedSource {
         let stream = &mut self.streams[index];
         stream.next = stream.source.next_request()?;
         Ok(Some(Request { stream: index as u8, ..request }))
+    }
+
+    fn writes_per_flush(&self, stream: u8) -> Option<NonZeroU64> {
+        self.streams.get(usize::from(stream))?.source.writes_per_flush(0)
     }
 
     /// Returns the progress of the stream that is furthest behind, because the mix ends with it.

@@ -1,5 +1,7 @@
 //! Changes to a stream of requests: a start and an end, another rate, other sizes, and addresses made to fit the array.
 
+use std::num::NonZeroU64;
+
 use serde::{Deserialize, Serialize};
 
 use super::space::SECTOR_BYTES;
@@ -213,7 +215,7 @@ impl<S: RequestSource> TransformedSource<S> {
         if self.spec.limit_ns.is_some_and(|limit| request.arrival_ns >= limit) {
             return Ok(Change::BeyondLimit);
         }
-        if self.spec.size_scale != 1.0 {
+        if self.spec.size_scale != 1.0 && request.kind != OpKind::Flush {
             request.length_bytes = scaled_length(request.length_bytes, self.spec.size_scale);
         }
         self.fit(request).map_err(|fix| self.too_far(request, requests_after, fix))?;
@@ -394,6 +396,10 @@ impl<S: RequestSource> RequestSource for TransformedSource<S> {
 
     fn host_loop(&self) -> HostLoop {
         self.source.host_loop()
+    }
+
+    fn writes_per_flush(&self, stream: u8) -> Option<NonZeroU64> {
+        self.source.writes_per_flush(stream)
     }
 
     fn progress(&self) -> Option<f64> {

@@ -3,6 +3,7 @@
 use crate::config::Scenario;
 use crate::run::RunError;
 use flashraid_workload::files::is_wrong_path;
+use flashraid_workload::trace::files_of_recording;
 use flashraid_workload::{SourceSpec, WorkloadSpec};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -48,7 +49,7 @@ impl InputFileHashes {
         let mut paths = Vec::new();
         traces(&scenario.workload, &mut paths);
         paths.extend(scenario.warm_state.load_from.as_deref());
-        paths.into_iter().map(|path| self.of(path)).collect()
+        paths.into_iter().flat_map(files_of_recording).map(|path| self.of(&path)).collect()
     }
 
     fn of(&mut self, path: &Path) -> Result<String, RunError> {

@@ -10,8 +10,9 @@ use flashraid_model::array::{ArrayLayout, MemberFailureAndRebuildState};
 use flashraid_model::events::VictimBlockCollection;
 use flashraid_model::metrics::{CompletedRequest, ResultsOverTime, UnmeasuredStart};
 use flashraid_model::ssd::{MemberCounters, RefreshAndWearLevellingParams, Ssd};
+use flashraid_workload::trace::{MeasuredResponseTimes, measured_response_times};
 use flashraid_workload::units::count_with_noun;
-use flashraid_workload::{self as workload, HostLoop, RequestSource, SourceError, catalogue};
+use flashraid_workload::{self as workload, HostLoop, RequestSource, SourceError, SourceSpec, WorkloadSpec, catalogue};
 use std::time::Instant;
 
 /// Error that ends a run without a report.
@@ -137,6 +138,17 @@ pub(crate) fn run_and_host(
     Ok((report_of(scenario, outcome, facts)?, host))
 }
 
+/// Returns the response times that a trace tells of the requests that were sent. What cannot be read a second time has none.
+fn measured_when_recorded(workload: &WorkloadSpec, requests_sent: u64) -> Option<MeasuredResponseTimes> {
+    match &workload.source {
+        SourceSpec::Trace(trace) if trace.path.is_file() => {
+            let requests = requests_sent.saturating_add(workload.transform.start_requests);
+            measured_response_times(trace, requests).ok().flatten()
+        }
+        _ => None,
+    }
+}
+
 /// Facts about a run that its [`RunOutcome`] does not contain.
 pub(crate) struct RunFacts {
     /// Time at which the warm-up began, on the wall clock.
@@ -173,7 +185,7 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: RunOutcome, facts: RunFact
         requests_sent: requests,
         was_stopped: stopped,
         ended_before_measuring: skipped_all,
-        workload_notes: notes,
+        workload_notes: mut notes,
     } = outcome;
     // Places of the depth of a closed loop end one after the other. A rate refers to the time that each was in use. In a short loop, this
     // end is most of the run, and the array may still do all that it can. The rate of a short loop is that of the whole measured time.
@@ -192,6 +204,8 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: RunOutcome, facts: RunFact
     let failures = array.counters(end_ns).failures;
     let cache = counts.cache;
     let (g, superblock) = (&scenario.array.ssd.geometry, &scenario.array.ssd.superblock);
+    let measured_response_us = measured_when_recorded(&scenario.workload, requests);
+    notes.extend(measured_response_us.map(|times| times.sentence()));
     let report = Report::build(ReportInputs {
         config: serde_json::to_value(&scenario.config).expect("a configuration is plain data"),
         config_hash: scenario.config_hash.clone(),
@@ -237,6 +251,7 @@ pub(crate) fn report_of(scenario: &Scenario, outcome: RunOutcome, facts: RunFact
         partial_reason,
         workload_note,
         trace_notes: notes,
+        measured_response_us,
         warnings,
         wall_s: begin.elapsed().as_secs_f64(),
         simulator_speed: SimulatorSpeed::new(totals.host_page_ops(), totals.flash_page_ops(), requests, run_s, warm_up_s, peak_rss_bytes()),

@@ -3,7 +3,7 @@
 use flashraid::report::format_figure;
 use flashraid_workload::SourceError;
 use flashraid_workload::trace::info::{RequestSizes, TraceInfo};
-use flashraid_workload::trace::{self, TraceSpec, trace_info, write};
+use flashraid_workload::trace::{self, MeasuredResponseTime, MeasuredResponseTimes, TraceSpec, trace_info, write};
 
 use crate::args::{TraceCommand, TraceConvertArgs, TraceInfoArgs};
 use crate::failure::{Failure, Outcome};
@@ -39,6 +39,7 @@ fn convert(arguments: &TraceConvertArgs) -> Outcome {
     let written = write::convert_trace(&spec, &arguments.output, arguments.to, arguments.rate).map_err(|error| refuse(&error))?;
     let losses = [
         (written.widened, "widened to whole sectors or pages"),
+        (written.flushes_lost, "flushes left out, which the format does not know"),
         (written.discards_lost, "discards left out, which the format does not know"),
         (written.without_times, "without times, as in the trace: replayed, each waits for the one before"),
         (written.times_cut, "with their times cut to the unit of the format"),
@@ -74,7 +75,7 @@ fn taken_for_another(arguments: &TraceConvertArgs) -> String {
 
 /// Replaces names of keys in an error by the options of this command.
 fn in_options(text: &str) -> String {
-    let keys = ["skip_bad_lines", "time_unit", "sector_bytes"];
+    let keys = ["skip_bad_lines", "time_unit", "sector_bytes", "columns"];
     keys.iter().fold(text.to_owned(), |text, key| text.replace(&format!(" {key}"), &format!(" --{}", key.replace('_', "-"))))
 }
 
@@ -104,13 +105,15 @@ fn sheets(info: &TraceInfo) -> Vec<Sheet> {
         (info.skipped.other_devices, "of other devices"),
         (info.skipped.discards, "discards"),
         (info.skipped.repeats, "repeats"),
-        (info.skipped.without_data, "flushes and commands without data"),
+        (info.skipped.flushes, "flushes"),
+        (info.skipped.without_data, "commands without data"),
     ];
     let skipped: Vec<String> =
         skipped.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{} {what}", grouped(*count))).collect();
     let facts = vec![
         ("format", format!("{}{unit}, compression {}", info.format, info.compression.name())),
         ("requests", grouped(info.requests)),
+        ("flushes", if info.flushes == 0 { "none".to_owned() } else { grouped(info.flushes) }),
         ("duration", info.duration_s.map_or_else(|| "no times".to_owned(), |seconds| format!("{seconds:.4} s"))),
         ("requests/s", format_figure(info.requests_per_s)),
         ("requests in the busiest second", info.peak_requests_per_s.map_or_else(unknown, grouped)),
@@ -136,6 +139,7 @@ fn sheets(info: &TraceInfo) -> Vec<Sheet> {
         sizes.rows.push(row.map(Into::into).into());
     }
     let mut sheets = vec![Sheet::facts(info.path.clone(), facts), sizes];
+    sheets.extend(info.measured_response_us.map(measured_sheet));
     if info.devices.len() > 1 {
         let mut devices = Sheet::new("Devices", &["device", "called", "requests", "reads", "from", "to"]);
         devices.label_columns = 2;
@@ -147,6 +151,18 @@ fn sheets(info: &TraceInfo) -> Vec<Sheet> {
         sheets.push(devices);
     }
     sheets
+}
+
+/// Returns the table of response times that the trace tells.
+fn measured_sheet(times: MeasuredResponseTimes) -> Sheet {
+    let mut sheet = Sheet::new("Measured response times", &["", "requests", "mean", "50 %", "99 %", "99.9 %", "max"]);
+    for (name, times) in [("all", times.total), ("reads", times.read), ("writes", times.write), ("flushes", times.flush)] {
+        let Some(MeasuredResponseTime { count, mean, p50, p99, p99_9, max }) = times else { continue };
+        let us = number::duration_us;
+        let row = [name.to_owned(), grouped(count), us(mean), us(p50), us(p99), us(p99_9), us(max)];
+        sheet.rows.push(row.map(Into::into).into());
+    }
+    sheet
 }
 
 /// Formats a footprint in units of 2^20 and of 10^6, because publications use both.

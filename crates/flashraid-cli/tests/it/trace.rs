@@ -49,6 +49,57 @@ fn convert_says_where_its_trace_would_be_taken_for_another() {
     assert_eq!(ended.stdout, "long.csv: 3 requests as msr\n");
 }
 
+/// Three writes of a volatile drive, each with a flush, as a recorder saw them.
+const WITH_FLUSHES: &str = "time_us,op,offset,size,latency_us\n0,W,0,4096,30\n50,flush,0,0,2000\n9000,W,4096,4096,50\n9100,flush,0,0,2500\n\
+                            18000,R,0,4096,90\n";
+
+#[test]
+fn measured_times_stand_beside_simulated_ones() {
+    let place = Place::new();
+    place.write("log.csv", WITH_FLUSHES);
+    let info = place.run(&["trace", "info", "log.csv"]).stdout;
+    for part in ["flushes                          2", "Measured response times", " flushes          2", "2.50 ms", "90.0 µs"] {
+        assert!(info.contains(part), "{part} in {info}");
+    }
+    let document = place.run_json(&["trace", "info", "log.csv", "--json"]);
+    assert_eq!((&document["flushes"], &document["measured_response_us"]["write"]["mean"]), (&2.into(), &40.0.into()));
+    assert_eq!(document["measured_response_us"]["total"]["count"], 3);
+
+    place.write(
+        "small-trace.toml",
+        format!("{}[workload]\nkind = \"trace\"\npath = \"log.csv\"\n", place.read("small.toml").split("[workload]").next().unwrap()),
+    );
+    let compared = place.run(&["compare", "small-trace.toml", "--vary", "array.level=raid0,raid1", "--exactly"]);
+    assert_eq!(compared.status, 0, "{}", compared.stderr);
+    assert!(
+        compared.stdout.replace("\n  ", " ").contains("measured: when the trace was recorded, it took 1 reads 90.0 µs in the mean"),
+        "{}",
+        compared.stdout
+    );
+    let report = place.run_json(&["run", "small-trace.toml", "--json"]);
+    assert_eq!((&report["measured_response_us"]["flush"]["max"], &report["requests"]["flush"]), (&2500.0.into(), &2.into()));
+    assert_eq!(report["response_us"]["sync"]["count"], 2);
+    let ignored = place.run_json(&["run", "small-trace.toml", "--json", "--set", "workload.flushes=ignore"]);
+    assert!(ignored["response_us"].get("sync").is_none() && ignored["requests"].get("flush").is_none());
+}
+
+#[test]
+fn columns_are_named_by_an_option_and_a_key() {
+    let place = Place::new();
+    place.write("plain.txt", "7 5000 0 80 8\n8 7000 1 96 16\n");
+    let columns = "-,time:us,op:0=read,address:512,length:512";
+    let document = place.run_json(&["trace", "info", "plain.txt", "--columns", columns, "--json"]);
+    assert_eq!((&document["format"], &document["read"]["bytes"], &document["end_byte"]), (&"columns".into(), &4096.into(), &57_344.into()));
+    place.write("plain.toml", format!("[workload]\nkind = \"trace\"\npath = \"plain.txt\"\ncolumns = {columns:?}\n"));
+    assert_eq!(place.run_json(&["run", "plain.toml", "--json"])["requests"]["all"], 2);
+    let refused = place.run(&["trace", "info", "plain.txt", "--columns", "time,address,size"]);
+    assert_eq!(refused.status, 2);
+    assert!(refused.stderr.contains("column \"size\" is not known; allowed are time, end, op"), "{}", refused.stderr);
+    let refused = place.run(&["run", "plain.toml", "--set", "workload.columns=time"]);
+    assert_eq!(refused.status, 2);
+    assert!(refused.stderr.contains("address is missing"), "{}", refused.stderr);
+}
+
 #[test]
 fn what_can_not_be_converted_is_refused() {
     let place = Place::new();

@@ -3,7 +3,7 @@
 use std::fs;
 
 use flashraid::Simulation;
-use flashraid_fit::datasheet::{DataSheet, Flash, Made};
+use flashraid_fit::datasheet::{DataSheet, Flash, Made, parse_quoted_request_rate};
 use flashraid_fit::fit::FitOptions;
 
 use crate::recovery::{SMALL, options};
@@ -104,6 +104,18 @@ fn sheets_of_no_drive_are_refused() {
     fs::write(&path, "capacity = \"1TB\"\nrand_read = 5000\nflash = \"tlc\"").unwrap();
     let read = DataSheet::read(&path).unwrap();
     assert_eq!((read.rand_read, read.flash, read.capacity.map(|size| size.bytes)), (Some(5000), Some(Flash::Tlc), Some(1_000_000_000_000)));
+    fs::write(&path, "capacity = \"3.84TB\"\nseq_read = \"6,800\"\nseq_write = 5300\nrand_read = \"1.0M\"\nrand_write = \"190K IOPS\"")
+        .unwrap();
+    let quoted = DataSheet::read(&path).unwrap();
+    assert_eq!((quoted.rand_read, quoted.rand_write), (Some(1_000_000), Some(190_000)));
+    assert_eq!([quoted.seq_read, quoted.seq_write].map(|rate| rate.unwrap().bytes_per_s), [6_800_000_000, 5_300_000_000]);
+    for (text, rate) in [("1.4M", 1_400_000), ("1400k", 1_400_000), ("1,000,000", 1_000_000), ("6800/s", 6800), ("0", 0)] {
+        assert_eq!(parse_quoted_request_rate(text), Ok(rate), "{text}");
+    }
+    for text in ["", "M", "1,00,000", "1.4G", "-5", "1e99", "1.5", "nan"] {
+        assert!(parse_quoted_request_rate(text).is_err(), "{text}");
+    }
+    assert!(error("rand_read = \"much\"").contains("190K or 1.4M"));
     let merged = DataSheet { rand_read: Some(1), ..DataSheet::default() }.or(read);
     assert_eq!((merged.rand_read, merged.flash), (Some(1), Some(Flash::Tlc)), "options come before the file");
 }

@@ -154,6 +154,9 @@ impl CollectionTimeSums {
     }
 }
 
+/// Maximum number of streams, whose numbers are bytes.
+const STREAMS_MAX: usize = 1 << u8::BITS;
+
 /// Records the events of a run.
 ///
 /// Times may come in any order, with one exception: see [`MetricsRecorder::compact_collection_records_before`].
@@ -166,6 +169,10 @@ pub struct MetricsRecorder {
     done: RequestCounts,
     done_by_stream: Vec<RequestCounts>,
     response: latency::LatencyRecorder,
+    /// Times until data were safe from a loss of power, once one has been recorded.
+    sync: Option<Box<LatencyHistogram>>,
+    /// Response time of the last write of each stream that has ended since the last flush of the stream, in nanoseconds.
+    last_write_ns: Box<[u64; STREAMS_MAX]>,
     response_by_phase: Vec<latency::LatencyRecorder>,
     response_by_stream: Vec<latency::LatencyRecorder>,
     batches: batches::Recorder,
@@ -194,6 +201,8 @@ impl MetricsRecorder {
             done: RequestCounts::default(),
             done_by_stream: vec![RequestCounts::default(); params.streams as usize],
             response: latency::LatencyRecorder::default(),
+            sync: None,
+            last_write_ns: Box::new([0; STREAMS_MAX]),
             response_by_phase: Vec::new(),
             response_by_stream: vec![latency::LatencyRecorder::default(); params.streams as usize],
             batches: batches::Recorder::default(),
@@ -227,16 +236,25 @@ impl MetricsRecorder {
         }
     }
 
-    /// Records a request that is done. Trims and flushes move no data and are not counted.
+    /// Records a request that is done. Trims and flushes move no data and are not counted. A flush gives a time until data were safe, with
+    /// the write of its stream before it.
     ///
     /// Bandwidth and requests per second count everything that is done in the measured time. Response times, and figures made of them,
     /// leave out requests that arrived before it began.
     #[inline]
     pub fn record_request(&mut self, done: &CompletedRequest) {
-        if matches!(done.request.kind, OpKind::Trim | OpKind::Flush) {
-            return;
-        }
         let response_ns = done.done_ns.saturating_sub(done.arrival_ns);
+        let last_write_ns = &mut self.last_write_ns[usize::from(done.request.stream)];
+        match done.request.kind {
+            OpKind::Read => {}
+            OpKind::Write if done.request.fua => self.record_sync(done.arrival_index, response_ns),
+            OpKind::Write => *last_write_ns = response_ns,
+            OpKind::Trim => return,
+            OpKind::Flush => {
+                let sync_ns = response_ns + std::mem::take(last_write_ns);
+                return self.record_sync(done.arrival_index, sync_ns);
+            }
+        }
         // Three parts count response times by these buckets.
         let bucket = breakdown::bucket_of(response_ns);
         if self.has(done) {
@@ -264,6 +282,15 @@ impl MetricsRecorder {
         self.trend.record_request(done.arrival_ns, done.done_ns, written);
         let met = (done.gc_members_met as usize).min(self.requests_by_members_met.len() - 1);
         self.requests_by_members_met[met] += 1;
+    }
+
+    /// Records how long it took until data of the host were safe from a loss of power. That is the time of a write with "force unit
+    /// access", or of a flush with the write before it. `arrival_index` is the number of that request.
+    #[inline]
+    pub fn record_sync(&mut self, arrival_index: u64, sync_ns: u64) {
+        if arrival_index >= self.first_index {
+            self.sync.get_or_insert_default().record(sync_ns);
+        }
     }
 
     /// Notes a measured request that the host leaves out, so that the others stay in the same batches as with it.
@@ -382,6 +409,7 @@ impl MetricsRecorder {
         self.from_ns = now;
         self.first_index = first_request;
         self.response = latency::LatencyRecorder::default();
+        self.sync = None;
         self.breakdown = breakdown::Breakdown::default();
         self.batches = batches::Recorder::default();
         self.response_by_phase.fill(latency::LatencyRecorder::default());
@@ -416,6 +444,7 @@ impl MetricsRecorder {
             requests_done: self.done,
             requests_done_by_stream: self.done_by_stream,
             response_times: self.response.finish(),
+            sync_times: self.sync,
             response_times_by_health_phase: self.response_by_phase.into_iter().map(latency::LatencyRecorder::finish).collect(),
             response_times_by_stream: self.response_by_stream.into_iter().map(latency::LatencyRecorder::finish).collect(),
             request_batch_results: self.batches.finish(),
@@ -453,6 +482,9 @@ pub struct MeasuredResults {
     pub requests_done_by_stream: Vec<RequestCounts>,
     /// Response times of all requests that arrived in the measured time.
     pub response_times: ResponseTimes,
+    /// Times until data were safe from a loss of power: of flushes, each with the write before it, and of writes with "force unit access".
+    /// They are `None` if there were none.
+    pub sync_times: Option<Box<LatencyHistogram>>,
     /// Response times of the requests that arrived in each phase of the run; empty without phases. The phases are the states of the
     /// array's health, such as degraded.
     pub response_times_by_health_phase: Vec<ResponseTimes>,

@@ -148,6 +148,8 @@ fn tpc_h() -> NamedWorkload {
         write_size: SizeSpec::fixed(8 * KIB),
         addresses: dtrs_addresses(),
         high_priority_fraction: 0.0,
+        writes_per_flush: None,
+        fua: false,
         sequential_gap: None,
     };
     let inserts = synthetic(

@@ -112,6 +112,8 @@ fn table_3(row: Row, build: impl FnOnce(f64) -> SyntheticParts) -> NamedWorkload
             write_size,
             addresses: address,
             high_priority_fraction: 0.0,
+            writes_per_flush: None,
+            fua: false,
             sequential_gap: None,
         }
         .into(),

@@ -177,6 +177,8 @@ fn synthetic(arrivals: ArrivalSpec, read_fraction: f64, size: SizeSpec, address:
         write_size: size,
         addresses: address,
         high_priority_fraction: 0.0,
+        writes_per_flush: None,
+        fua: false,
         sequential_gap: None,
     }
 }

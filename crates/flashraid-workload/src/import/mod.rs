@@ -1,8 +1,9 @@
-//! Import of workloads of other programs as `[workload]` tables: fio job files and MQSim workload definitions.
+//! Import of workloads of other programs as `[workload]` tables: fio job files, MQSim workload definitions, and averages of iostat.
 //!
 //! If a setting has no counterpart, a note reports it. If it would change the requests and cannot be expressed, the import is refused.
 
 mod fio;
+mod iostat;
 mod mqsim;
 pub mod xml;
 
@@ -57,16 +58,22 @@ pub fn import_fio_or_mqsim(text: &str, part: Option<&str>) -> Result<ImportedWor
     import_workload(text, part, &JobFileSurroundings::default())
 }
 
-/// Imports a workload from the text of a fio job file or of an MQSim workload definition. `part` chooses a job of fio by its name, or
-/// a scenario of MQSim by its number from 1. With `None`, several jobs of fio become one mix of streams, and several scenarios of
-/// MQSim are refused.
+/// Imports a workload from the text of a fio job file, of an MQSim workload definition, or of iostat. `part` chooses a job of fio or a
+/// device of iostat by its name, or a scenario of MQSim by its number from 1. With `None`, several jobs of fio become one mix of streams,
+/// and several scenarios of MQSim are refused.
 ///
 /// # Errors
 /// Returns an error if the text is neither a fio job file nor an MQSim workload definition, or lacks the chosen part. The same holds
 /// for a text that asks for requests that cannot be expressed.
 pub fn import_workload(text: &str, part: Option<&str>, surroundings: &JobFileSurroundings<'_>) -> Result<ImportedWorkload, ImportError> {
     let start = text.trim_start_matches('\u{feff}').trim_start();
-    let (streams, mut notes) = if start.starts_with('<') { mqsim::streams(text, part)? } else { fio::streams(text, part, surroundings)? };
+    let (streams, mut notes) = if start.starts_with('<') {
+        mqsim::streams(text, part)?
+    } else if iostat::is_iostat(text) {
+        iostat::streams(text, part)?
+    } else {
+        fio::streams(text, part, surroundings)?
+    };
     notes.dedup();
     // A comment of TOML holds no control characters.
     let plain =

@@ -8,6 +8,8 @@ pub mod arrivals;
 mod generators;
 pub mod sizes;
 
+use std::num::NonZeroU64;
+
 use self::addresses::AddressGenerator;
 use self::arrivals::{ArrivalGenerator, NEVER};
 use self::sizes::SizeGenerator;
@@ -34,6 +36,10 @@ pub struct SyntheticSpec {
     pub addresses: AddressSpec,
     /// Share of writes that must not wait for garbage collection, 0 to 1.
     pub high_priority_fraction: f64,
+    /// Number of writes after which the host flushes, when the last of them is done. With `None`, it does not.
+    pub writes_per_flush: Option<NonZeroU64>,
+    /// True for writes with "force unit access", which are done only when they are safe from a loss of power.
+    pub fua: bool,
     /// Longest time between the arrivals of a sequential request and of the request before it. A sequential request starts at the
     /// address where the one before ended. Such times are drawn uniformly from 0, as in DiskSim's generator. With `None`, they are
     /// drawn like the times before other requests.
@@ -50,6 +56,8 @@ impl SyntheticSpec {
             write_size: SizeSpec::fixed(4096),
             addresses: AddressSpec::default(),
             high_priority_fraction: 0.0,
+            writes_per_flush: None,
+            fua: false,
             sequential_gap: None,
         }
     }
@@ -64,7 +72,14 @@ impl SyntheticSpec {
     /// sends each request when the one before is done.
     #[must_use]
     pub fn without_times_and_priorities(&self) -> Self {
-        Self { arrivals: arrivals::Closed::with_depth(1).into(), sequential_gap: None, high_priority_fraction: 0.0, ..self.clone() }
+        Self {
+            arrivals: arrivals::Closed::with_depth(1).into(),
+            sequential_gap: None,
+            high_priority_fraction: 0.0,
+            writes_per_flush: None,
+            fua: false,
+            ..self.clone()
+        }
     }
 
     /// Returns all problems of these settings for a workload on the address space `space`. The list is empty if the workload can be
@@ -105,6 +120,8 @@ pub struct SyntheticSource {
     sizes: SizeGenerator,
     addresses: AddressGenerator,
     priorities: Chance,
+    writes_per_flush: Option<NonZeroU64>,
+    fua: bool,
     /// Positions of the sequential requests in a batch, which start where the one before ended.
     continues: Vec<usize>,
     /// Requests made in advance for [`RequestSource::next_request`], and the number of those already returned.
@@ -127,6 +144,8 @@ impl SyntheticSource {
             sizes: SizeGenerator::new(&spec.read_size, &spec.write_size, seed, space, spec.addresses.footprint_bytes(space)),
             addresses: AddressGenerator::new(&spec.addresses, seed, space),
             priorities: Chance::new(spec.high_priority_fraction, seed, "workload.priority"),
+            writes_per_flush: spec.writes_per_flush,
+            fua: spec.fua,
             continues: Vec::new(),
             ahead: Vec::with_capacity(BATCH),
             given: 0,
@@ -139,6 +158,9 @@ impl SyntheticSource {
         self.addresses.fill(batch, &mut self.continues);
         self.arrivals.fill(batch, &self.continues);
         self.priorities.for_each(batch, |request, is_high| request.high_priority = is_high && request.kind == OpKind::Write);
+        if self.fua {
+            batch.iter_mut().for_each(|request| request.fua = request.kind == OpKind::Write);
+        }
     }
 }
 
@@ -201,6 +223,10 @@ impl RequestSource for SyntheticSource {
 
     fn host_loop(&self) -> HostLoop {
         self.arrivals.host_loop()
+    }
+
+    fn writes_per_flush(&self, _stream: u8) -> Option<NonZeroU64> {
+        self.writes_per_flush
     }
 }
 

@@ -24,6 +24,8 @@ fn base() -> SyntheticSpec {
         write_size: SizeSpec::fixed(8 * KIB),
         addresses: AddressSpec::default(),
         high_priority_fraction: 0.3,
+        writes_per_flush: None,
+        fua: false,
         sequential_gap: None,
     }
 }
@@ -638,7 +640,7 @@ proptest! {
         let shape = StripeShape { data_strips: columns, parity_strips: parity, rotates_over_members: rotates && parity > 0 };
         let capacity_bytes = stripe_unit_bytes * u64::from(columns) * stripes;
         let space = ArrayProperties { capacity_bytes, page_bytes: 4096, stripe_unit_bytes, stripe_shape: shape };
-        let spec = SyntheticSpec { arrivals, read_fraction: 0.5, read_size, write_size, addresses: address, high_priority_fraction: 0.5, sequential_gap: sequential_gap_ns.map(|ns| MeanRequestInterval { ns }) };
+        let spec = SyntheticSpec { arrivals, read_fraction: 0.5, read_size, write_size, addresses: address, high_priority_fraction: 0.5, writes_per_flush: None, fua: false, sequential_gap: sequential_gap_ns.map(|ns| MeanRequestInterval { ns }) };
         prop_assume!(spec.problems(&space).is_empty());
         let footprint_bytes = spec.addresses.footprint_bytes(&space);
         let mut source = SyntheticSource::new(&spec, seed, &space);

@@ -199,6 +199,11 @@ impl Origin {
     pub(crate) fn read(&self) -> io::Result<(Box<dyn Read + Send>, Option<u64>)> {
         match &self.content {
             Content::File(path) => {
+                let files = super::per_cpu::files_of_recording(path);
+                if files.len() > 1 {
+                    let bytes = files.iter().map(|file| Ok(std::fs::metadata(file)?.len())).sum::<io::Result<u64>>()?;
+                    return Ok((Box::new(super::per_cpu::Merged::open(&files)?), Some(bytes)));
+                }
                 let file = File::open(path)?;
                 let metadata = file.metadata()?;
                 if metadata.is_dir() {

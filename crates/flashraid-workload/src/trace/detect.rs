@@ -3,6 +3,7 @@
 //! Some formats have unmistakable marks. Otherwise every parser tries the first lines, and the one that understands most of them wins.
 //! Formats that differ only in the meaning of their numbers are told apart in `five_columns`. File names do not matter.
 
+use super::columns::{Columns, TraceColumns};
 use super::fields::{Fields, integer};
 use super::five_columns;
 use super::formats::{Detection, Format, Parser, Units};
@@ -17,9 +18,17 @@ pub(crate) struct Sample<'a> {
     pub(crate) bytes: &'a [u8],
     /// True if the sample is the whole trace.
     pub(crate) complete: bool,
+    /// Columns of the trace, if the user has named them.
+    pub(crate) columns: Option<&'a TraceColumns>,
 }
 
 impl<'a> Sample<'a> {
+    /// Returns a sample that is the whole trace.
+    #[cfg(test)]
+    pub(crate) fn whole(bytes: &'a [u8]) -> Self {
+        Self { bytes, complete: true, columns: None }
+    }
+
     /// Returns the whole lines at the beginning that are neither blank nor comments (`#`), without their line ends.
     pub(super) fn lines(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let mut lines = self.bytes.split(|byte| *byte == b'\n').peekable();
@@ -82,7 +91,8 @@ pub(crate) fn detect(sample: &Sample<'_>) -> Result<(Format, Vec<String>), Strin
     tried.sort_by_key(rank);
     for format in tried {
         let share = understood(format, sample);
-        if share.0 > best_share.0 {
+        // Of formats that find equally many requests, the one that understands the header as well is better.
+        if share.0 > best_share.0 || (share.0 == best_share.0 && share.0 > 0 && share.1 < best_share.1) {
             best = Some(format);
             best_share = share;
         }
@@ -142,6 +152,17 @@ fn popularity_table(sample: &Sample<'_>) -> Option<String> {
 
 fn unknown(sample: &Sample<'_>) -> String {
     let line = sample.lines().next().unwrap_or_default();
+    if let Err(problem) = Columns::of_header(sample)
+        && !problem.starts_with("line 1")
+    {
+        return format!("its header names known columns, but {problem}");
+    }
+    if line.windows(3).any(|part| part == b"r/s")
+        || sample.lines().take(8).any(|line| line.starts_with(b"Device") && line.windows(5).any(|part| part == b"%util"))
+    {
+        return "it is a summary of iostat, with rates and mean sizes but without requests; `flashraid import` makes a load of it"
+            .to_owned();
+    }
     // Sections of job files begin with a bracket, their comments with a semicolon, and tags of XML with an angle.
     let hint = if matches!(line.trim_ascii_start(), [b'[' | b';' | b'<', ..]) {
         "if it is a fio job file, or a device or workload of MQSim, `flashraid import` makes a configuration of it".to_owned()
@@ -165,8 +186,8 @@ fn known_binary(bytes: &[u8]) -> &'static str {
         " (a tar archive; unpack it first)"
     } else if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         " (perhaps UTF-16 text; save it as UTF-8)"
-    } else if bytes.get(3..8) == Some(&[0x65; 5]) || bytes.starts_with(&[0x07, 0x41, 0x61, 0x65]) {
-        " (blktrace records; run blkparse on them first)"
+    } else if bytes.starts_with(b"eat\x07") {
+        " (blktrace records of a big-endian machine; run blkparse on them there, and use its text)"
     } else {
         ""
     }

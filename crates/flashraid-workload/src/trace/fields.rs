@@ -181,6 +181,27 @@ impl<'a> Fields<'a> {
         ends
     }
 
+    /// Reads a whole number, decimal or hexadecimal with `0x` in front.
+    #[inline(always)]
+    pub(super) fn integer_or_hexadecimal(&mut self, expected: &'static str) -> FieldResult<u64> {
+        match self.plain_integer() {
+            Some(number) => Ok(number),
+            None => self.any_integer_or_hexadecimal(expected),
+        }
+    }
+
+    /// Reads a whole number of any form, as the slow path of [`Fields::integer_or_hexadecimal`].
+    #[cold]
+    fn any_integer_or_hexadecimal(&mut self, expected: &'static str) -> FieldResult<u64> {
+        let text = self.text(expected)?;
+        let digits = text.strip_prefix(b"0x").or_else(|| text.strip_prefix(b"0X"));
+        let number = match digits.and_then(|digits| std::str::from_utf8(digits).ok()) {
+            Some(digits) => u64::from_str_radix(digits, 16).ok(),
+            None => integer(text),
+        };
+        number.ok_or_else(|| self.error(expected))
+    }
+
     /// Reads the number of a device.
     #[inline(always)]
     pub(super) fn device(&mut self, expected: &'static str) -> FieldResult<u32> {

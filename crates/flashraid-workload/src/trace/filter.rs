@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::compression::Origin;
+use super::measured::MeasuredHistograms;
 use super::reader::{Lines, Records, SkippedRecords, TraceProperties};
 use super::record::{NumberedRecord, TraceRecord};
 use super::spec::{DevicePlacement, TraceSpec};
@@ -83,9 +84,27 @@ impl Filter {
             skipped.other_devices += 1;
             return false;
         }
+        if record.kind == OpKind::Flush {
+            return true;
+        }
         let is_repeat = self.repeats.as_mut().is_some_and(|repeats| repeats.is_repeat(record));
         skipped.repeats += u64::from(is_repeat);
         !is_repeat
+    }
+
+    /// Begins to measure response times, as far as the format has lines at the ends of requests.
+    pub(super) fn measure(&mut self) {
+        self.records.measure();
+    }
+
+    /// Returns the response times that were measured from the beginnings and ends of requests.
+    pub(super) fn measured(&self) -> Option<&MeasuredHistograms> {
+        self.records.measured()
+    }
+
+    /// Returns true if requests are listed in the order of their ends.
+    pub(super) fn is_by_end(&self) -> bool {
+        self.records.is_by_end()
     }
 
     pub(super) fn facts(&self) -> &TraceProperties {

@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     fn sample(text: &str) -> Sample<'_> {
-        Sample { bytes: text.as_bytes(), complete: true }
+        Sample::whole(text.as_bytes())
     }
 
     /// Returns twenty lines with these times.

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::info::trace_info_of_bytes;
 use super::{DevicePlacement, Format, MAX_OFFSET_BYTES, TraceSortMethod, TraceSpec, open_trace_bytes};
-use crate::{AddressFit, ArrayProperties, Request, RequestSource, RequestTransformSpec, SourceError, Stop, TransformedSource};
+use crate::{AddressFit, ArrayProperties, OpKind, Request, RequestSource, RequestTransformSpec, SourceError, Stop, TransformedSource};
 use flashraid_model::placement::StripeShape;
 
 /// Reads to the end or to the first error. That must not be an error of I/O, because no file is used here.
@@ -20,7 +20,7 @@ fn read(bytes: &[u8], spec: &TraceSpec) {
             loop {
                 match reader.next_request() {
                     Ok(Some(request)) => {
-                        assert!(request.length_bytes > 0 && request.arrival_ns >= last_ns);
+                        assert!((request.length_bytes > 0) != (request.kind == OpKind::Flush) && request.arrival_ns >= last_ns);
                         assert!(request.offset_bytes <= 4 * MAX_OFFSET_BYTES);
                         last_ns = request.arrival_ns;
                     }

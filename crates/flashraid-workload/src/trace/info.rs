@@ -17,6 +17,7 @@ use serde::Serialize;
 use super::compression::{Compression, Origin};
 use super::filter::{Filter, Repeats};
 use super::formats::Format;
+use super::measured::{MeasuredHistograms, MeasuredResponseTimes};
 use super::reader::SkippedRecords;
 use super::record::TraceRecord;
 use super::spec::TraceSpec;
@@ -45,6 +46,8 @@ pub struct TraceInfo {
     pub time_unit: Option<TimeUnit>,
     /// Number of reads, writes and discards.
     pub requests: u64,
+    /// Number of flushes, which count in no other figure here.
+    pub flushes: u64,
     /// Share of requests that read.
     pub read_fraction: f64,
     /// Time between the earliest and the latest time stamp; `None` without times.
@@ -82,6 +85,8 @@ pub struct TraceInfo {
     pub repeats: Option<u64>,
     /// Requests and lines that were left out.
     pub skipped: SkippedRecords,
+    /// Response times that the trace tells, in microseconds; `None` if it tells none.
+    pub measured_response_us: Option<MeasuredResponseTimes>,
     /// Notes about what was guessed when the trace was read, such as its unit of time, and about the settings that override the
     /// guesses.
     pub notes: Vec<String>,
@@ -160,7 +165,17 @@ fn info_of(spec: &TraceSpec, origin: &Origin) -> Result<TraceInfo, SourceError> 
     let mut sequential = 0_u64;
     let mut repeats = Repeats::within_ns(REPEAT_NS);
     let mut repeated = 0_u64;
+    let mut flushes = 0_u64;
+    let mut measured = MeasuredHistograms::default();
+    records.measure();
     records.for_each(|record| {
+        if let Some(response_ns) = record.response_ns {
+            measured.record(record.kind, response_ns.get());
+        }
+        if record.kind == OpKind::Flush {
+            flushes += 1;
+            return;
+        }
         all.add(record.length_bytes);
         match record.kind {
             OpKind::Read => read.add(record.length_bytes),
@@ -178,6 +193,9 @@ fn info_of(spec: &TraceSpec, origin: &Origin) -> Result<TraceInfo, SourceError> 
     })?;
     for sizes in [&mut all, &mut read, &mut write, &mut trim] {
         sizes.mean_bytes = if sizes.requests == 0 { 0.0 } else { sizes.bytes as f64 / sizes.requests as f64 };
+    }
+    if let Some(by_events) = records.measured() {
+        measured.add_all(by_events);
     }
     let (touched, written) = pages.distinct();
     let facts = records.facts();
@@ -200,6 +218,7 @@ fn info_of(spec: &TraceSpec, origin: &Origin) -> Result<TraceInfo, SourceError> 
         compression: facts.compression,
         time_unit: facts.time_unit,
         requests: all.requests,
+        flushes,
         read_fraction: share(read.requests),
         duration_s,
         requests_per_s: duration_s.filter(|seconds| *seconds > 0.0).map(|seconds| all.requests as f64 / seconds),
@@ -228,6 +247,7 @@ fn info_of(spec: &TraceSpec, origin: &Origin) -> Result<TraceInfo, SourceError> 
         backwards: clock.backwards(),
         skipped: records.skipped(),
         repeats: facts.has_times.then_some(repeated),
+        measured_response_us: measured.summary(),
         notes: facts.notes.iter().cloned().chain(records.note_at_end()).chain(repeats_note).chain(burst).collect(),
     })
 }
@@ -433,7 +453,7 @@ mod tests {
     fn pages_are_counted_once_however_they_are_cut() {
         let mut pages = Pages::default();
         let mut touch = |offset_bytes, length_bytes, direction| {
-            pages.touch(&TraceRecord { time_ns: 0, device: 0, offset_bytes, length_bytes, kind: direction, fua: false, zeroes: false });
+            pages.touch(&TraceRecord::new(0, 0, offset_bytes, length_bytes, direction));
         };
         touch(4095, 2, OpKind::Write);
         touch(0, 1, OpKind::Read);
@@ -450,7 +470,7 @@ mod tests {
             let (mut touched, mut written) = (BTreeSet::new(), BTreeSet::new());
             for (offset_bytes, length_bytes, is_write) in requests {
                 let direction = if is_write { OpKind::Write } else { OpKind::Read };
-                pages.touch(&TraceRecord { time_ns: 0, device: 3, offset_bytes, length_bytes, kind: direction, fua: false, zeroes: false });
+                pages.touch(&TraceRecord::new(0, 3, offset_bytes, length_bytes, direction));
                 for page in offset_bytes / 4096..=(offset_bytes + length_bytes - 1) / 4096 {
                     touched.insert(page);
                     if is_write {

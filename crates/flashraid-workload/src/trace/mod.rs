@@ -19,6 +19,7 @@
 //! - A unit of time that gives absurd arrivals is questioned, unless the user has chosen it.
 //! - A time that goes backwards stops the run unless [`TraceSpec::reorder`] allows for it.
 
+mod columns;
 mod compression;
 mod detect;
 mod devices;
@@ -28,6 +29,10 @@ mod five_columns;
 mod formats;
 pub mod info;
 mod input;
+mod measured;
+mod names;
+mod operations;
+mod per_cpu;
 mod reader;
 mod record;
 mod reorder;
@@ -42,24 +47,29 @@ pub mod write;
 mod garbage_tests;
 #[cfg(all(test, feature = "bzip2", feature = "gzip", feature = "zstd"))]
 mod real_tests;
+#[cfg(test)]
+mod recorder_tests;
 #[cfg(all(test, feature = "bzip2", feature = "gzip", feature = "zstd"))]
 mod sample_tests;
 
 use std::sync::Arc;
 
+pub use columns::TraceColumns;
 pub use compression::Compression;
 pub use formats::Format;
 pub use info::trace_info;
+pub use measured::{MeasuredResponseTime, MeasuredResponseTimes, measured_response_times};
+pub use per_cpu::files_of_recording;
 pub use reader::{SkippedRecords, TraceProperties};
 use record::NumberedRecord;
 pub use record::{MAX_OFFSET_BYTES, MAX_REQUEST_BYTES, TraceRecord};
 pub(crate) use repeated::RepeatedTrace;
-pub use spec::{DevicePlacement, DiscardPolicy, TraceSortMethod, TraceSpec};
+pub use spec::{DevicePlacement, DiscardPolicy, FlushPolicy, TraceSortMethod, TraceSpec};
 pub(crate) use survey::survey_trace;
 pub use survey::{TraceDeviceSizeAndOffset, TraceSurvey};
 pub use time_unit::TimeUnit;
 
-use super::{HostLoop, Request, RequestSource, SourceError, Stop};
+use super::{HostLoop, OpKind, Request, RequestSource, SourceError, Stop};
 use compression::Origin;
 use devices::Layout;
 use filter::Filter;
@@ -166,7 +176,8 @@ impl TraceReader {
     fn request(&self, record: &TraceRecord, arrival_ns: u64) -> Request {
         Request {
             arrival_ns,
-            offset_bytes: self.layout.offset_bytes(record.device, record.offset_bytes),
+            // A flush has no place.
+            offset_bytes: if record.kind == OpKind::Flush { 0 } else { self.layout.offset_bytes(record.device, record.offset_bytes) },
             length_bytes: record.length_bytes,
             kind: record.kind,
             fua: record.fua,

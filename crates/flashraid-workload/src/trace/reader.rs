@@ -6,10 +6,12 @@ use super::fields::FieldError;
 use super::five_columns::Times;
 use super::formats::{Format, Parser, TraceFormat, Units};
 use super::input::Input;
+use super::measured::MeasuredHistograms;
 use super::record::NumberedRecord;
-use super::spec::{DiscardPolicy, TraceSpec};
+use super::spec::{DiscardPolicy, FlushPolicy, TraceSpec};
 use super::time_question;
 use super::time_unit::TimeUnit;
+use crate::units::count_with_noun;
 use crate::{OpKind, SourceError};
 
 /// Facts about a trace that were found when it was opened.
@@ -42,7 +44,9 @@ pub struct SkippedRecords {
     pub discards: u64,
     /// Number of requests that repeat another one. It is 0 without `drop_repeats_within_ns`.
     pub repeats: u64,
-    /// Number of requests that move no data: flushes, and commands other than reads, writes and discards.
+    /// Number of flushes that were ignored because the settings say so.
+    pub flushes: u64,
+    /// Number of commands that move no data and are no flushes.
     pub without_data: u64,
 }
 
@@ -58,6 +62,9 @@ pub(crate) struct Lines {
     units: Units,
     skip_bad_lines: bool,
     discards: DiscardPolicy,
+    flushes: FlushPolicy,
+    /// Number of requests returned so far.
+    requests: u64,
     /// Number of lines or binary records read so far.
     last_number: u64,
     /// True until the first line with content has been read, because only that line may be a header.
@@ -73,10 +80,16 @@ impl Records {
         let mut input = Input::open(&name, origin)?;
         let refuse = |what: String| SourceError::InvalidInput(format!("{name}: {what}"));
         let (bytes, complete) = input.sample();
-        let sample = Sample { bytes, complete };
-        let (format, mut notes) = match spec.format {
-            Some(format) => (format, Vec::new()),
-            None => detect(&sample).map_err(refuse)?,
+        let sample = Sample { bytes, complete, columns: spec.columns.as_ref() };
+        let (format, mut notes) = match (&spec.columns, spec.format) {
+            (Some(_), None | Some(Format::Columns)) => (Format::Columns, Vec::new()),
+            (Some(columns), Some(format)) => {
+                return Err(refuse(format!(
+                    "columns = \"{columns}\" describes a trace of the format columns, not {format}; leave one out"
+                )));
+            }
+            (None, Some(format)) => (format, Vec::new()),
+            (None, None) => detect(&sample).map_err(refuse)?,
         };
         let mut parser = Parser::new(format, &sample).map_err(refuse)?;
         check_options(spec, format, &parser).map_err(refuse)?;
@@ -84,7 +97,9 @@ impl Records {
             Some(unit) => Times::In(unit),
             None => parser.time_stamp_unit(&sample, &mut notes),
         };
-        if let (None, Times::In(unit)) = (spec.time_unit, times) {
+        if let (None, Times::In(unit)) = (spec.time_unit, times)
+            && !parser.is_unit_certain()
+        {
             time_question::question(format, unit, &sample).map_or(Ok(()), Err).map_err(refuse)?;
         }
         if !parser.tells_direction() {
@@ -99,7 +114,7 @@ impl Records {
             Times::None => 0,
         };
         let sector_bytes = spec.sector_bytes.or(format.sector_bytes()).unwrap_or(1).into();
-        let facts = TraceProperties {
+        let mut facts = TraceProperties {
             name: name.clone(),
             compression: input.compression(),
             format,
@@ -112,11 +127,16 @@ impl Records {
         };
         format.skip_head(&mut input)?;
         let units = Units { time_ns, sector_bytes };
+        if parser.is_by_end() {
+            facts.notes.push("order: requests are listed as they end; they are sorted by their beginnings".to_owned());
+        }
         let lines = Lines {
             input,
             units,
             skip_bad_lines: spec.skip_bad_lines,
             discards: spec.discards,
+            flushes: spec.flushes,
+            requests: 0,
             last_number: 0,
             at_head: format.full_description().may_have_header,
             facts,
@@ -133,6 +153,21 @@ impl Records {
     /// Returns the number of requests that the format skipped because they move no data.
     pub(super) fn without_data(&self) -> u64 {
         self.parser.requests_without_data()
+    }
+
+    /// Begins to measure response times, as far as the format has lines at the ends of requests.
+    pub(super) fn measure(&mut self) {
+        self.parser.measure();
+    }
+
+    /// Returns the response times that were measured from the beginnings and ends of requests.
+    pub(super) fn measured(&self) -> Option<&MeasuredHistograms> {
+        self.parser.measured()
+    }
+
+    /// Returns true if requests are listed in the order of their ends.
+    pub(super) fn is_by_end(&self) -> bool {
+        self.parser.is_by_end()
     }
 
     /// Returns a note for the user, to be shown when the trace has been read.
@@ -159,7 +194,15 @@ impl Lines {
     ) -> Result<usize, SourceError> {
         let begin = records.len();
         while records.len() - begin < count {
-            let Some(bytes) = format.next(&mut self.input)? else { break };
+            if let Some(record) = format.take_second() {
+                records.push(NumberedRecord { number: self.last_number, record });
+                continue;
+            }
+            let Some(bytes) = format.next(&mut self.input)? else {
+                self.requests += (records.len() - begin) as u64;
+                self.refuse_lost_events(format.events_lost())?;
+                return Ok(records.len() - begin);
+            };
             self.last_number += 1;
             if F::DESCRIPTION.is_text && !is_content(bytes) {
                 continue;
@@ -167,7 +210,15 @@ impl Lines {
             let may_be_header = std::mem::take(&mut self.at_head) && matches!(bytes.first(), Some(b'A'..=b'Z' | b'a'..=b'z' | b'"'));
             match format.parse(bytes, self.units) {
                 Ok(Some(record)) if record.kind == OpKind::Trim && self.discards == DiscardPolicy::Ignore => self.skipped.discards += 1,
-                Ok(Some(record)) if record.length_bytes == 0 => self.skipped.zero_length += 1,
+                Ok(Some(record)) if record.length_bytes == 0 => {
+                    if record.kind != OpKind::Flush {
+                        self.skipped.zero_length += 1;
+                    } else if self.flushes == FlushPolicy::Ignore {
+                        self.skipped.flushes += 1;
+                    } else {
+                        records.push(NumberedRecord { number: self.last_number, record });
+                    }
+                }
                 Ok(Some(record)) => records.push(NumberedRecord { number: self.last_number, record }),
                 Ok(None) => {}
                 Err(_) if may_be_header => self.facts.notes.push(format!("line {}: passed over as a header", self.last_number)),
@@ -175,7 +226,28 @@ impl Lines {
                 Err(bad) => return Err(self.complain(&bad)),
             }
         }
+        self.requests += (records.len() - begin) as u64;
         Ok(records.len() - begin)
+    }
+
+    /// Refuses a trace of which too much was lost while it was recorded. Fewer lost events make a note.
+    fn refuse_lost_events(&mut self, lost: u64) -> Result<(), SourceError> {
+        if lost == 0 {
+            return Ok(());
+        }
+        let lost_events = count_with_noun(lost, "event");
+        if lost * 100 > self.requests {
+            return Err(SourceError::InvalidInput(format!(
+                "{}: the recorder lost {lost_events} beside {} that were kept, which is more than 1 %; record again with larger buffers",
+                self.facts.name,
+                count_with_noun(self.requests, "request")
+            )));
+        }
+        let note = format!("lost: the recorder lost {lost_events}, which are missing here");
+        if !self.facts.notes.contains(&note) {
+            self.facts.notes.push(note);
+        }
+        Ok(())
     }
 
     /// Returns a place for messages, such as `line 12`, from the number of a line or binary record.
@@ -210,8 +282,8 @@ fn check_options(spec: &TraceSpec, format: Format, parser: &Parser) -> Result<()
         return Err(format!("time_unit can't be chosen: the format {format} has seconds and microseconds in fields of their own"));
     }
     match spec.sector_bytes {
-        Some(_) if format.sector_bytes().is_none() => {
-            return Err(format!("sector_bytes has no meaning: the format {format} counts bytes"));
+        Some(_) if !parser.counts_sectors() => {
+            return Err(format!("sector_bytes has no meaning: this trace of the format {format} counts bytes"));
         }
         Some(bytes) if bytes == 0 || bytes > 1 << 30 => {
             return Err(format!("sector_bytes is {bytes}; allowed are 1 to 1073741824"));

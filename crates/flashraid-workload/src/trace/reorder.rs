@@ -6,16 +6,17 @@ use std::collections::BinaryHeap;
 use super::filter::Filter;
 use super::record::NumberedRecord;
 use super::spec::TraceSortMethod;
-use crate::SourceError;
 use crate::units::count_with_noun;
+use crate::{OpKind, SourceError};
 
 /// A request that is held back until no earlier one can come. Requests of the same time keep the order of the file.
 #[derive(PartialEq, Eq)]
 struct Held(NumberedRecord);
 
 impl Held {
-    fn key(&self) -> (u64, u64) {
-        (self.0.record.time_ns, self.0.number)
+    /// Returns the place in the order. The flush of a line comes before its write.
+    fn key(&self) -> (u64, u64, bool) {
+        (self.0.record.time_ns, self.0.number, self.0.record.kind != OpKind::Flush)
     }
 }
 
@@ -30,6 +31,9 @@ impl Ord for Held {
         self.key().cmp(&other.key())
     }
 }
+
+/// Number of requests that are held back where requests are listed in the order of their ends.
+const WINDOW_BY_END: usize = 1 << 16;
 
 /// Number of requests that are sorted at a time, which takes about a tenth of a second.
 const RUN: usize = 1 << 20;
@@ -83,6 +87,7 @@ pub(crate) struct Reordered {
 impl Reordered {
     pub(super) fn new(filter: Filter, reorder: TraceSortMethod) -> Self {
         let (window, read_all) = match reorder {
+            TraceSortMethod::Window(0) if filter.is_by_end() => (WINDOW_BY_END, false),
             TraceSortMethod::Window(window) => (window as usize, false),
             TraceSortMethod::Sort => (0, true),
         };

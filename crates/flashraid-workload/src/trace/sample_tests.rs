@@ -14,7 +14,7 @@ fn spec() -> TraceSpec {
 }
 
 fn record(time_ns: u64, device: u32, offset_bytes: u64, length_bytes: u64, direction: OpKind) -> TraceRecord {
-    TraceRecord { time_ns, device, offset_bytes, length_bytes, kind: direction, fua: false, zeroes: false }
+    TraceRecord::new(time_ns, device, offset_bytes, length_bytes, direction)
 }
 
 fn records(bytes: &[u8], spec: &TraceSpec) -> Result<Vec<TraceRecord>, SourceError> {
@@ -56,7 +56,10 @@ fn spc() {
 
 #[test]
 fn msr_with_and_without_record_numbers() {
-    let expected = [record(1_000_000_000_000, 2, 8192, 4096, Read), record(1_000_000_000_700, 65_536, 0, 512, Writes)];
+    let expected = [
+        record(1_000_000_000_000, 2, 8192, 4096, Read).with_response_ns(7700),
+        record(1_000_000_000_700, 65_536, 0, 512, Writes).with_response_ns(500),
+    ];
     check("10000000000,alpha,2,Read,8192,4096,77\r\n10000000007,beta,0,Write,0,512,5\r\n", Format::Msr, &expected);
     check("0 10000000000,alpha,2,Read,8192,4096,77\n1 10000000007,beta,0,Write,0,512,5", Format::Msr, &expected);
     let info = trace_info_of_bytes(&b"5,alpha,2,Read,8192,4096,77\n6,beta,0,Write,0,512,5\n"[..], &spec()).unwrap();
@@ -120,12 +123,13 @@ fn blkparse_takes_what_is_queued_or_else_issued() {
     let device = 8 << 20 | 16;
     let queued = [
         record(0, device, 1 << 20, 4096, Writes),
+        record(3000, device, 0, 0, OpKind::Flush),
         record(4000, device, 2 << 20, 32_768, OpKind::Trim),
         record(500_000_001, device, 8192, 8192, Read),
     ];
     check(BLKPARSE, Format::Blkparse, &queued);
     let ignoring = TraceSpec { discards: DiscardPolicy::Ignore, ..spec() };
-    assert_eq!(records(BLKPARSE.as_bytes(), &ignoring).unwrap(), [queued[0], queued[2]]);
+    assert_eq!(records(BLKPARSE.as_bytes(), &ignoring).unwrap(), [queued[0], queued[1], queued[3]]);
     let info = trace_info_of_bytes(BLKPARSE.as_bytes(), &spec()).unwrap();
     assert_eq!((info.requests, info.trim.requests, info.trim.bytes, info.footprint_bytes), (3, 1, 32_768, 12_288));
     assert_eq!(trace_info_of_bytes(BLKPARSE.as_bytes(), &ignoring).unwrap().skipped.discards, 1);
@@ -139,7 +143,8 @@ fn writes_of_zeroes_are_told() {
         .map(|kind| format!("  8,16   1        1     0.000000000   697  Q {kind:>5} 2048 + 8 [writer]\n"));
     let found = records(lines.concat().as_bytes(), &TraceSpec { format: Some(Format::Blkparse), ..spec() }).unwrap();
     let marks: Vec<_> = found.iter().map(|record| (record.kind, record.zeroes, record.fua)).collect();
-    assert_eq!(marks, [(Writes, false, false), (Writes, true, false), (Writes, true, false), (Writes, true, true)]);
+    let flush = (OpKind::Flush, false, false);
+    assert_eq!(marks, [(Writes, false, false), (Writes, true, false), (Writes, true, false), flush, (Writes, true, true)]);
 
     let csv = "time,obj_id,size,op\n1,8,4096,write\n2,16,4096,write_zeroes\n3,24,4096,read\n";
     let found = records(csv.as_bytes(), &TraceSpec { format: Some(Format::Libcachesim), ..spec() }).unwrap();
@@ -151,7 +156,9 @@ fn blkparse_tells_force_unit_access_from_a_flush() {
     let lines =
         ["W", "WFS", "FWFS", "FWS", "RF"].map(|kind| format!("  8,16   1        1     0.000000000   697  Q {kind:>3} 2048 + 8 [writer]\n"));
     let found = records(lines.concat().as_bytes(), &TraceSpec { format: Some(Format::Blkparse), ..spec() }).unwrap();
-    assert_eq!(found.iter().map(|record| record.fua).collect::<Vec<_>>(), [false, true, true, false, false]);
+    let marks: Vec<_> = found.iter().map(|record| (record.kind, record.fua)).collect();
+    let (flush, write) = ((OpKind::Flush, false), (Writes, false));
+    assert_eq!(marks, [write, (Writes, true), flush, (Writes, true), flush, write, (Read, false)]);
 }
 
 #[test]
@@ -164,6 +171,7 @@ fn fio_2_adds_up_waits() {
         &[
             record(0, 0, 0, 4096, Read),
             record(150_000, 1, 4096, 512, Writes),
+            record(200_000, 0, 0, 0, OpKind::Flush),
             record(200_000, 0, 8192, 1 << 32, OpKind::Trim),
             record(200_000, 0, 512, 512, Read),
         ],
@@ -209,8 +217,13 @@ fn vscsi_2(opcode: u16, length: u32, sector: u64, time_us: u64) -> Vec<u8> {
 
 #[test]
 fn vscsi_of_both_versions() {
-    let expected = [record(50_000, 0, 51_200, 4096, Writes), record(70_000, 0, 1024, 512, Read)];
-    for make in [vscsi_1, vscsi_2] {
+    // Only version 2 tells how long a request took.
+    for (make, response_ns) in [(vscsi_1 as fn(u16, u32, u64, u64) -> Vec<u8>, 0), (vscsi_2, 90_000)] {
+        let expected = [
+            record(50_000, 0, 51_200, 4096, Writes).with_response_ns(response_ns),
+            record(60_000, 0, 0, 0, OpKind::Flush).with_response_ns(response_ns),
+            record(70_000, 0, 1024, 512, Read).with_response_ns(response_ns),
+        ];
         // The opcode 0x35 flushes the cache of the disk.
         let bytes = [make(0x2a, 4096, 100, 50), make(0x35, 0, 0, 60), make(0x88, 512, 2, 70)].concat();
         check(&bytes, Format::Vscsi, &expected);
@@ -229,7 +242,11 @@ fn libcachesim_by_position_and_by_header() {
     check(
         "version,time,op,size,lbn\n1,5,2a,4096,100\n1,6,28,512,108\n1,7,35,0,0\n",
         Format::Libcachesim,
-        &[record(5_000_000_000, 0, 51_200, 4096, Writes), record(6_000_000_000, 0, 55_296, 512, Read)],
+        &[
+            record(5_000_000_000, 0, 51_200, 4096, Writes),
+            record(6_000_000_000, 0, 55_296, 512, Read),
+            record(7_000_000_000, 0, 0, 0, OpKind::Flush),
+        ],
     );
     check(
         "1700000000000001,1,512,set\n1700000000000002,2,512,get\n",
@@ -268,7 +285,7 @@ fn diskmon() {
     check(
         "0\t0.5\t0.0001\t1\tRead\t16\t8\t\r\n1\t0.75\t0.0\t0\tWrite\t32\t16\t\r\n",
         Format::Diskmon,
-        &[record(500_000_000, 1, 8192, 4096, Read), record(750_000_000, 0, 16_384, 8192, Writes)],
+        &[record(500_000_000, 1, 8192, 4096, Read).with_response_ns(100_000), record(750_000_000, 0, 16_384, 8192, Writes)],
     );
 }
 

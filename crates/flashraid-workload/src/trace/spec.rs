@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::columns::TraceColumns;
 use super::formats::Format;
 use super::time_unit::TimeUnit;
 use crate::OpKind;
@@ -30,8 +31,12 @@ pub struct TraceSpec {
     /// Longest time between two equal requests, in nanoseconds, at which the second one is taken for a repeat and dropped. Equal
     /// requests have the same device, address, length and direction. Some recorders record each request at two layers.
     pub drop_repeats_within_ns: Option<u64>,
-    /// Treatment of discards (blkparse, fio iologs, libCacheSim CSV).
+    /// Columns of the trace, if it has no header that tells them.
+    pub columns: Option<TraceColumns>,
+    /// Treatment of the discards of the trace.
     pub discards: DiscardPolicy,
+    /// Treatment of the flushes of the trace.
+    pub flushes: FlushPolicy,
     /// Kind of requests if the trace does not tell it (libCacheSim CSV without an op column, whose requests are reads by default). It is an
     /// error for other formats.
     pub assumed_direction: Option<OpKind>,
@@ -52,7 +57,9 @@ impl TraceSpec {
             reorder: TraceSortMethod::default(),
             skip_bad_lines: false,
             drop_repeats_within_ns: None,
+            columns: None,
             discards: DiscardPolicy::default(),
+            flushes: FlushPolicy::default(),
             assumed_direction: None,
             passes: 1,
         }
@@ -67,6 +74,17 @@ pub enum DiscardPolicy {
     #[default]
     Trim,
     /// Discards are left out and counted.
+    Ignore,
+}
+
+/// Treatment of the flushes of a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlushPolicy {
+    /// Flushes of the trace are sent to the array.
+    #[default]
+    Send,
+    /// Flushes are left out and counted.
     Ignore,
 }
 

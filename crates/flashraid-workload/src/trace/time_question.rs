@@ -86,7 +86,7 @@ mod tests {
 
     fn asked(format: Format, unit: TimeUnit, line: impl Fn(u64) -> String) -> Option<String> {
         let text: String = (0..40).map(line).collect();
-        question(format, unit, &Sample { bytes: text.as_bytes(), complete: true })
+        question(format, unit, &Sample::whole(text.as_bytes()))
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Writes traces in the formats that other programs read. The file appears only when it is complete.
 
 use std::io::{self, BufWriter, Write};
+use std::num::NonZeroU64;
 use std::path::Path;
 
 use serde::Serialize;
@@ -51,6 +52,8 @@ pub struct TraceWriteSummary {
     pub times_cut: u64,
     /// Number of discards that were left out, because the format cannot hold them.
     pub discards_lost: u64,
+    /// Number of flushes that were left out, because the format cannot hold them.
+    pub flushes_lost: u64,
     /// Number of requests that were written without times, because the trace had none. Only version 2 of the format of fio allows that.
     pub without_times: u64,
     /// Number of requests that lost the number of their device, which was not 0, because the format has no devices. They share the
@@ -92,6 +95,10 @@ impl<W: Write> TraceWriter<W> {
             self.written.discards_lost += 1;
             return Ok(());
         }
+        if record.kind == OpKind::Flush && !self.writing.knows_flushes {
+            self.written.flushes_lost += 1;
+            return Ok(());
+        }
         let first_ns = *self.first_ns.get_or_insert(record.time_ns);
         let ns = record.time_ns.saturating_sub(first_ns);
         // A request in sectors is widened to hold all its bytes.
@@ -106,6 +113,7 @@ impl<W: Write> TraceWriter<W> {
             sector,
             sectors: (record.offset_bytes + record.length_bytes).div_ceil(SECTOR_BYTES) - sector,
             kind: record.kind,
+            response_ns: record.response_ns.map_or(0, NonZeroU64::get),
         };
         (self.writing.line)(&line, &mut self.output)?;
         self.last_ns = self.last_ns.max(ns);
@@ -249,13 +257,17 @@ mod tests {
     }
 
     fn records(time_step_ns: u64, size_step: u64) -> impl Strategy<Value = Vec<TraceRecord>> {
-        let record = (0_u64..5_000, 0_u32..4, 0_u64..1 << 30, 1_u64..300, 0_u8..5);
+        let record = (0_u64..5_000, 0_u32..4, 0_u64..1 << 30, 1_u64..300, 0_u8..6);
         prop::collection::vec(record, 1..40).prop_map(move |all| {
             let mut time_ns = 0;
             all.into_iter()
                 .map(|(gap, device, offset, length, kind)| {
                     time_ns += gap * time_step_ns;
-                    let direction = [OpKind::Read, OpKind::Read, OpKind::Write, OpKind::Write, OpKind::Trim][usize::from(kind)];
+                    let kinds = [OpKind::Read, OpKind::Read, OpKind::Write, OpKind::Write, OpKind::Trim, OpKind::Flush];
+                    let direction = kinds[usize::from(kind)];
+                    if direction == OpKind::Flush {
+                        return TraceRecord::flush(time_ns, device);
+                    }
                     TraceRecord {
                         time_ns,
                         device,
@@ -264,6 +276,7 @@ mod tests {
                         kind: direction,
                         fua: false,
                         zeroes: false,
+                        response_ns: None,
                     }
                 })
                 .collect()
@@ -295,7 +308,11 @@ mod tests {
     fn expected(records: &[TraceRecord], format: Format) -> Vec<TraceRecord> {
         let mut seen: Vec<u32> = Vec::new();
         let holds = |record: &&TraceRecord| {
-            record.kind != OpKind::Trim || format.full_description().writing.as_ref().is_some_and(|writing| writing.knows_discards)
+            format.full_description().writing.as_ref().is_some_and(|writing| match record.kind {
+                OpKind::Trim => writing.knows_discards,
+                OpKind::Flush => writing.knows_flushes,
+                OpKind::Read | OpKind::Write => true,
+            })
         };
         let first_ns = records.iter().find(holds).map_or(0, |record| record.time_ns);
         records
@@ -322,7 +339,7 @@ mod tests {
                 let (text, summary) = written(&records, format);
                 prop_assume!(summary.requests > 0);
                 prop_assert_eq!(read_back(text, format), expected(&records, format), "{}", format);
-                let requests = summary.requests + summary.discards_lost;
+                let requests = summary.requests + summary.discards_lost + summary.flushes_lost;
                 prop_assert_eq!((requests, summary.widened, summary.times_cut), (records.len() as u64, 0, 0), "{}", format);
             }
         }
@@ -333,8 +350,9 @@ mod tests {
                 let (text, summary) = written(&records, format);
                 prop_assume!(summary.requests > 0);
                 let back = read_back(text, format);
-                let TraceWriteSummary { devices_lost, discards_lost, .. } = summary;
-                let mut changed = TraceWriteSummary { requests: records.len() as u64 - discards_lost, devices_lost, discards_lost, ..TraceWriteSummary::default() };
+                let TraceWriteSummary { devices_lost, discards_lost, flushes_lost, .. } = summary;
+                let requests = records.len() as u64 - discards_lost - flushes_lost;
+                let mut changed = TraceWriteSummary { requests, devices_lost, discards_lost, flushes_lost, ..TraceWriteSummary::default() };
                 for (was, is) in expected(&records, format).iter().zip(&back) {
                     prop_assert!(is.time_ns <= was.time_ns && was.time_ns - is.time_ns < 1_000_000_000);
                     prop_assert!(is.offset_bytes <= was.offset_bytes, "{}", format);
@@ -364,18 +382,7 @@ mod tests {
             let mut reader = open_trace(&back).unwrap();
             assert_eq!(reader.format_properties().compression, Compression::detect_from_name(&output));
             let second = std::iter::from_fn(|| reader.next_record().unwrap()).nth(1).unwrap();
-            assert_eq!(
-                second,
-                TraceRecord {
-                    time_ns: 1_000_000_000,
-                    device: 1,
-                    offset_bytes: 8192,
-                    length_bytes: 512,
-                    kind: OpKind::Read,
-                    fua: false,
-                    zeroes: false
-                }
-            );
+            assert_eq!(second, TraceRecord::new(1_000_000_000, 1, 8192, 512, OpKind::Read));
         }
         std::fs::write(&input, "0,8,4096,w,5.0\n1,16,512,r,broken\n").unwrap();
         let kept = std::fs::read(directory.path().join("out")).unwrap();

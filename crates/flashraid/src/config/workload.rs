@@ -1,5 +1,7 @@
 //! Keys of the workload: `[workload]`.
 
+use std::num::NonZeroU64;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -63,6 +65,14 @@ pub struct WorkloadConfig {
     /// Distribution of the addresses of the requests. Only with `kind = "synthetic"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<AddressSpec>,
+    /// Number of writes after which the host flushes. It sends the flush when the last of these writes is done, and waits for it where it
+    /// waits for that write. Only with `kind = "synthetic"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flush_every: Option<NonZeroU64>,
+    /// True for writes with "force unit access", which are done only when a loss of power can do them no harm. Only with
+    /// `kind = "synthetic"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fua: Option<bool>,
     /// Share of writes that must not wait for garbage collection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub high_priority_fraction: Option<Fraction>,
@@ -105,6 +115,14 @@ pub struct WorkloadConfig {
     /// `kind = "trace"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub discards: Option<flashraid_workload::trace::DiscardPolicy>,
+    /// Treatment of flushes in a trace. They are sent to the array (`"send"`, the default), or left out (`"ignore"`). Only with
+    /// `kind = "trace"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flushes: Option<flashraid_workload::trace::FlushPolicy>,
+    /// Meanings of the columns of a trace, in their order, with their units: `"time:us,op,address:512,length:512,device,-,response"`. Or
+    /// names of the header: `"time=Start:s,op=Kind,address=LBA:512,length=Bytes"`. Only with `kind = "trace"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub columns: Option<flashraid_workload::trace::TraceColumns>,
     /// Direction of all requests, for a trace that does not distinguish reads from writes. Only with `kind = "trace"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub direction: Option<AssumedTraceDirection>,

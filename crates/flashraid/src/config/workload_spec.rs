@@ -28,6 +28,8 @@ pub(super) fn kind_of_key(key: &str) -> Option<&'static str> {
         | "sequential_fraction"
         | "sequential_repeats"
         | "sequential_gap"
+        | "flush_every"
+        | "fua"
         | "address" => Some("synthetic"),
         "path"
         | "format"
@@ -39,6 +41,8 @@ pub(super) fn kind_of_key(key: &str) -> Option<&'static str> {
         | "drop_repeats_within"
         | "repeat"
         | "discards"
+        | "flushes"
+        | "columns"
         | "direction" => Some("trace"),
         "streams" => Some("mix"),
         _ => None,
@@ -84,6 +88,8 @@ pub(super) fn to_config(spec: &WorkloadSpec) -> WorkloadConfig {
             config.sequential_fraction = Some(Fraction(synthetic.addresses.sequential_fraction));
             config.sequential_repeats = synthetic.addresses.sequential_repeats_size_and_kind.then_some(true);
             config.sequential_gap = synthetic.sequential_gap;
+            config.flush_every = synthetic.writes_per_flush;
+            config.fua = synthetic.fua.then_some(true);
             config.address = Some(synthetic.addresses.clone());
             config.high_priority_fraction = Some(Fraction(synthetic.high_priority_fraction));
         }
@@ -128,6 +134,8 @@ fn synthetic_spec(config: &WorkloadConfig) -> model::SyntheticSpec {
         addresses: address,
         high_priority_fraction: config.high_priority_fraction.map_or(plain.high_priority_fraction, |share| share.0),
         sequential_gap: config.sequential_gap,
+        writes_per_flush: config.flush_every,
+        fua: config.fua.unwrap_or(plain.fua),
     }
 }
 
@@ -150,6 +158,8 @@ fn trace_spec(config: &WorkloadConfig) -> TraceSpec {
         },
         skip_bad_lines: config.skip_bad_lines.unwrap_or(default.skip_bad_lines),
         discards: config.discards.unwrap_or(default.discards),
+        flushes: config.flushes.unwrap_or(default.flushes),
+        columns: config.columns.clone(),
         drop_repeats_within_ns: config.drop_repeats_within.map(|time| time.ns),
         assumed_direction: config.direction.map(|direction| match direction {
             AssumedTraceDirection::Read => OpKind::Read,

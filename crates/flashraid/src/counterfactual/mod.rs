@@ -295,6 +295,7 @@ impl PairedDifference {
             all: with_writes(figures(&own.all, &other.all, [as_is, without].map(|report| &report.batches.all))),
             read: figures(&own.read, &other.read, [as_is, without].map(|report| &report.batches.read)),
             write: with_writes(figures(&own.write, &other.write, [as_is, without].map(|report| &report.batches.write))),
+            sync: None,
         };
         Self { response_us, shares: change.part_of_time().map(|part| shares(part, &as_is.time_us, &without.time_us)) }
     }

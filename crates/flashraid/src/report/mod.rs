@@ -31,6 +31,7 @@ use crate::counterfactual::Because;
 use crate::load_rise::busy_share_of_busiest_second;
 use flashraid_model::metrics::trend::SAMPLES_BEYOND_QUANTILE_MIN;
 use flashraid_model::ssd::DieDelayCounterTable;
+use flashraid_workload::trace::MeasuredResponseTimes;
 
 pub use array::{
     ControllerThrottlingReport, FailedMember, FailureReport, GcAvoidingReadsReport, HedgedReads, LostPagesReport, Parity,
@@ -188,6 +189,10 @@ pub struct Report {
     /// (`workload.preset`) are not a recorded trace. They are then generated to match the published statistics of a trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload_note: Option<String>,
+    /// Response times that the trace of the workload tells, in microseconds: how long its requests took when they were recorded. Left out
+    /// if it tells none, or if there is no trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured_response_us: Option<MeasuredResponseTimes>,
     /// Assumptions made, and parts left out, in reading traces.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trace_notes: Vec<String>,
@@ -489,6 +494,11 @@ pub struct MemberUtilisationOverTime {
     pub queue: Vec<f64>,
 }
 
+/// Returns true for a value that is left out of documents.
+fn is_none<T>(value: &Option<T>) -> bool {
+    value.is_none()
+}
+
 /// A result for all requests, for reads and for writes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
@@ -499,6 +509,10 @@ pub struct TotalReadWrite<T> {
     pub read: T,
     /// Result for writes alone.
     pub write: T,
+    /// Result for what makes data safe from a loss of power: flushes, each with the write before it, and writes with "force unit access".
+    /// Left out if there are none.
+    #[serde(skip_serializing_if = "is_none")]
+    pub sync: Option<T>,
 }
 
 /// Results of one stream, which is one of the workloads that a workload with `kind = "mix"` merges.

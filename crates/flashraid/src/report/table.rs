@@ -8,7 +8,7 @@ use flashraid_model::units::with_commas;
 
 use super::{
     ControllerThrottlingReport, DriveQueuesAndBuffersReport, GcAvoidingReadsReport, HedgedReads, LostPagesReport, Member, Parity, Report,
-    ResponseTime, SlowReadPredictionReport, SuperblockDriveReport, WarningMark,
+    ResponseTime, SlowReadPredictionReport, SuperblockDriveReport, TotalReadWrite, WarningMark,
 };
 
 /// Warning sign beside a percentile that fewer than ten requests exceed.
@@ -197,26 +197,29 @@ impl Report {
             ("99.99 %", "p99_99", |times| times.p99_99),
             ("max", "max", |times| times.max),
         ];
-        let kinds = [&self.response_us.all, &self.response_us.read, &self.response_us.write];
+        let TotalReadWrite { all, read, write, sync } = &self.response_us;
+        let kinds: Vec<&ResponseTime> = [all, read, write].into_iter().chain(sync).collect();
+        let each = |shown: &dyn Fn(&ResponseTime) -> String| kinds.iter().map(|times| shown(times)).collect::<Vec<_>>();
         let shown_count = |times: &ResponseTime| match times.count {
             0 if self.verdict.has_mark(WarningMark::NothingMeasured) => format!("0 {}", WarningMark::NothingMeasured.symbol()),
             number => count(number),
         };
-        let requests = TableRow::figure("response_us.all.count", "requests", kinds.map(shown_count), "");
+        let requests = TableRow::figure("response_us.all.count", "requests", each(&shown_count), "");
         let figures = FIGURES.iter().map(|(name, key, figure)| {
             let percent = name.strip_suffix(" %").and_then(|percent| percent.parse::<f64>().ok());
             let is_guess =
                 |times: &ResponseTime| times.count > 0 && percent.is_some_and(|percent| !times.has_enough_samples_for(percent / 100.0));
             TableRow::new(
                 *name,
-                kinds.map(
-                    |times| if is_guess(times) { format_figure(figure(times)) + FEW_SAMPLES_MARK } else { self.marked(figure(times)) },
-                ),
+                each(&|times| match is_guess(times) {
+                    true => format_figure(figure(times)) + FEW_SAMPLES_MARK,
+                    false => self.marked(figure(times)),
+                }),
                 "µs",
             )
             .of(format!("response_us.all.{key}"))
         });
-        let columns = ["all", "reads", "writes"].map(str::to_owned).to_vec();
+        let columns = ["all", "reads", "writes", "with flush"][..kinds.len()].iter().map(|name| (*name).to_owned()).collect();
         TableSection { title: "Response time", columns, rows: std::iter::once(requests).chain(figures).collect() }
     }
 

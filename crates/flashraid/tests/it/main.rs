@@ -4,6 +4,7 @@ mod book;
 mod combinations;
 mod device;
 mod drives;
+mod flushes;
 mod golden;
 mod longer;
 mod matrix;

@@ -125,7 +125,16 @@ fn damaged_trace(seed: u64) -> Option<String> {
         let device = draw.between(0, 1) as u32;
         let (offset_bytes, length_bytes) = (4096 * draw.between(0, 999), 512 * draw.between(1, 99));
         writer
-            .write(&trace::TraceRecord { time_ns: at * 1_000_000, device, offset_bytes, length_bytes, kind, fua: false, zeroes: false })
+            .write(&trace::TraceRecord {
+                time_ns: at * 1_000_000,
+                device,
+                offset_bytes,
+                length_bytes,
+                kind,
+                fua: false,
+                zeroes: false,
+                response_ns: None,
+            })
             .unwrap();
     }
     let (mut bytes, _) = writer.finish().unwrap();

@@ -10,9 +10,9 @@ mod values;
 
 use super::{ImportError, JobFileSurroundings, Stream, quoted};
 use job_file::{Job, JobOption};
-use options::{FLUSHES, HARMLESS, HARMLESS_PREFIXES, OTHER_ENGINES, REFUSED, SYNCHRONOUS_ENGINES};
+use options::{HARMLESS, HARMLESS_PREFIXES, OTHER_ENGINES, REFUSED, SYNCHRONOUS_ENGINES};
 pub use values::parse_size_bytes;
-use values::{ByDirection, Sizes, by_direction, percent, size_bytes, time_us, whole, written_time};
+use values::{ByDirection, Sizes, by_direction, percent, sequential_requests, size_bytes, time_us, whole, written_time};
 
 /// Size of requests if a job does not say it.
 const DEFAULT_BYTES: u64 = 4096;
@@ -135,7 +135,10 @@ struct Settings<'a> {
     is_one_file: bool,
     distribution: Option<&'a JobOption>,
     trace: Option<&'a str>,
-    flush: Option<&'a JobOption>,
+    /// Option that asks for flushes, and the number of writes before each.
+    flush: Option<(&'a JobOption, u64)>,
+    /// Option by which each write is done only when it is safe.
+    sync: Option<&'a JobOption>,
     verify: Option<&'a JobOption>,
 }
 
@@ -181,6 +184,7 @@ impl<'a> Settings<'a> {
             distribution: None,
             trace: None,
             flush: None,
+            sync: None,
             verify: None,
         };
         let mut is_direct = false;
@@ -293,7 +297,17 @@ impl<'a> Settings<'a> {
                         notes.add(format!("{key} of job {} is left out: the one flush after its last request", job.name));
                     }
                 }
-                key if FLUSHES.contains(&key) => settings.flush = Some(option).filter(|option| option.is_on()).or(settings.flush),
+                // Each option counts by itself, and the smaller number decides nearly all flushes.
+                "fsync" | "fdatasync" => {
+                    let writes = number()?;
+                    let is_more_often = settings.flush.is_none_or(|(other, before)| other.key == *key || writes < before);
+                    if writes > 0 && is_more_often {
+                        settings.flush = Some((option, writes));
+                    } else if writes == 0 && settings.flush.is_some_and(|(other, _)| other.key == *key) {
+                        settings.flush = None;
+                    }
+                }
+                "sync" | "writefua" => settings.sync = Some(option).filter(|option| option.is_on()),
                 "verify_only" if option.is_on() => return Err(option.refuse("verify_only: the data of an earlier job are read back")),
                 "verify" | "verify_backlog" => {
                     settings.verify =
@@ -354,20 +368,15 @@ impl<'a> Settings<'a> {
         }
         let (reads, sequential) = self.directions(job, notes)?;
         if reads < 100 {
-            if let Some(flush) = self.flush {
-                return Err(flush.refuse(format!(
-                    "{}={}: the flushes after writes cannot be expressed, and they cost most of the time of such a job",
-                    flush.key, flush.value
-                )));
-            }
             if let Some(verify) = self.verify {
                 return Err(verify.refuse(format!(
                     "{}={}: what was written is read back, which cannot be expressed; do_verify=0 imports the writes alone",
                     verify.key, verify.value
                 )));
             }
-        } else if let Some(option) = self.flush.or(self.verify) {
-            notes.leave_out(&option.key);
+        } else {
+            let without_writes = [self.flush.map(|(option, _)| option), self.sync, self.verify];
+            without_writes.into_iter().flatten().for_each(|option| notes.leave_out(&option.key));
         }
         let sizes = |direction: usize| self.sizes[direction].clone().unwrap_or(Sizes::One(DEFAULT_BYTES));
         let (read_size, write_size) = (sizes(0), sizes(1));
@@ -376,13 +385,18 @@ impl<'a> Settings<'a> {
             notes.add(format!("the {} jobs of {name} share one sequential stream: each had its own", self.jobs));
         }
 
+        if sequential == 100 {
+            self.note_end_of_sequence(name, [&read_size, &write_size], reads, mean_bytes, notes);
+        }
         let mut common = Stream { name: name.clone(), ..Stream::default() };
         common.set("kind", quoted("synthetic"));
+        let safety = self.safety(reads, name, notes);
         let Some((option, rates)) = &self.rates else {
             common.set("read_fraction", fraction(reads));
             set_sizes(&mut common, &read_size, &write_size, reads);
             common.set("sequential_fraction", fraction(sequential));
             common.set("arrivals", self.closed_loop(name, notes));
+            common.keys.extend(safety);
             self.set_address(&mut common, reads, sequential, notes)?;
             common.is_closed = true;
             let requests = self.requests_by_map(job, self.requests_of(mean_bytes), reads, sequential, notes)?;
@@ -440,6 +454,9 @@ impl<'a> Settings<'a> {
             stream.set("sequential_fraction", fraction(sequential));
             let (process, gap) = if self.poisson { ("poisson", "mean_gap") } else { ("fixed", "gap") };
             stream.set("arrivals", format!("{{ process = {}, {gap} = \"{rate}/s\" }}", quoted(process)));
+            if direction == 1 {
+                stream.keys.extend(safety.iter().cloned());
+            }
             self.set_address(&mut stream, [100, 0][direction], sequential, notes)?;
             if is_by_time {
                 let us = self.runtime_us.unwrap_or(0).saturating_add(self.ramp_us);
@@ -503,6 +520,27 @@ impl<'a> Settings<'a> {
         Ok((reads, sequential))
     }
 
+    /// Returns the keys that make writes safe from a loss of power: flushes after them, or "force unit access".
+    fn safety(&self, reads: u64, name: &str, notes: &mut Notes) -> Vec<(&'static str, String)> {
+        let mut keys = Vec::new();
+        if reads == 100 {
+            return keys;
+        }
+        if self.sync.is_some() {
+            keys.push(("fua", "true".to_owned()));
+        }
+        if let Some((option, writes)) = self.flush {
+            keys.push(("flush_every", writes.to_string()));
+            if self.asynchronous && self.depth > 1 && self.rates.is_none() {
+                notes.add(format!(
+                    "{} of job {name}: a flush follows each write that completes a number of {writes}; other writes stay in flight beside it",
+                    option.key
+                ));
+            }
+        }
+        keys
+    }
+
     /// Returns the value of `arrivals` for a job that waits for its requests.
     fn closed_loop(&self, name: &str, notes: &mut Notes) -> String {
         let mut depth = self.depth;
@@ -521,16 +559,33 @@ impl<'a> Settings<'a> {
         format!("{{ process = \"closed\", depth = {}{think} }}", depth.saturating_mul(self.jobs))
     }
 
+    /// Returns the number of bytes after which a pass of the job ends, unless something else ends it.
+    fn bytes_of_pass(&self) -> Option<u64> {
+        let span = match self.span {
+            Some(Span::Bytes(bytes)) => Some(bytes),
+            _ => None,
+        };
+        self.amount.or(span)
+    }
+
+    /// Adds a note if fio fills the end of a sequence with many small requests, where large ones do not fit any more.
+    fn note_end_of_sequence(&self, name: &str, sizes: [&Sizes; 2], reads: u64, mean_bytes: f64, notes: &mut Notes) {
+        let Some(bytes) = self.bytes_of_pass().filter(|_| self.requests.is_none()) else { return };
+        let here = (bytes as f64 / mean_bytes).floor();
+        let small = sequential_requests(bytes, sizes, reads) as f64 - here;
+        if small > here / 100.0 {
+            notes.add(format!(
+                "job {name}: fio fills the end of its bytes with some {small:.0} more small requests, which are left out; bytes and sizes are kept"
+            ));
+        }
+    }
+
     /// Returns the number of requests after which all copies of the job end, unless only a time ends it.
     fn requests_of(&self, mean_bytes: f64) -> Option<u64> {
         if self.is_time_based && self.runtime_us.is_some() {
             return None;
         }
-        let span = match self.span {
-            Some(Span::Bytes(bytes)) => Some(bytes),
-            _ => None,
-        };
-        let by_amount = self.amount.or(span).map(|bytes| ((bytes as f64 / mean_bytes) as u64).max(1));
+        let by_amount = self.bytes_of_pass().map(|bytes| ((bytes as f64 / mean_bytes) as u64).max(1));
         let once = [self.requests, by_amount].into_iter().flatten().min()?;
         Some(once.saturating_mul(self.loops).saturating_mul(self.jobs))
     }

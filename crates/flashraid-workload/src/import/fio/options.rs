@@ -222,9 +222,6 @@ pub(super) const REFUSED: &[(&str, &str)] = &[
     ("zoneskip", "addresses follow zones"),
 ];
 
-/// Options by which writes are flushed to the flash.
-pub(super) const FLUSHES: &[&str] = &["fsync", "fdatasync", "sync", "writefua"];
-
 /// Engines that wait for each request before they send the next one. All others of fio keep `iodepth` requests in flight.
 pub(super) const SYNCHRONOUS_ENGINES: &[&str] =
     &["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice", "libpmem", "pmemblk", "dev-dax", "mtd", "libhdfs", "gfapi", "http"];

@@ -114,8 +114,6 @@ fn what_cannot_be_expressed_is_refused() {
         ("rw=read:8k", "leave gaps"),
         ("bs=x", "line 2: bs=x"),
         ("size=1.5g", "size=1.5g: a size"),
-        ("rw=write\nfdatasync=1", "line 3: fdatasync=1: the flushes"),
-        ("rw=write\nsync=1", "sync=1: the flushes"),
         ("rw=write\nverify=crc32c", "verify=crc32c: what was written is read back"),
         ("zonemode=strided", "zonemode=strided: addresses follow zones"),
         ("ioengine=net", "ioengine=net"),
@@ -135,6 +133,15 @@ fn what_cannot_be_expressed_is_refused() {
     assert!(reason("[[a]]\nrw=read\n").contains("TOML"));
     assert!(reason("#!/bin/sh\nfio --name=a --rw=read\n").contains("line 1: this is a shell script"));
     assert!(import_fio_or_mqsim("[a]\n", Some("z")).unwrap_err().to_string().contains("there are a"));
+    // Writes are flushed after so many of them, or are safe when they are done.
+    assert!(toml("[a]\nrw=write\nfsync=4\nsize=1m\n").contains("\nflush_every = 4\n"));
+    assert!(toml("[a]\nrw=randrw\nfdatasync=1\nfsync=0\nsize=1m\n").contains("\nflush_every = 1\n"));
+    assert!(toml("[a]\nrw=write\nsync=dsync\nsize=1m\n").contains("\nfua = true\n"));
+    let rated = toml("[a]\nrw=randrw\nfsync=2\nrate_iops=10,20\nsize=1m\n");
+    assert_eq!(rated.matches("flush_every = 2").count(), 1, "{rated}");
+    // Bytes decide, and small requests at the end of a sequence are told.
+    let split = toml("[a]\nrw=write\nbssplit=512/50:1m/50\nsize=1g\n");
+    assert!(split.contains("\nlimit = 2047\n") && split.contains("1023 more small requests"), "{split}");
     // Reads have nothing to flush or to read back.
     assert!(toml("[a]\nrw=read\nsync=1\nfsync=1\nverify=md5\nsize=1m\n").contains("limit = 256"));
 }

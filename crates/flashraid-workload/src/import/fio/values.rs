@@ -154,6 +154,15 @@ impl Sizes {
         }
     }
 
+    /// Returns the sizes with their weights.
+    fn list(&self) -> Vec<(u64, f64)> {
+        match self {
+            Self::One(bytes) => vec![(*bytes, 1.0)],
+            Self::Uniform(min, max) => (1..=max / min).map(|step| (step * min, 1.0)).collect(),
+            Self::Weighted(sizes) => sizes.clone(),
+        }
+    }
+
     /// Returns the smallest size in bytes.
     pub(super) fn min_bytes(&self) -> u64 {
         match self {
@@ -177,6 +186,32 @@ impl Sizes {
             }
         }
     }
+}
+
+/// Returns the number of sequential requests that move `amount` bytes, by the sizes of reads and writes and the share of reads in percent.
+///
+/// At the end, fio draws only sizes that still fit. Half of the largest size is left on average when it does not fit any more, then half of
+/// the next one, and so on.
+pub(super) fn sequential_requests(amount: u64, [read, write]: [&Sizes; 2], reads: u64) -> u64 {
+    let mut sizes: Vec<(u64, f64)> = Vec::new();
+    for (of_direction, share) in [(read, reads), (write, 100 - reads)] {
+        let list = of_direction.list();
+        let all: f64 = list.iter().map(|(_, weight)| weight).sum();
+        sizes.extend(list.into_iter().filter(|_| share > 0).map(|(bytes, weight)| (bytes, weight / all * share as f64)));
+    }
+    sizes.sort_by_key(|(bytes, _)| *bytes);
+    let (mut rest, mut requests) = (amount as f64, 0.0);
+    while let Some(&(largest, _)) = sizes.last() {
+        let left = if sizes[0].0 == largest { 0.0 } else { largest as f64 / 2.0 };
+        if rest > left {
+            let weight: f64 = sizes.iter().map(|(_, weight)| weight).sum();
+            let mean = sizes.iter().map(|(bytes, weight)| *bytes as f64 * weight).sum::<f64>() / weight;
+            requests += (rest - left) / mean;
+            rest = left;
+        }
+        sizes.retain(|(bytes, _)| *bytes < largest);
+    }
+    (requests as u64).max(1)
 }
 
 #[cfg(test)]
@@ -203,6 +238,16 @@ mod tests {
         assert_eq!(by_direction("8k,", Sizes::one).unwrap(), [Some(Sizes::One(8192)), None]);
         assert_eq!(by_direction("8k", Sizes::one).unwrap(), [Some(Sizes::One(8192)), Some(Sizes::One(8192))]);
         assert_eq!([by_direction("", Sizes::one), by_direction("8k,y", Sizes::one)], [None, None]);
+    }
+
+    /// fio 3.33 sends 3071 requests in the second case: where a MiB does not fit any more, only sizes of 512 bytes follow.
+    #[test]
+    fn small_sizes_fill_the_end_of_a_sequence() {
+        let requests = |amount, split| sequential_requests(amount, [&Sizes::split(split).unwrap(), &Sizes::One(4096)], 100);
+        assert_eq!(requests(1 << 20, "4k"), 256);
+        assert!(requests(1 << 30, "512/50:1m/50").abs_diff(3071) < 10, "{}", requests(1 << 30, "512/50:1m/50"));
+        assert_eq!(sequential_requests(1 << 20, [&Sizes::One(4096), &Sizes::One(4096)], 50), 256);
+        assert_eq!(requests(100, "4k"), 1);
     }
 
     #[test]

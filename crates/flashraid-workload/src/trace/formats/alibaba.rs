@@ -2,17 +2,20 @@
 //!
 //! Source: Li et al., "An In-Depth Analysis of Cloud Block Storage Workloads in Large-Scale Production" (IISWC '20).
 
+use super::super::columns::Columns;
 use super::super::detect::Sample;
-use super::super::fields::{FieldResult, Fields};
-use super::super::record::TraceRecord;
 use super::super::time_unit::TimeUnit;
-use super::{Detection, FormatDescription, TraceFormat, Units, Writing};
+use super::by_columns::{ByColumns, ColumnSettings};
+use super::{Detection, FormatDescription, Writing};
 
-/// Parser of the format, which remembers nothing between lines.
+/// Parser of the format.
+pub(crate) type Alibaba = ByColumns<Settings>;
+
+/// Settings of the reader of columns.
 #[derive(Debug, Clone)]
-pub(crate) struct Alibaba;
+pub(crate) struct Settings;
 
-impl TraceFormat for Alibaba {
+impl ColumnSettings for Settings {
     const DESCRIPTION: FormatDescription = FormatDescription {
         doc: "Alibaba block traces: `device,R/W,offset,bytes,µs`.",
         description: "Alibaba CSV: device,R/W,offset,bytes,microseconds",
@@ -31,23 +34,7 @@ impl TraceFormat for Alibaba {
         ..FormatDescription::TEXT
     };
 
-    fn of_sample(_: &Sample<'_>) -> Result<Self, String> {
-        Ok(Self)
+    fn columns(_: &Sample<'_>) -> Result<Columns, String> {
+        Ok(Columns::of_known("device,op,address,length,time", Some(b',')))
     }
-
-    #[inline]
-    fn parse(&mut self, line: &[u8], units: Units) -> FieldResult<Option<TraceRecord>> {
-        parse(line, units).map(Some)
-    }
-}
-
-fn parse(line: &[u8], units: Units) -> FieldResult<TraceRecord> {
-    let mut fields = Fields::separated_by(b',', line);
-    let device = fields.device("the number of the device")?;
-    let direction = fields.read_or_write("the operation: R or W")?;
-    let offset_bytes = fields.offset_bytes(1, "the offset in bytes (a whole number)")?;
-    let length_bytes = fields.length_bytes(1, "the length in bytes (a whole number)")?;
-    let time_ns = fields.time_ns(units.time_ns, "the time in microseconds")?;
-    fields.end("the end of the line after five fields")?;
-    Ok(TraceRecord { time_ns, device, offset_bytes, length_bytes, kind: direction, fua: false, zeroes: false })
 }

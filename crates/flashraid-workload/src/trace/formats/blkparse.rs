@@ -1,15 +1,19 @@
 //! blkparse text as printed by default: `maj,min cpu seq seconds pid action RWBS sector + sectors [process]`.
 //!
-//! Source: blkparse(1) of blktrace. Each request has several actions, so only one kind is taken: Q (queued), or D (issued) in a trace
-//! without Q. `WF` is a write with "force unit access", `WZ` one of zeroes.
+//! Source: blkparse(1) of blktrace. Each request has several actions, so only one kind is taken. That is Q (queued), or D (issued) in a
+//! trace without Q, or C (completed) in a trace that has only ends. `WF` is a write with "force unit access", `WZ` one of zeroes. `FWS` is
+//! a flush, before the write of the same line if it has data.
 //!
-//! Flushes without data and commands are skipped, and so is everything from the first line of the summary on. The device is
-//! `major × 2^20 + minor`, as in the kernel.
+//! Commands are skipped, and so is everything from the first line of the summary on, except for the number of events that were lost. The
+//! device is `major × 2^20 + minor`, as in the kernel.
 
 use super::super::detect::Sample;
 use super::super::fields::{FieldResult, Fields, integer};
+use super::super::measured::MeasuredHistograms;
+use super::super::operations::Operation;
 use super::super::record::TraceRecord;
 use super::super::time_unit::TimeUnit;
+use super::block_events::{BlockEvents, Event, Extent};
 use super::fiu::{device, device_part, label};
 use super::{Detection, FormatDescription, TraceFormat, Units};
 use crate::OpKind;
@@ -17,17 +21,18 @@ use crate::OpKind;
 /// Parser of the format. It knows the action that stands for a request, and whether the summary has begun.
 #[derive(Debug, Clone)]
 pub(crate) struct Blkparse {
-    action: &'static [u8],
+    events: BlockEvents,
     in_summary: bool,
-    /// Number of flushes and commands so far.
-    without_data: u64,
 }
+
+/// Letters of the actions.
+const ACTIONS: [&str; 3] = ["Q", "D", "C"];
 
 impl TraceFormat for Blkparse {
     const DESCRIPTION: FormatDescription = FormatDescription {
-        doc: "Text that `blkparse` prints by default: actions Q, or D if there is no Q.",
-        description: "blkparse text (Q, else D)",
-        columns: "blkparse's default output; the lines with action Q, or D if there is no Q",
+        doc: "Text that `blkparse` prints by default: actions Q, or D if there is no Q, or C if there are only ends.",
+        description: "blkparse text (Q, else D, else C)",
+        columns: "blkparse's default output; the lines with action Q, or D if there is no Q, or C if there are only ends",
         times: "s",
         time_unit: Some(TimeUnit::Seconds),
         sector_bytes: Some(512),
@@ -36,15 +41,14 @@ impl TraceFormat for Blkparse {
         ..FormatDescription::TEXT
     };
 
-    /// Chooses the action that stands for a request from the lines of the sample: Q if there is any, otherwise D.
+    /// Chooses the action that stands for a request from the lines of the sample: Q if there is any, otherwise D, otherwise C.
     fn of_sample(sample: &Sample<'_>) -> Result<Self, String> {
-        let queued = sample.lines().any(|line| action_of(line) == Some(b"Q"));
-        Ok(Self { action: if queued { b"Q" } else { b"D" }, in_summary: false, without_data: 0 })
+        let first = sample.lines().filter_map(|line| event_of(action_of(line)?)).min();
+        Ok(Self { events: BlockEvents::new(first.unwrap_or(Event::Issued)), in_summary: false })
     }
 
     fn interpretation_note(&self) -> Option<String> {
-        let action = if self.action == b"Q" { "Q" } else { "D" };
-        Some(format!("requests: the lines with action {action}"))
+        Some(self.events.note(ACTIONS, "lines with action"))
     }
 
     fn device_label(&self, device: u32) -> String {
@@ -52,12 +56,29 @@ impl TraceFormat for Blkparse {
     }
 
     fn requests_without_data(&self) -> u64 {
-        self.without_data
+        self.events.without_data
+    }
+
+    fn take_second(&mut self) -> Option<TraceRecord> {
+        self.events.second.take()
+    }
+
+    fn measure(&mut self) {
+        self.events.measure();
+    }
+
+    fn measured(&self) -> Option<&MeasuredHistograms> {
+        self.events.measured()
+    }
+
+    fn events_lost(&self) -> u64 {
+        self.events.lost
     }
 
     fn parse(&mut self, line: &[u8], units: Units) -> FieldResult<Option<TraceRecord>> {
         if self.in_summary || line.starts_with(b"CPU") || line.starts_with(b"Total") {
             self.in_summary = true;
+            self.events.lost += skipped_events(line);
             return Ok(None);
         }
         let mut fields = Fields::blank(line);
@@ -71,53 +92,52 @@ impl TraceFormat for Blkparse {
         let time_ns = fields.time_ns(units.time_ns, "the time in seconds")?;
         fields.integer("the process id (a whole number)")?;
         let action = fields.text("the action (Q, D, C, …)")?;
-        if action != self.action {
-            if action == b"Q" {
-                return Err(fields.error("no action Q so late: the first MiB has none, so D was taken for the requests"));
-            }
+        let Some(event) = event_of(action) else { return Ok(None) };
+        if event < self.events.requests {
+            return Err(fields.error("no action Q or D so late: the first MiB has none, so that another one was taken for the requests"));
+        }
+        if !self.events.needs(event) {
             return Ok(None);
         }
-        let kind = fields.text("the kind of request (R, W, WS, …)")?;
-        let Some(direction) = direction(kind) else {
-            self.without_data += 1;
-            return Ok(None);
-        };
-        let Some(first) = fields.next() else {
-            self.without_data += 1;
-            return Ok(None);
-        };
-        if integer(first).is_none() {
-            // In this field, a flush has a process name, and a command has its bytes.
-            if !first.starts_with(b"[") {
-                return Err(fields.error("the start sector (a whole number)"));
-            }
-            self.without_data += 1;
-            return Ok(None);
-        }
-        let sector = integer(first).unwrap_or(0);
-        let offset_bytes = super::super::fields::offset_bytes(sector, units.sector_bytes)
-            .ok_or_else(|| fields.error("an address below 2^60 bytes (1 EiB)"))?;
-        match fields.next() {
-            Some(b"+") => {}
-            Some(word) if word.starts_with(b"[") || word.starts_with(b"(") => {
-                self.without_data += 1;
-                return Ok(None);
-            }
-            _ => return Err(fields.error("\"+\" between start and length")),
-        }
-        let zeroes = writes_zeroes(kind);
-        // Writes of zeroes may be as long as discards.
-        let length_like = if zeroes { OpKind::Trim } else { direction };
-        let length_bytes = fields.length_bytes_of(length_like, units.sector_bytes, "the length in sectors (a whole number)")?;
-        Ok(Some(TraceRecord {
-            time_ns,
-            device: device(major, minor),
-            offset_bytes,
-            length_bytes,
-            kind: direction,
-            fua: direction == OpKind::Write && is_fua(kind),
-            zeroes,
-        }))
+        let operation = Operation::of_letters(fields.text("the kind of request (R, W, WS, …)")?);
+        let extent = extent(&mut fields, units, operation)?;
+        Ok(self.events.take(event, time_ns, device(major, minor), operation, extent))
+    }
+}
+
+/// Reads the place of a request. A flush has a process name there, and a command has its bytes.
+fn extent(fields: &mut Fields<'_>, units: Units, operation: Operation) -> FieldResult<Option<Extent>> {
+    let Some(first) = fields.next() else { return Ok(None) };
+    let Some(sector) = integer(first) else {
+        return if first.starts_with(b"[") { Ok(None) } else { Err(fields.error("the start sector (a whole number)")) };
+    };
+    let offset_bytes = super::super::fields::offset_bytes(sector, units.sector_bytes);
+    let offset_bytes = offset_bytes.ok_or_else(|| fields.error("an address below 2^60 bytes (1 EiB)"))?;
+    match fields.next() {
+        Some(b"+") => {}
+        Some(word) if word.starts_with(b"[") || word.starts_with(b"(") => return Ok(None),
+        _ => return Err(fields.error("\"+\" between start and length")),
+    }
+    // Writes of zeroes may be as long as discards.
+    let length_like = if operation.zeroes { OpKind::Trim } else { operation.kind.unwrap_or(OpKind::Write) };
+    let length_bytes = fields.length_bytes_of(length_like, units.sector_bytes, "the length in sectors (a whole number)")?;
+    Ok(Some(Extent { offset_bytes, length_bytes }))
+}
+
+/// Returns the number of events that a line of the summary (`Skips: 2 forward (17 - 0.1%)`) reports as lost.
+fn skipped_events(line: &[u8]) -> u64 {
+    let Some(rest) = line.trim_ascii_start().strip_prefix(b"Skips:") else { return 0 };
+    let Some(open) = rest.iter().position(|byte| *byte == b'(') else { return 0 };
+    Fields::blank(&rest[open + 1..]).next().and_then(integer).unwrap_or(0)
+}
+
+/// Returns the event that an action stands for, if it is one of those that matter.
+fn event_of(action: &[u8]) -> Option<Event> {
+    match action {
+        b"Q" => Some(Event::Queued),
+        b"D" => Some(Event::Issued),
+        b"C" => Some(Event::Completed),
+        _ => None,
     }
 }
 
@@ -128,30 +148,4 @@ fn action_of(line: &[u8]) -> Option<&[u8]> {
         fields.next()?;
     }
     fields.next()
-}
-
-/// Returns true for "force unit access", which is an F after the W. An F before it asks for a flush.
-fn is_fua(kind: &[u8]) -> bool {
-    kind.iter().skip_while(|letter| **letter != b'W').any(|letter| *letter == b'F')
-}
-
-/// Returns true for a write of zeroes. Only newer Linux kernels mark them. Older kernels record them as writes, or as `N` in traces of
-/// ftrace.
-fn writes_zeroes(kind: &[u8]) -> bool {
-    kind.windows(2).any(|letters| letters == b"WZ")
-}
-
-/// Returns the kind of operation. It is `None` for flushes without data and operations on zones (`ZR` and so on).
-fn direction(kind: &[u8]) -> Option<OpKind> {
-    if kind.contains(&b'Z') && !writes_zeroes(kind) {
-        None
-    } else if kind.contains(&b'D') {
-        Some(OpKind::Trim)
-    } else if kind.contains(&b'R') {
-        Some(OpKind::Read)
-    } else if kind.contains(&b'W') {
-        Some(OpKind::Write)
-    } else {
-        None
-    }
 }

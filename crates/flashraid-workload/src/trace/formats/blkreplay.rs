@@ -12,7 +12,7 @@
 use std::collections::BTreeSet;
 
 use super::super::detect::Sample;
-use super::super::fields::{FieldResult, Fields};
+use super::super::fields::{FieldResult, Fields, decimal_times};
 use super::super::record::TraceRecord;
 use super::super::time_unit::TimeUnit;
 use super::{Detection, FormatDescription, TraceFormat, Units, Writing};
@@ -49,7 +49,8 @@ impl TraceFormat for Blkreplay {
         writing: Some(Writing {
             head: |_, to| to.write_all(b"start ; sector; length ; op ;  replay_delay=0 ; replay_duration=0\n"),
             ..Writing::by(|line, to| {
-                writeln!(to, "{} ; {} ; {} ; {} ; 0.0 ; 0.0", line.seconds(), line.sector, line.sectors, line.letter())
+                let (sector, sectors, letter) = (line.sector, line.sectors, line.letter());
+                writeln!(to, "{} ; {sector} ; {sectors} ; {letter} ; 0.0 ; {}", line.seconds(), line.response_seconds())
             })
         }),
         ..FormatDescription::TEXT
@@ -106,9 +107,11 @@ impl TraceFormat for Blkreplay {
         if std::mem::take(&mut self.at_begin) && own_ns < self.last_ns {
             self.base_ns = self.last_ns;
         }
+        // The delay of the replay does not matter, the duration does.
+        let response_ns = fields.next().and_then(|_| fields.next()).and_then(|text| decimal_times(text, units.time_ns).ok()).unwrap_or(0);
         let time_ns = self.base_ns.checked_add(own_ns).ok_or_else(|| fields.error("times of less than 2^64 ns in all"))?;
         self.last_ns = time_ns;
-        Ok(Some(TraceRecord { time_ns, device: 0, offset_bytes, length_bytes, kind: direction, fua: false, zeroes: false }))
+        Ok(Some(TraceRecord::new(time_ns, 0, offset_bytes, length_bytes, direction).with_response_ns(response_ns)))
     }
 }
 

@@ -23,7 +23,8 @@ impl TraceFormat for Diskmon {
         detection: Detection::TrialParse(8),
         sample: b"0\t0.5\t0.0001\t1\tRead\t16\t8\t\r\n1\t0.75\t0.0\t0\tWrite\t32\t16\t\r\n",
         writing: Some(Writing::by(|line, to| {
-            writeln!(to, "{}\t{}\t0.0\t{}\t{}\t{}\t{}", line.number, line.seconds(), line.device, line.word(), line.sector, line.sectors)
+            let (seconds, response) = (line.seconds(), line.response_seconds());
+            writeln!(to, "{}\t{seconds}\t{response}\t{}\t{}\t{}\t{}", line.number, line.device, line.word(), line.sector, line.sectors)
         })),
         ..FormatDescription::TEXT
     };
@@ -42,10 +43,10 @@ fn parse(line: &[u8], units: Units) -> FieldResult<TraceRecord> {
     let mut fields = Fields::blank(line);
     fields.integer("the number of the record")?;
     let time_ns = fields.time_ns(units.time_ns, "the time in seconds")?;
-    fields.time_ns(1, "the duration in seconds")?;
+    let response_ns = fields.time_ns(units.time_ns, "the duration in seconds")?;
     let device = fields.device("the number of the disk")?;
     let direction = fields.read_or_write("the operation: Read or Write")?;
     let offset_bytes = fields.offset_bytes(units.sector_bytes, "the start sector (a whole number)")?;
     let length_bytes = fields.length_bytes(units.sector_bytes, "the length in sectors (a whole number)")?;
-    Ok(TraceRecord { time_ns, device, offset_bytes, length_bytes, kind: direction, fua: false, zeroes: false })
+    Ok(TraceRecord::new(time_ns, device, offset_bytes, length_bytes, direction).with_response_ns(response_ns))
 }

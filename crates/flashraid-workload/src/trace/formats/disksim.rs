@@ -53,5 +53,5 @@ fn parse(line: &[u8], units: Units) -> FieldResult<TraceRecord> {
     let odd = matches!(digits[digits.len() - 1], b'1' | b'3' | b'5' | b'7' | b'9' | b'b' | b'd' | b'f' | b'B' | b'D' | b'F');
     let direction = if odd { OpKind::Read } else { OpKind::Write };
     fields.end("the end of the line after five fields")?;
-    Ok(TraceRecord { time_ns, device, offset_bytes, length_bytes, kind: direction, fua: false, zeroes: false })
+    Ok(TraceRecord::new(time_ns, device, offset_bytes, length_bytes, direction))
 }

@@ -1,25 +1,26 @@
 //! Parts that versions 2 and 3 of fio's iolog share: files, actions, and the lines before the requests.
 //!
-//! Source: fio's HOWTO, "Trace file format". Only `read`, `write` and `trim` are requests. `add`, `open`, `close`, `sync`, `datasync` and
-//! `sync_file_range` are skipped. Files are numbered in order of appearance.
+//! Source: fio's HOWTO, "Trace file format". `read`, `write` and `trim` are requests, `sync` and `datasync` are flushes. `add`, `open`,
+//! `close` and `sync_file_range` are skipped. Files are numbered in order of appearance.
 
-use std::collections::HashMap;
 use std::io::{self, Write};
 
 use super::super::fields::{FieldError, FieldResult, Fields};
+use super::super::names::Names;
 use super::super::record::TraceRecord;
+use super::Line;
 use crate::OpKind;
 
 /// The files seen so far, in order of appearance.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Files {
-    files: Vec<Box<[u8]>>,
-    numbers: HashMap<Box<[u8]>, u32>,
+    names: Names,
 }
 
 /// The action of a line.
 pub(crate) enum Action {
     Transfer(OpKind),
+    Flush,
     Wait,
     Other,
 }
@@ -29,21 +30,17 @@ impl Files {
     pub(super) fn transfer(&mut self, file: &[u8], fields: &mut Fields<'_>, direction: OpKind, time_ns: u64) -> FieldResult<TraceRecord> {
         let offset_bytes = fields.offset_bytes(1, "the offset in bytes (a whole number)")?;
         let length_bytes = fields.length_bytes_of(direction, 1, "the length in bytes (a whole number)")?;
-        let device = match self.numbers.get(file) {
-            Some(number) => *number,
-            None => {
-                let number = self.files.len() as u32;
-                self.files.push(file.into());
-                self.numbers.insert(file.into(), number);
-                number
-            }
-        };
-        Ok(TraceRecord { time_ns, device, offset_bytes, length_bytes, kind: direction, fua: false, zeroes: false })
+        Ok(TraceRecord::new(time_ns, self.names.number(file), offset_bytes, length_bytes, direction))
+    }
+
+    /// Returns a flush of a file.
+    pub(super) fn flush(&mut self, file: &[u8], time_ns: u64) -> TraceRecord {
+        TraceRecord::flush(time_ns, self.names.number(file))
     }
 
     /// Returns the name of the file.
     pub(super) fn label(&self, device: u32) -> String {
-        self.files.get(device as usize).map_or_else(|| device.to_string(), |file| String::from_utf8_lossy(file).into_owned())
+        self.names.name(device).unwrap_or_else(|| device.to_string())
     }
 }
 
@@ -55,8 +52,19 @@ pub(crate) fn action(fields: &mut Fields<'_>) -> Result<Action, FieldError> {
         b"write" => Ok(Action::Transfer(OpKind::Write)),
         b"trim" => Ok(Action::Transfer(OpKind::Trim)),
         b"wait" => Ok(Action::Wait),
-        b"add" | b"open" | b"close" | b"sync" | b"datasync" | b"sync_file_range" => Ok(Action::Other),
+        b"sync" | b"datasync" => Ok(Action::Flush),
+        b"add" | b"open" | b"close" | b"sync_file_range" => Ok(Action::Other),
         _ => Err(fields.error(expected)),
+    }
+}
+
+/// Returns the action for a request.
+pub(crate) fn word(line: &Line) -> &'static str {
+    match line.kind {
+        OpKind::Read => "read",
+        OpKind::Write => "write",
+        OpKind::Trim => "trim",
+        OpKind::Flush => "sync",
     }
 }
 

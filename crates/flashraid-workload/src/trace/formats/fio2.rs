@@ -35,6 +35,7 @@ impl TraceFormat for Fio2 {
         writing: Some(Writing {
             resolution_ns: 1_000,
             knows_discards: true,
+            knows_flushes: true,
             names_devices: true,
             can_do_without_times: true,
             head: |devices, to| fio::write_head(VERSION, "", devices, to),
@@ -43,7 +44,7 @@ impl TraceFormat for Fio2 {
                 if us > line.last_ns / 1_000 {
                     writeln!(to, "device{} wait {} 0", line.device, us - line.last_ns / 1_000)?;
                 }
-                writeln!(to, "device{} {} {} {}", line.device, line.word().to_ascii_lowercase(), line.offset_bytes, line.length_bytes)
+                writeln!(to, "device{} {} {} {}", line.device, fio::word(line), line.offset_bytes, line.length_bytes)
             })
         }),
         ..FormatDescription::TEXT
@@ -61,6 +62,7 @@ impl TraceFormat for Fio2 {
         let file = fields.text("the name of the file")?;
         match action(&mut fields)? {
             Action::Transfer(direction) => self.files.transfer(file, &mut fields, direction, self.waited_ns).map(Some),
+            Action::Flush => Ok(Some(self.files.flush(file, self.waited_ns))),
             Action::Wait => {
                 let wait_ns = fields.time_ns(units.time_ns, "the time to wait in microseconds")?;
                 self.waited_ns = self.waited_ns.checked_add(wait_ns).ok_or_else(|| fields.error("waits of less than 2^64 ns in all"))?;

@@ -32,10 +32,11 @@ impl TraceFormat for Fio3 {
         writing: Some(Writing {
             resolution_ns: 1_000,
             knows_discards: true,
+            knows_flushes: true,
             names_devices: true,
             head: |devices, to| fio::write_head(VERSION, "0 ", devices, to),
             ..Writing::by(|line, to| {
-                let word = line.word().to_ascii_lowercase();
+                let word = fio::word(line);
                 writeln!(to, "{} device{} {word} {} {}", line.ns / 1_000, line.device, line.offset_bytes, line.length_bytes)
             })
         }),
@@ -55,6 +56,7 @@ impl TraceFormat for Fio3 {
         let file = fields.text("the name of the file")?;
         match action(&mut fields)? {
             Action::Transfer(direction) => self.files.transfer(file, &mut fields, direction, time_ns).map(Some),
+            Action::Flush => Ok(Some(self.files.flush(file, time_ns))),
             Action::Wait => Err(fields.error("an action of version 3, which has time stamps instead of wait")),
             Action::Other => Ok(None),
         }

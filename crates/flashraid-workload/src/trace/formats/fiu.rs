@@ -71,7 +71,7 @@ fn parse_after_words(line: &[u8], units: Units, words: usize) -> FieldResult<Tra
     let major = device_part(&fields, major, 1 << 12)?;
     let minor = fields.integer("the minor number of the device")?;
     let minor = device_part(&fields, minor, 1 << 20)?;
-    Ok(TraceRecord { time_ns, device: device(major, minor), offset_bytes, length_bytes, kind: direction, fua: false, zeroes: false })
+    Ok(TraceRecord::new(time_ns, device(major, minor), offset_bytes, length_bytes, direction))
 }
 
 /// Returns the number of the device `major,minor`.

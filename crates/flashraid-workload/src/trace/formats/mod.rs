@@ -3,6 +3,8 @@
 //! Names, detection, parsing, writing and messages are made from the list. So are the configuration's schema, the table of docs/traces.md,
 //! the fuzz target and the tests of all formats.
 
+mod block_events;
+mod by_columns;
 mod fio;
 
 use std::borrow::Cow;
@@ -10,6 +12,7 @@ use std::fmt;
 use std::io::{self, Write};
 use std::str::FromStr;
 
+pub(crate) use blktrace::{RECORD_BYTES as BLKTRACE_RECORD_BYTES, record_bytes as blktrace_record_bytes, record_time_ns};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -17,6 +20,7 @@ use super::detect::Sample;
 use super::fields::FieldResult;
 use super::five_columns::Times;
 use super::input::Input;
+use super::measured::MeasuredHistograms;
 use super::reader::Lines;
 use super::record::{NumberedRecord, TraceRecord};
 use super::time_unit::TimeUnit;
@@ -70,6 +74,41 @@ pub(crate) trait TraceFormat: Sized {
     /// Returns the name that the trace itself gives to a device.
     fn device_label(&self, device: u32) -> String {
         device.to_string()
+    }
+
+    /// Returns another request of the line that was parsed last: the write that a flush of the same line precedes.
+    #[inline]
+    fn take_second(&mut self) -> Option<TraceRecord> {
+        None
+    }
+
+    /// Returns true if numbers of the trace count sectors of a size that the user may choose.
+    fn counts_sectors(&self) -> bool {
+        Self::DESCRIPTION.sector_bytes.is_some()
+    }
+
+    /// Returns true if the trace, or the user, says the unit of its times.
+    fn is_unit_certain(&self) -> bool {
+        false
+    }
+
+    /// Returns true if the requests are listed in the order of their ends, although their times are those of their beginnings.
+    fn is_by_end(&self) -> bool {
+        false
+    }
+
+    /// Begins to measure response times, for a format that has a line at the end of a request.
+    fn measure(&mut self) {}
+
+    /// Returns the response times measured since [`TraceFormat::measure`] was called. It is `None` for a format that has no lines at the
+    /// ends of requests.
+    fn measured(&self) -> Option<&MeasuredHistograms> {
+        None
+    }
+
+    /// Returns the number of events that the recorder lost, as far as the trace tells.
+    fn events_lost(&self) -> u64 {
+        0
     }
 
     /// Skips the part before the first line or record.
@@ -170,6 +209,8 @@ pub(crate) struct Writing {
     pub(crate) length_in_bytes: bool,
     /// True if the format can represent discards.
     pub(crate) knows_discards: bool,
+    /// True if the format can represent flushes.
+    pub(crate) knows_flushes: bool,
     /// True if the part before the first request names the devices.
     pub(crate) names_devices: bool,
     /// True if the format can represent requests without times.
@@ -187,6 +228,7 @@ impl Writing {
             resolution_ns: 1,
             length_in_bytes: false,
             knows_discards: false,
+            knows_flushes: false,
             names_devices: false,
             can_do_without_times: false,
             devices_max: None,
@@ -211,6 +253,8 @@ pub(crate) struct Line {
     /// Number of sectors that hold all its bytes.
     pub(crate) sectors: u64,
     pub(crate) kind: OpKind,
+    /// Time that the request took when it was recorded, or 0 if it is not known.
+    pub(crate) response_ns: u64,
 }
 
 impl Line {
@@ -236,6 +280,11 @@ impl Line {
     /// Returns the time in seconds, with nine decimals.
     pub(crate) fn seconds(&self) -> Decimal {
         Decimal { whole: self.ns / 1_000_000_000, rest: self.ns % 1_000_000_000, digits: 9 }
+    }
+
+    /// Returns the response time in seconds, with nine decimals.
+    pub(crate) fn response_seconds(&self) -> Decimal {
+        Decimal { whole: self.response_ns / 1_000_000_000, rest: self.response_ns % 1_000_000_000, digits: 9 }
     }
 
     /// Returns the time in milliseconds, with six decimals.
@@ -383,6 +432,41 @@ macro_rules! formats {
                     $(Self::$Type(format) => TraceFormat::device_label(format, device),)+
                 }
             }
+
+            /// Returns true if numbers of the trace count sectors; see [`TraceFormat::counts_sectors`].
+            pub fn counts_sectors(&self) -> bool {
+                match self {
+                    $(Self::$Type(format) => TraceFormat::counts_sectors(format),)+
+                }
+            }
+
+            /// Returns true if the unit of the times is no guess; see [`TraceFormat::is_unit_certain`].
+            pub fn is_unit_certain(&self) -> bool {
+                match self {
+                    $(Self::$Type(format) => TraceFormat::is_unit_certain(format),)+
+                }
+            }
+
+            /// Returns true if requests are listed in the order of their ends; see [`TraceFormat::is_by_end`].
+            pub fn is_by_end(&self) -> bool {
+                match self {
+                    $(Self::$Type(format) => TraceFormat::is_by_end(format),)+
+                }
+            }
+
+            /// Begins to measure response times; see [`TraceFormat::measure`].
+            pub fn measure(&mut self) {
+                match self {
+                    $(Self::$Type(format) => TraceFormat::measure(format),)+
+                }
+            }
+
+            /// Returns the measured response times; see [`TraceFormat::measured`].
+            pub fn measured(&self) -> Option<&MeasuredHistograms> {
+                match self {
+                    $(Self::$Type(format) => TraceFormat::measured(format),)+
+                }
+            }
         }
     };
 }
@@ -396,15 +480,24 @@ formats! {
     mqsim::Mqsim = "mqsim",
     flashsim::Flashsim = "flashsim",
     blkparse::Blkparse = "blkparse",
+    blktrace::Blktrace = "blktrace",
+    ftrace::Ftrace = "ftrace",
+    biosnoop::Biosnoop = "biosnoop",
+    etw::Etw = "etw",
     fio2::Fio2 = "fio2",
     fio3::Fio3 = "fio3",
+    fio_lat::FioLat = "fio-lat",
     vscsi::Vscsi = "vscsi",
     libcachesim::Libcachesim = "libcachesim",
+    oracle_general::OracleGeneral = "oracle-general",
     srt::Srt = "srt",
     diskmon::Diskmon = "diskmon",
     blkreplay::Blkreplay = "blkreplay",
     alibaba::Alibaba = "alibaba",
     tencent::Tencent = "tencent",
+    systor::Systor = "systor",
+    thesios::Thesios = "thesios",
+    columns::Columns = "columns",
 }
 
 impl Format {
@@ -531,7 +624,7 @@ mod tests {
     #[test]
     fn the_sample_of_each_format_is_recognised() {
         for format in Format::ALL {
-            let sample = Sample { bytes: format.sample(), complete: true };
+            let sample = Sample::whole(format.sample());
             assert_eq!(detect(&sample).map(|(found, _)| found), Ok(format));
         }
     }

@@ -54,5 +54,5 @@ fn parse(line: &[u8], units: Units) -> FieldResult<TraceRecord> {
     let length_bytes = fields.length_bytes(units.sector_bytes, "the length in sectors (a whole number)")?;
     let direction = fields.write_0_read_1()?;
     fields.end("the end of the line after five fields")?;
-    Ok(TraceRecord { time_ns, device, offset_bytes, length_bytes, kind: direction, fua: false, zeroes: false })
+    Ok(TraceRecord::new(time_ns, device, offset_bytes, length_bytes, direction))
 }

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use super::super::detect::Sample;
-use super::super::fields::{FieldError, FieldResult, Fields, quote};
+use super::super::fields::{FieldError, FieldResult, Fields, decimal_times, quote};
 use super::super::record::TraceRecord;
 use super::super::time_unit::TimeUnit;
 use super::{Detection, FormatDescription, TraceFormat, Units, Writing};
@@ -38,7 +38,9 @@ impl TraceFormat for Msr {
             resolution_ns: 100,
             devices_max: Some(DISKS_PER_HOST),
             ..Writing::by(|line, to| {
-                writeln!(to, "{},flashraid,{},{},{},{},0", line.ns / 100, line.device, line.word(), line.offset_bytes, line.length_bytes)
+                let ticks = line.ns / 100;
+                let (word, response) = (line.word(), line.response_ns / 100);
+                writeln!(to, "{ticks},flashraid,{},{word},{},{},{response}", line.device, line.offset_bytes, line.length_bytes)
             })
         }),
         ..FormatDescription::TEXT
@@ -74,18 +76,12 @@ impl Msr {
         let direction = fields.read_or_write("the operation: Read or Write")?;
         let offset_bytes = fields.offset_bytes(1, "the offset in bytes (a whole number)")?;
         let length_bytes = fields.length_bytes(1, "the length in bytes (a whole number)")?;
-        // Only a correct line may add a host. The response time that follows does not matter.
+        let response_ns = fields.next().and_then(|text| decimal_times(text, units.time_ns).ok()).unwrap_or(0);
+        // Only a correct line may add a host.
         let host =
             self.host(host).ok_or_else(|| FieldError { column: host_column, found: quote(host), expected: "fewer than 65536 hosts" })?;
-        Ok(TraceRecord {
-            time_ns,
-            device: host * DISKS_PER_HOST + disk,
-            offset_bytes,
-            length_bytes,
-            kind: direction,
-            fua: false,
-            zeroes: false,
-        })
+        let device = host * DISKS_PER_HOST + disk;
+        Ok(TraceRecord::new(time_ns, device, offset_bytes, length_bytes, direction).with_response_ns(response_ns))
     }
 
     fn host(&mut self, name: &[u8]) -> Option<u32> {

@@ -47,5 +47,5 @@ fn parse(line: &[u8], units: Units) -> FieldResult<TraceRecord> {
     let length_bytes = fields.length_bytes(1, "the length in bytes (a whole number)")?;
     let direction = fields.write_0_read_1()?;
     fields.end("the end of the line after five fields")?;
-    Ok(TraceRecord { time_ns, device, offset_bytes, length_bytes, kind: direction, fua: false, zeroes: false })
+    Ok(TraceRecord::new(time_ns, device, offset_bytes, length_bytes, direction))
 }

@@ -57,5 +57,5 @@ fn parse(line: &[u8], units: Units) -> FieldResult<TraceRecord> {
     let length_bytes = fields.length_bytes(1, "the length in bytes (a whole number)")?;
     let direction = fields.read_or_write("the operation: r or w")?;
     let time_ns = fields.time_ns(units.time_ns, "the time in seconds")?;
-    Ok(TraceRecord { time_ns, device, offset_bytes, length_bytes, kind: direction, fua: false, zeroes: false })
+    Ok(TraceRecord::new(time_ns, device, offset_bytes, length_bytes, direction))
 }

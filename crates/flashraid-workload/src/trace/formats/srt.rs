@@ -111,5 +111,5 @@ fn parse(record: &[u8], units: Units) -> FieldResult<Option<TraceRecord>> {
     let length_bytes = length_bytes(word(6).into(), 1).ok_or_else(|| bad(6, "a length of at most 1 GiB"))?;
     let offset_bytes = offset_bytes(word(7).into(), units.sector_bytes).ok_or_else(|| bad(7, "an address below 2^60 bytes (1 EiB)"))?;
     let direction = if word(11) & 1 == 1 { OpKind::Read } else { OpKind::Write };
-    Ok(Some(TraceRecord { time_ns, device: word(8) >> 8 & 0xff, offset_bytes, length_bytes, kind: direction, fua: false, zeroes: false }))
+    Ok(Some(TraceRecord::new(time_ns, word(8) >> 8 & 0xff, offset_bytes, length_bytes, direction)))
 }

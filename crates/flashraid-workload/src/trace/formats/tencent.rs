@@ -3,18 +3,20 @@
 //! Source: Zhang et al., "OSCA" (USENIX ATC '20), as distributed by SNIA IOTTA. Times are whole seconds, so many requests have the same
 //! time.
 
+use super::super::columns::Columns;
 use super::super::detect::Sample;
-use super::super::fields::{FieldResult, Fields};
-use super::super::record::TraceRecord;
 use super::super::time_unit::TimeUnit;
-use super::{Detection, FormatDescription, TraceFormat, Units, Writing};
-use crate::OpKind;
+use super::by_columns::{ByColumns, ColumnSettings};
+use super::{Detection, FormatDescription, Writing};
 
-/// Parser of the format, which remembers nothing between lines.
+/// Parser of the format.
+pub(crate) type Tencent = ByColumns<Settings>;
+
+/// Settings of the reader of columns.
 #[derive(Debug, Clone)]
-pub(crate) struct Tencent;
+pub(crate) struct Settings;
 
-impl TraceFormat for Tencent {
+impl ColumnSettings for Settings {
     const DESCRIPTION: FormatDescription = FormatDescription {
         doc: "Tencent block storage: `seconds,sector,sectors,op,volume`, op 0 = read.",
         description: "Tencent CSV: seconds,sector,sectors,op (0 = read),volume",
@@ -33,28 +35,7 @@ impl TraceFormat for Tencent {
         ..FormatDescription::TEXT
     };
 
-    fn of_sample(_: &Sample<'_>) -> Result<Self, String> {
-        Ok(Self)
+    fn columns(_: &Sample<'_>) -> Result<Columns, String> {
+        Ok(Columns::of_known("time,address:sectors,length:sectors,op:0=read,device", Some(b',')))
     }
-
-    #[inline]
-    fn parse(&mut self, line: &[u8], units: Units) -> FieldResult<Option<TraceRecord>> {
-        parse(line, units).map(Some)
-    }
-}
-
-fn parse(line: &[u8], units: Units) -> FieldResult<TraceRecord> {
-    let mut fields = Fields::separated_by(b',', line);
-    let time_ns = fields.time_ns(units.time_ns, "the time in seconds")?;
-    let offset_bytes = fields.offset_bytes(units.sector_bytes, "the start sector (a whole number)")?;
-    let length_bytes = fields.length_bytes(units.sector_bytes, "the length in sectors (a whole number)")?;
-    let expected = "the operation: 0 (read) or 1 (write)";
-    let direction = match fields.text(expected)? {
-        b"0" => OpKind::Read,
-        b"1" => OpKind::Write,
-        _ => return Err(fields.error(expected)),
-    };
-    let device = fields.device("the number of the volume")?;
-    fields.end("the end of the line after five fields")?;
-    Ok(TraceRecord { time_ns, device, offset_bytes, length_bytes, kind: direction, fua: false, zeroes: false })
 }

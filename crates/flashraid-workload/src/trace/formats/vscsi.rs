@@ -6,7 +6,7 @@
 //! - Version 2, 40 bytes: u16 opcode, u16 version (512), u32 serial, u32 length, u32 scatter-gather count, u64 sector, u64 time (µs), u64
 //!   response (µs).
 //!
-//! Only the reads and writes of SCSI are requests. Other opcodes are skipped.
+//! The reads, writes and flushes (SYNCHRONIZE CACHE) of SCSI are requests. Other opcodes are skipped.
 
 use super::super::detect::Sample;
 use super::super::fields::{FieldError, FieldResult, length_bytes, offset_bytes};
@@ -97,6 +97,7 @@ impl Vscsi {
         let direction = match u16_at(opcode_at) {
             0x08 | 0x28 | 0xa8 | 0x88 => OpKind::Read,
             0x0a | 0x2a | 0xaa | 0x8a => OpKind::Write,
+            0x35 | 0x91 => OpKind::Flush,
             _ => return Ok(None),
         };
         let sector = u64_at(sector_at);
@@ -107,6 +108,11 @@ impl Vscsi {
         let time = u64_at(time_at);
         let time_ns = time.checked_mul(units.time_ns).filter(|time_ns| *time_ns < TIME_STAMP_END_NS);
         let time_ns = time_ns.ok_or_else(|| bad(time_at, time, "a time below 2^64 - 2^60 ns (547 years)"))?;
-        Ok(Some(TraceRecord { time_ns, device: 0, offset_bytes, length_bytes, kind: direction, fua: false, zeroes: false }))
+        let response_ns = if self == Self::Version2 { u64_at(32).saturating_mul(units.time_ns) } else { 0 };
+        let record = match direction {
+            OpKind::Flush => TraceRecord::flush(time_ns, 0),
+            direction => TraceRecord::new(time_ns, 0, offset_bytes, length_bytes, direction),
+        };
+        Ok(Some(record.with_response_ns(response_ns)))
     }
 }

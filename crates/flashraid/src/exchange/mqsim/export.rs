@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use flashraid_model::ssd::{GcPreemption as Preempted, SsdParams};
 
-use super::tags::{Section, TAGS};
+use super::tags::{FOURTH_LATENCY, Section, TAGS};
 use super::{COLLECTS_BELOW_AT_LEAST, picoseconds_per_byte, workload};
 use crate::config::{
     BlockPoolScope, BlockSummaryPage, ControllerDiePath, DieChoiceForWrites, DieNumberingOrder, Duplex, HalfDuplexLinkBandwidthLimit,
@@ -76,7 +76,7 @@ impl Values {
     fn written(&self) -> String {
         let mut text = "<?xml version=\"1.0\" encoding=\"us-ascii\"?>\n<Execution_Parameter_Set>\n".to_owned();
         let section = |text: &mut String, section: Section, tabs: &str| {
-            for (tag, value) in TAGS.iter().zip(&self.0).filter(|(tag, _)| tag.section == section) {
+            for (tag, value) in TAGS.iter().zip(&self.0).filter(|(tag, _)| tag.section == section && !tag.name.ends_with(FOURTH_LATENCY)) {
                 let _ = writeln!(text, "{tabs}\t<{0}>{value}</{0}>", tag.name);
                 // MQSim reads this one by another name than it writes.
                 for other in tag.also.iter().filter(|other| other.starts_with("Prefered_")) {

@@ -6,7 +6,7 @@ use flashraid_workload::import::xml::{Element, refused_at_line};
 use flashraid_workload::import::{ImportError, ImportedWorkload};
 use flashraid_workload::units::{ByteRate, Duration, Size, TimePerByte};
 
-use super::tags::{Meaning, REFUSED, Section, TAGS, Tag};
+use super::tags::{FOURTH_LATENCY, Meaning, REFUSED, Section, TAGS, Tag};
 use super::{COLLECTS_BELOW_AT_LEAST, kind_of_page, picoseconds_per_byte};
 use crate::config;
 
@@ -105,10 +105,24 @@ impl<'a> Tags<'a> {
         self.get(name).0.to_ascii_uppercase()
     }
 
+    /// Refuses a fourth latency of a device whose cells do not hold four bits.
+    fn refuse_latencies_without_use(&self) -> Result<(), ImportError> {
+        let technology = self.word("Flash_Technology");
+        let fourth = TAGS.iter().zip(&self.found).find(|(tag, found)| tag.name.ends_with(FOURTH_LATENCY) && found.is_some());
+        match fourth {
+            Some((tag, Some((_, line)))) if technology != "QLC" => Err(refused_at_line(
+                *line,
+                format!("<{}> is the latency of a fourth kind of page, but <Flash_Technology> is {technology}; set it to QLC", tag.name),
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// Returns descriptions of all tags that were used, ignored or missing.
     fn listed(&self) -> Vec<String> {
         let here = |tag: &&Tag| self.found[TAGS.iter().position(|other| other.name == tag.name).expect("one of them")].is_some();
         let names = |tags: Vec<&Tag>| tags.into_iter().map(|tag| tag.name).collect::<Vec<_>>().join(", ");
+        let has_four_bits = self.word("Flash_Technology") == "QLC";
         let mut lines = Vec::new();
         let read = TAGS.iter().filter(here).filter(|tag| matches!(tag.meaning, Meaning::Key(_)));
         lines.push(format!("read: {}", names(read.collect())));
@@ -126,7 +140,7 @@ impl<'a> Tags<'a> {
         }
         let missing: Vec<String> = TAGS
             .iter()
-            .filter(|tag| !here(tag) && matches!(tag.meaning, Meaning::Key(_)))
+            .filter(|tag| !here(tag) && matches!(tag.meaning, Meaning::Key(_)) && (has_four_bits || !tag.name.ends_with(FOURTH_LATENCY)))
             .map(|tag| format!("{} = {}", tag.name, tag.default_value))
             .collect();
         if !missing.is_empty() {
@@ -163,6 +177,7 @@ fn unknown(child: &Element, section: Option<Section>, inner: &[Section]) -> Impo
 
 /// Returns the configuration of the device. Adds a note for each difference from MQSim.
 fn device(tags: &Tags<'_>, notes: &mut Vec<String>) -> Result<String, ImportError> {
+    tags.refuse_latencies_without_use()?;
     let channels = tags.whole("Flash_Channel_Count");
     let chips = tags.whole("Chip_No_Per_Channel");
     let (dies_per_chip, planes_per_die) = (tags.whole("Die_No_Per_Chip"), tags.whole("Plane_No_Per_Die"));
@@ -281,11 +296,12 @@ fn layout(tags: &Tags<'_>, dies_per_chip: u64, planes_per_die: u64, notes: &mut 
 
 /// Returns a latency that depends on the type of page, as the mean over a block.
 fn latency(tags: &Tags<'_>, name: &str, notes: &mut Vec<String>) -> Duration {
-    let of_kind = ["LSB", "CSB", "MSB"].map(|kind| tags.whole(&format!("{name}_{kind}")));
+    let of_kind = ["LSB", "CSB", "MSB", "TSB"].map(|kind| tags.whole(&format!("{name}_{kind}")));
     let bits = match tags.word("Flash_Technology").as_str() {
         "SLC" => 1,
         "MLC" => 2,
-        _ => 3,
+        "TLC" => 3,
+        _ => 4,
     };
     let pages = tags.whole("Page_No_Per_Block") as u32;
     let of_pages: Vec<u64> = (0..pages).map(|page| of_kind[kind_of_page(bits, page)]).collect();

@@ -24,11 +24,13 @@ fn picoseconds_per_byte(rate: u64, width: u64) -> u64 {
 /// Minimum number of free blocks below which MQSim collects, even if its threshold is lower.
 const COLLECTS_BELOW_AT_LEAST: u32 = 10;
 
-/// Returns the type of a page in MQSim's block: 0 for pages with its LSB latencies, 1 for CSB, 2 for MSB.
+/// Returns the type of a page in MQSim's block: 0 for pages with its LSB latencies, 1 for CSB, 2 for MSB. MQSim itself has no cells of four
+/// bits; the pages of programs derived from it take the four types in turn.
 fn kind_of_page(bits_per_cell: u32, page: u32) -> usize {
     match bits_per_cell {
         1 => 0,
         2 => [0, 2][page as usize % 2],
+        4 => page as usize % 4,
         _ if page <= 5 => 0,
         _ if page <= 7 => 1,
         _ => ((page - 8) / 2 % 3) as usize,

@@ -113,6 +113,9 @@ const SUSPENSION: &str = "MQSim cannot suspend, whatever its setting (beside-mqs
 const SPARE: &str = "MQSim transfers no spare bytes";
 const ORDER: &str = "every die serves commands in order of arrival";
 
+/// End of the names of latencies that only pages of cells with four bits have. MQSim itself does not know them.
+pub(super) const FOURTH_LATENCY: &str = "_TSB";
+
 /// All tags, in the order of MQSim's file.
 pub(super) const TAGS: &[Tag] = &[
     tag(Host, "PCIe_Lane_Bandwidth", "0.4", Allowed::Decimal { min: 0.000_001, max: 1000.0 }, Key("ssd.link")),
@@ -168,14 +171,16 @@ pub(super) const TAGS: &[Tag] = &[
     tag(Device, "Channel_Transfer_Rate", "300", whole(1, 1_000_000), Key("ssd.timing.transfer_per_byte")),
     tag(Device, "Chip_No_Per_Channel", "4", whole(1, 65_536), Key("ssd.channel.dies_per_channel")),
     tag(Device, "Flash_Comm_Protocol", "NVDDR2", Allowed::Word(&["NVDDR2"]), Ignored("it is the only one that MQSim knows")),
-    tag(Flash, "Flash_Technology", "MLC", Allowed::Word(&["SLC", "MLC", "TLC"]), Key("ssd.timing.page_read")),
+    tag(Flash, "Flash_Technology", "MLC", Allowed::Word(&["SLC", "MLC", "TLC", "QLC"]), Key("ssd.timing.page_read")),
     tag(Flash, "CMD_Suspension_Support", "ERASE", Allowed::Word(&["NONE", "ERASE", "PROGRAM", "PROGRAM_ERASE"]), Ignored(SUSPENSION)),
     tag(Flash, "Page_Read_Latency_LSB", "75000", NANOSECONDS, Key("ssd.timing.page_read")),
     tag(Flash, "Page_Read_Latency_CSB", "75000", NANOSECONDS, Key("ssd.timing.page_read")),
     tag(Flash, "Page_Read_Latency_MSB", "75000", NANOSECONDS, Key("ssd.timing.page_read")),
+    also(tag(Flash, "Page_Read_Latency_TSB", "75000", NANOSECONDS, Key("ssd.timing.page_read")), &["Page_Read_Latency_WSB"]),
     tag(Flash, "Page_Program_Latency_LSB", "750000", NANOSECONDS, Key("ssd.timing.page_program")),
     tag(Flash, "Page_Program_Latency_CSB", "750000", NANOSECONDS, Key("ssd.timing.page_program")),
     tag(Flash, "Page_Program_Latency_MSB", "750000", NANOSECONDS, Key("ssd.timing.page_program")),
+    also(tag(Flash, "Page_Program_Latency_TSB", "750000", NANOSECONDS, Key("ssd.timing.page_program")), &["Page_Program_Latency_WSB"]),
     tag(Flash, "Block_Erase_Latency", "3800000", NANOSECONDS, Key("ssd.timing.block_erase")),
     tag(Flash, "Block_PE_Cycles_Limit", "10000", whole(1, 4_294_967_295), Key("ssd.endurance")),
     tag(Flash, "Suspend_Erase_Time", "700000", ANY, Ignored(SUSPENSION)),

@@ -96,6 +96,15 @@ fn every_tag_is_read_ignored_or_missing() {
     assert!(notes.contains("Block_Erase_Latency = 3800000"), "{notes}");
 }
 
+/// A drive of a fork with cells of four bits: a quarter of the pages has each latency.
+#[test]
+fn four_bits_have_a_fourth_latency() {
+    let four = "<Flash_Technology>QLC</Flash_Technology><Page_Read_Latency_TSB>90000</Page_Read_Latency_TSB>";
+    let drive = DRIVE.replacen("<Flash_Technology>TLC</Flash_Technology>", four, 1);
+    assert_eq!(imported(&drive).array.ssd.timing.page_read_ns, (40_000 + 50_000 + 60_000 + 90_000) / 4);
+    assert!(exchange::import_file(DRIVE, None, &JobFileSurroundings::default()).unwrap().notes.iter().all(|note| !note.contains("TSB")));
+}
+
 #[test]
 fn mistakes_have_their_line() {
     let with = |from: &str, to: &str| refusal(&DRIVE.replacen(from, to, 1));
@@ -112,7 +121,9 @@ fn mistakes_have_their_line() {
     );
     assert!(with("Ratio>0.2<", "Ratio>two<").contains("<Overprovisioning_Ratio> is \"two\", but a number from 0 to 0.99 is allowed"));
     assert!(with("Ratio>0.2<", "Ratio>nan<").contains("is \"nan\""));
-    assert!(with(">TLC<", ">QLC<").contains("SLC, MLC, TLC"));
+    assert!(with(">TLC<", ">PLC<").contains("SLC, MLC, TLC, QLC"));
+    let fourth = with("<Page_Read_Latency_LSB>", "<Page_Read_Latency_WSB>1</Page_Read_Latency_WSB><Page_Read_Latency_LSB>");
+    assert!(fourth.contains("a fourth kind of page, but <Flash_Technology> is TLC"), "{fourth}");
     assert!(with(">RGA<", ">RANDOM_PP<").contains("no least number of invalid pages"));
     assert!(with(">4096<", ">4000<").contains("multiple of 512"));
     assert!(with("Channel_Count>2<", "Channel_Count>65536<").contains("are 196608 dies, but 65536 are allowed"));

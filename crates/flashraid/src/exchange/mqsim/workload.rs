@@ -42,6 +42,11 @@ fn flow(workload: &WorkloadConfig, whole: &WorkloadConfig, layout: &Layout, note
         ("Plane_IDs", ids(layout.planes_per_die)),
         ("Initial_Occupancy_Percentage", "0".to_owned()),
     ];
+    if workload.flush_every.is_some() || workload.fua == Some(true) {
+        notes.push(
+            "MQSim has no flushes: its writes are done in its cache or on the flash, and flush_every and fua are left out.".to_owned(),
+        );
+    }
     if workload.high_priority_fraction.is_some_and(|share| share.0 > 0.0 && share.0 < 1.0) {
         notes.push("MQSim's priorities are those of whole flows: a share of urgent writes is left out.".to_owned());
     }

@@ -112,6 +112,7 @@ pub struct ReportInputs<'a> {
     pub workload_note: Option<String>,
     /// Assumptions made, and parts left out, in reading traces.
     pub trace_notes: Vec<String>,
+    pub measured_response_us: Option<MeasuredResponseTimes>,
     /// Warnings that the user should know before trusting the results.
     pub warnings: Vec<String>,
     /// Time that the run took, including its warm-up, in seconds of the wall clock.
@@ -152,7 +153,10 @@ impl Report {
                 trim: inputs.counts.trims_and_flushes.trims,
                 flush: inputs.counts.trims_and_flushes.flushes,
             },
-            response_us: response_times(&measured.response_times),
+            response_us: TotalReadWrite {
+                sync: measured.sync_times.as_deref().map(response_time),
+                ..response_times(&measured.response_times)
+            },
             streams: streams(measured),
             bandwidth_mb_s: bandwidth(measured),
             verdict: Verdict::of(&facts),
@@ -196,6 +200,7 @@ impl Report {
             partial_reason: inputs.partial_reason,
             workload_note: inputs.workload_note,
             trace_notes: inputs.trace_notes,
+            measured_response_us: inputs.measured_response_us,
             warnings: inputs.warnings,
         }
     }
@@ -341,7 +346,7 @@ pub(super) fn us(ns: u64) -> f64 {
 }
 
 pub(super) fn response_times(times: &ResponseTimes) -> TotalReadWrite<ResponseTime> {
-    TotalReadWrite { all: response_time(&times.all), read: response_time(&times.reads), write: response_time(&times.writes) }
+    TotalReadWrite { all: response_time(&times.all), read: response_time(&times.reads), write: response_time(&times.writes), sync: None }
 }
 
 /// Returns the failures of members, and the begins and ends of their rebuilding, within the time `window`.

@@ -67,6 +67,7 @@ fn inputs<'a>(measured: &'a MeasuredResults, counts: &'a ArrayCounters, wear: &'
         partial_reason: None,
         workload_note: Some("a stand-in".to_owned()),
         trace_notes: Vec::new(),
+        measured_response_us: None,
         warnings: Vec::new(),
         wall_s: 1.5,
         simulator_speed: SimulatorSpeed::new(100, 200, 10, 0.5, 1.0, Some(4096)),
