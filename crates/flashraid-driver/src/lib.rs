@@ -186,7 +186,7 @@ fn free_space(array: &Array) -> FreeSpace {
 }
 
 /// State of the members at the start of the measured time.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Start {
     free: FreeSpace,
     pages_taken_before_collection: u64,

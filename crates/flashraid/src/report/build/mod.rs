@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::array::{OfController, OfFailure, OfFailures};
 use super::cycles::{CREDIT_SHARE_MAX, credit_share};
 use super::drives::{DrivesSource, FrontsSource};
-use super::flash::FlashSource;
+use super::flash::{FlashSource, programmed_pages};
 use super::gc::CollectionSource;
 use super::members::MemberSource;
 use super::verdict::Facts;
