@@ -128,6 +128,10 @@ pub struct RunOutcome {
     /// Estimates of how much the host would have to write until each member collects, made at the end of the measured time. In order of
     /// members.
     pub collection_outlook_by_member: Vec<CollectionOutlook>,
+    /// Number of pages that the members could take, at the start of the measured time, before the host met collection.
+    pub pages_taken_before_collection: u64,
+    /// Number of pages that the members had to move for earlier writes, at the start of the measured time.
+    pub pages_to_move_at_start: u64,
     /// Number of pages in the write cache at the end of the measured time.
     pub pages_in_cache_at_end: u64,
     /// The end of the measured time, in nanoseconds.
@@ -180,6 +184,28 @@ fn free_space(array: &Array) -> FreeSpace {
     let blank = free.len() - array.shape().blank_spares as usize;
     free[blank..].iter_mut().for_each(|pools| pools.fill(0));
     free
+}
+
+/// State of the members at the start of the measured time.
+#[derive(Debug, Clone)]
+struct Start {
+    free: FreeSpace,
+    pages_taken_before_collection: u64,
+    pages_to_move: u64,
+}
+
+impl Start {
+    fn of(array: &Array, now: TimeNs) -> Self {
+        let free = free_space(array);
+        // Of a blank spare, nothing that happens to it is due to the host.
+        let written = array.members().len() - array.shape().blank_spares as usize;
+        let members = || array.members()[..written].iter().zip(&free);
+        Self {
+            pages_taken_before_collection: members().map(|(ssd, _)| ssd.pages_taken_before_collection()).sum(),
+            pages_to_move: members().map(|(ssd, free)| ssd.unfinished_work(now, free).pages_to_move).sum(),
+            free,
+        }
+    }
 }
 
 /// State at the end of the measured time.
@@ -294,8 +320,8 @@ struct Loop<S> {
     measuring: bool,
     /// Counters at the start of the measured time.
     at_restart: ArrayCounters,
-    /// Free space of each member at the start of the measured time.
-    free_at_restart: FreeSpace,
+    /// State of the members at the start of the measured time.
+    start: Start,
     /// State at the time when all measured requests had been answered.
     end: Option<End>,
     /// Use of the queue depth of a closed loop.
@@ -366,7 +392,7 @@ impl<S: RequestSource> Loop<S> {
             conduct,
             serves_ahead_of_time,
             at_restart: array.counters(0),
-            free_at_restart: free_space(&array),
+            start: Start::of(&array, 0),
             end: None,
             slots: match host {
                 HostLoop::Open => None,
@@ -560,7 +586,7 @@ impl<S: RequestSource> Loop<S> {
             at: now,
             counts: counts.since(&self.at_restart),
             wear: self.array.members().iter().map(|ssd| ssd.mapping().wear()).collect(),
-            owed: self.array.members().iter().zip(&self.free_at_restart).map(|(ssd, free)| ssd.unfinished_work(now, free)).collect(),
+            owed: self.array.members().iter().zip(&self.start.free).map(|(ssd, free)| ssd.unfinished_work(now, free)).collect(),
             outlook: self.array.members().iter().map(Ssd::collection_outlook).collect(),
             cached_pages,
         });
@@ -704,7 +730,7 @@ impl<S: RequestSource> Loop<S> {
         self.metrics.compact_collection_records_before(reached.all_collection_starts_reported_until);
         self.metrics.restart_measuring(now, self.sent);
         self.at_restart = self.array.counters(now);
-        self.free_at_restart = free_space(&self.array);
+        self.start = Start::of(&self.array, now);
     }
 
     #[inline]
@@ -837,6 +863,8 @@ impl<S: RequestSource> Loop<S> {
             wear,
             pending_flash_work_by_member: owed,
             collection_outlook_by_member: outlook,
+            pages_taken_before_collection: self.start.pages_taken_before_collection,
+            pages_to_move_at_start: self.start.pages_to_move,
             pages_in_cache_at_end: cached_pages,
             measured_until_ns: at,
             depth_use: self.slots,

@@ -372,7 +372,7 @@ impl Loop<Nothing> {
             serves_ahead_of_time: self.serves_ahead_of_time,
             measuring: self.measuring,
             at_restart: self.at_restart.clone(),
-            free_at_restart: self.free_at_restart.clone(),
+            start: self.start.clone(),
             end: None,
             slots: self.slots,
             idle_since: self.idle_since.clone(),

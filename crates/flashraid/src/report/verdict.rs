@@ -101,6 +101,8 @@ pub(super) struct Facts<'a> {
     pub(crate) measured_from_ns: u64,
     /// True if the write cache still holds much of the written data, so that members have not done all the work.
     pub(crate) fills_cache: bool,
+    /// True if write buffers and free space took what was written, so that members have not done the collection that it costs.
+    pub(crate) absorbs_writes: bool,
     /// True if data were lost. Failed members left no way to read or write a page of a measured request, or more members failed than the
     /// RAID level survives.
     pub(crate) has_lost_data: bool,
@@ -133,7 +135,7 @@ impl Verdict {
     pub(super) fn of(facts: &Facts) -> Verdict {
         let Facts { trend, all, .. } = *facts;
         let by_requests = if facts.closed_loop_places.is_some() { LoadVerdict::Closed } else { load(facts.whole_trend) };
-        let may_be_steady = matches!(by_requests, LoadVerdict::Closed | LoadVerdict::Stable) && !facts.fills_cache;
+        let may_be_steady = matches!(by_requests, LoadVerdict::Closed | LoadVerdict::Stable) && !facts.fills_cache && !facts.absorbs_writes;
         let steady_from_ns = if may_be_steady { steady_from(&trend.tenths) } else { None };
         let deepest = super::REPORTED_PERCENTILES.iter().rev().find(|(_, quantile)| has_enough_samples_beyond(all.moments(), *quantile));
         let is_empty = all.moments().count() == 0;

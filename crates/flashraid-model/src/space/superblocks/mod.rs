@@ -147,11 +147,11 @@ pub struct SuperblockMappingParams {
 pub struct PointOfCycle {
     /// Index of the random numbers that the point is drawn by. Drives with the same index stand at the same point.
     pub index: u32,
-    /// What the drive's collection depends on, which decides the points that there are.
+    /// Cause of the drive's collection, which decides the points that there are.
     pub course: CollectionCourse,
 }
 
-/// What the collection of a drive with superblocks depends on.
+/// Cause of the collection of a drive with superblocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CollectionCourse {
     /// The writes of the host: collection moves a little with each of them.

@@ -118,7 +118,7 @@ pub(super) struct Steady {
     guide_bits: u32,
 }
 
-/// What is left of a superblock whose valid units are being moved, superpage by superpage.
+/// Rest of a superblock whose valid units are being moved, superpage by superpage.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct PartOfVictim {
     block: u32,

@@ -125,8 +125,8 @@ impl SuperblockMapping {
     /// Puts the drive into the steady state of uniform random writes (rule 215). The places of units are computed later.
     ///
     /// Superblocks get all ages, and each gets as many valid units of the mapping (one page or several, `ssd.superblock.unit`) as its
-    /// age would leave. `point` says at which point between two collections the drive stands: how many superblocks are free, how far the
-    /// open ones are filled, and which share of a victim has been moved.
+    /// age would leave. The point between two collections decides how many superblocks are free and how far the open ones are filled. It
+    /// also decides which share of a victim has been moved.
     pub(crate) fn make_steady(&mut self, seed: u64, member: u32, point: PointOfCycle) {
         let shape = self.shape;
         self.empty();

@@ -62,6 +62,11 @@ impl Buffer {
         self.used
     }
 
+    /// Returns the number of host units for which the buffer has room.
+    pub(crate) fn room(&self) -> u32 {
+        self.params.map_or(0, |params| params.capacity_mapping_units - self.used)
+    }
+
     /// Reserves room for a unit. Returns false if the buffer is full.
     pub(crate) fn take_room(&mut self) -> bool {
         let units = self.params.map_or(0, |params| params.capacity_mapping_units);

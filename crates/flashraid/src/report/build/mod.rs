@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::array::{OfController, OfFailure, OfFailures};
-use super::cycles::credit_share;
+use super::cycles::{CREDIT_SHARE_MAX, credit_share};
 use super::drives::{DrivesSource, FrontsSource};
-use super::flash::FlashSource;
+use super::flash::{FlashSource, programmed_pages};
 use super::gc::CollectionSource;
 use super::members::MemberSource;
 use super::verdict::Facts;
@@ -47,6 +47,10 @@ pub struct ReportInputs<'a> {
     pub unfinished_work_by_member: &'a [MemberOwed],
     /// Estimates of how much the host would have to write until each member collects. In order of members.
     pub collection_outlook_by_member: &'a [CollectionOutlook],
+    /// Number of pages that the members could take, at the start of the measured time, before the host met collection.
+    pub pages_taken_before_collection: u64,
+    /// Number of pages that the members had to move for earlier writes, at the start of the measured time.
+    pub pages_to_move_at_start: u64,
     /// Number of members without spares.
     pub members_without_spares: u32,
     /// Number of dies in a member.
@@ -137,6 +141,7 @@ impl Report {
             measured_from_ns: measured.from_ns,
             fills_cache: inputs.counts.pages_now_in_cache as f64 > CACHED_SHARE_MAX * inputs.host_pages_written_to_cache as f64,
             has_lost_data: lost.requests > 0 || inputs.failures_exceed_redundancy,
+            absorbs_writes: absorbs_writes(&inputs),
             is_judged: cycles.shortfall(credit_share(&inputs)).is_none(),
             has_little_wear: flash.lifetime.is_none() && flash.implied_life.is_some(),
         };
@@ -243,6 +248,18 @@ fn iops(measured: &MeasuredResults, done: &RequestCounts) -> Iops {
 fn streams(measured: &MeasuredResults) -> Vec<MixStreamReport> {
     let streams = measured.response_times_by_stream.iter().zip(&measured.requests_done_by_stream);
     streams.map(|(times, done)| MixStreamReport { iops: iops(measured, done), response_us: response_times(times) }).collect()
+}
+
+/// Returns true if write buffers and free space took what was written, so that the run shows little of what collection costs: less was
+/// written than they had room for, or more than [`CREDIT_SHARE_MAX`] of what was programmed is still to be moved. Moves that were owed at
+/// the start do not count.
+fn absorbs_writes(inputs: &ReportInputs) -> bool {
+    let all = 0..inputs.counts.members.len();
+    let written: u64 = inputs.counts.members.iter().map(|counters| counters.host_pages_written).sum();
+    let due: u64 = inputs.unfinished_work_by_member.iter().map(|owed| owed.pages_to_move + owed.credit_pages).sum();
+    let unpaid = due.saturating_sub(inputs.pages_to_move_at_start);
+    let is_unpaid = unpaid as f64 > CREDIT_SHARE_MAX * programmed_pages(inputs, all) as f64;
+    written > 0 && (written < inputs.pages_taken_before_collection || is_unpaid)
 }
 
 fn owed(inputs: &ReportInputs) -> Owed {

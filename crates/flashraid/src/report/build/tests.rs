@@ -38,6 +38,8 @@ fn inputs<'a>(measured: &'a MeasuredResults, counts: &'a ArrayCounters, wear: &'
         counts,
         unfinished_work_by_member: &[],
         collection_outlook_by_member: &[],
+        pages_taken_before_collection: 0,
+        pages_to_move_at_start: 0,
         members_without_spares: 2,
         dies_per_member: 4,
         units_per_superpage: 0,
@@ -232,6 +234,27 @@ fn little_wear_is_no_life() {
 }
 
 /// Data in the buffers of drives, and owed moves, will be programmed later. Data in a write cache have not been sent to a member.
+/// A run is not steady if buffers and free space had room for all that was written, or if what it wrote is not paid for by moves. Moves that
+/// were owed before do not count.
+#[test]
+fn what_room_takes_is_not_steady() {
+    let absorbs = |change: &dyn Fn(&mut ReportInputs)| {
+        let mut absorbs = None;
+        let _report = example_with(|inputs| {
+            change(inputs);
+            absorbs = Some(absorbs_writes(inputs));
+        });
+        absorbs.unwrap()
+    };
+    let written = |inputs: &ReportInputs| inputs.counts.members.iter().map(|counters| counters.host_pages_written).sum::<u64>();
+    assert!(!absorbs(&|_| {}));
+    assert!(!absorbs(&|inputs| inputs.pages_taken_before_collection = written(inputs)));
+    assert!(absorbs(&|inputs| inputs.pages_taken_before_collection = written(inputs) + 1));
+    const OWED: [MemberOwed; 1] = [MemberOwed { buffered_pages: 0, pages_to_move: 1_000, credit_pages: 0, remaining_collection_die_ns: 0 }];
+    assert!(absorbs(&|inputs| inputs.unfinished_work_by_member = &OWED));
+    assert!(!absorbs(&|inputs| (inputs.unfinished_work_by_member, inputs.pages_to_move_at_start) = (&OWED, 1_000)));
+}
+
 #[test]
 fn write_amplification_at_most_counts_what_is_owed() {
     const NOTHING: MemberOwed = MemberOwed { buffered_pages: 0, pages_to_move: 0, credit_pages: 0, remaining_collection_die_ns: 0 };

@@ -73,8 +73,8 @@ fn steady_is_what_overwriting_comes_to() {
     }
 }
 
-/// Returns the ratio of the write amplification of short runs, which begin in the steady state, to that of long runs without their first
-/// three quarters. Short runs write sixteen superblocks of `superblock_requests` requests. The ratio is the mean over `seeds`.
+/// Returns the write amplification of short runs over that of long runs, as a mean over `seeds`. Both begin in the steady state. Short runs
+/// write sixteen superblocks of `superblock_requests` requests, and all of it counts. Of long runs, the last quarter counts.
 fn short_over_long(of: &dyn Fn(Settings<'_>) -> Simulation<'static>, superblock_requests: u64, seeds: std::ops::Range<u64>) -> f64 {
     let requests = 16 * superblock_requests;
     let (short, long, skipped) = (requests.to_string(), (4 * requests).to_string(), (3 * requests).to_string());

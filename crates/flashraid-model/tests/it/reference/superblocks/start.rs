@@ -85,8 +85,8 @@ impl Drive {
         }
     }
 
-    /// Valid units of so many superblocks, the youngest first. With `moved`, the oldest is a victim without so many of its superpages; then
-    /// also the valid units that it had before, unless moving it would be of no use.
+    /// Valid units of so many superblocks, the youngest first. With `moved`, the oldest is a victim without so many of its superpages. Then
+    /// also returns the valid units that it had before, unless moving it would be of no use.
     fn valid_of_ages(&self, blocks: u32, moved: Option<u32>, units: u32) -> (Vec<u32>, Option<u32>) {
         let (data_per_block, superpages) = (self.data_per_block(), self.data_per_block() / self.per_superpage());
         let rest = f64::from(superpages - moved.unwrap_or(0)) / f64::from(superpages);
