@@ -264,8 +264,9 @@ pub fn winner(outcomes: &[Outcome], quantity: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns a figure of collecting in turn over that of collecting together, for a line and a share of writes; `None` if one of the two is
-/// not judged.
+/// Returns a figure of collecting in turn over that of collecting together, for a line and a share of writes.
+///
+/// There is none if one of the two is not judged.
 pub fn in_turn_over_together(results: &Results, line: &str, writes: u32, place: &str) -> Option<f64> {
     let points = SIDES.map(|side| format!("{line} {writes} {side}"));
     if !points.iter().all(|point| is_judged(results, point)) {

@@ -174,8 +174,9 @@ impl Ssd {
         CollectionOutlook { pages_until_collection: until * pages_per_unit, pages_between_collections: between.max(1) * pages_per_unit }
     }
 
-    /// Returns the number of pages that the member can take before the host meets collection: those that its write buffer has room for, and
-    /// those that it can program until it must collect.
+    /// Returns the number of pages that the member can take before the host meets collection.
+    ///
+    /// Its write buffer has room for some of them. It can program the others until it must collect.
     pub fn pages_taken_before_collection(&self) -> u64 {
         let buffered = u64::from(self.front.buffer.room()) * u64::from(self.parts.params.pages_per_mapping_unit());
         buffered + self.collection_outlook().pages_until_collection

@@ -1,4 +1,4 @@
-//! What in a value does not fit its JSON Schema. Knows the keywords that our own schema uses; a test names any other.
+//! Finds everything in a value that does not fit its JSON Schema. Knows the keywords that our own schema uses; a test names any other.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::documented_names::follow;
 
 /// One thing that does not fit.
 pub(super) struct Misfit<'a> {
-    /// Where it is in the whole value.
+    /// Place in the whole value.
     pub(super) path: Vec<String>,
     pub(super) found: &'a Value,
     /// The part of the schema that it does not fit.

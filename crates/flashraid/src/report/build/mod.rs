@@ -250,9 +250,10 @@ fn streams(measured: &MeasuredResults) -> Vec<MixStreamReport> {
     streams.map(|(times, done)| MixStreamReport { iops: iops(measured, done), response_us: response_times(times) }).collect()
 }
 
-/// Returns true if write buffers and free space took what was written, so that the run shows little of what collection costs: less was
-/// written than they had room for, or more than [`CREDIT_SHARE_MAX`] of what was programmed is still to be moved. Moves that were owed at
-/// the start do not count.
+/// Returns true if write buffers and free space took what was written, so that the run shows little of what collection costs.
+///
+/// Either less was written than they had room for, or more than [`CREDIT_SHARE_MAX`] of what was programmed is still to be moved. Moves
+/// that were owed at the start do not count.
 fn absorbs_writes(inputs: &ReportInputs) -> bool {
     let all = 0..inputs.counts.members.len();
     let written: u64 = inputs.counts.members.iter().map(|counters| counters.host_pages_written).sum();

@@ -234,8 +234,8 @@ fn little_wear_is_no_life() {
 }
 
 /// Data in the buffers of drives, and owed moves, will be programmed later. Data in a write cache have not been sent to a member.
-/// A run is not steady if buffers and free space had room for all that was written, or if what it wrote is not paid for by moves. Moves that
-/// were owed before do not count.
+/// A run is not steady if buffers and free space had room for all that was written. Nor is it if moves have not paid for what it wrote.
+/// Moves that were owed before do not count.
 #[test]
 fn what_room_takes_is_not_steady() {
     let absorbs = |change: &dyn Fn(&mut ReportInputs)| {
