@@ -29,7 +29,7 @@ fn prepared() -> Place {
 }
 
 /// Commands that write files; `@` is where. The first word, or the first two, are the command.
-const FILES: [&str; 21] = [
+const FILES: [&str; 22] = [
     "run small.toml --out @/run",
     "run small.toml --timeline 0s..1s --out @/timeline",
     "run small.toml --seeds 2 --out @/seeds",
@@ -40,6 +40,7 @@ const FILES: [&str; 21] = [
     "compare small.toml --vary seed=1,2 --shard 1/2 --out @/shard",
     "compare small.toml --vary seed=1,2 --slurm @/job.sh",
     "merge one two --out @/merged",
+    "advise small.toml --capacity 1MB --bays 4..4 --drives ggc2014 --requests 30k --quiet --out @/advice",
     "report done --out @/page",
     "report done done --out @/pages",
     "trace convert ok.spc @/out.spc --to spc",
@@ -54,7 +55,7 @@ const FILES: [&str; 21] = [
 ];
 
 /// Commands that write to standard output.
-const PRINTED: [&str; 28] = [
+const PRINTED: [&str; 29] = [
     "",
     "help",
     "run small.toml",
@@ -65,6 +66,7 @@ const PRINTED: [&str; 28] = [
     "compare small.toml --vary seed=1,2",
     "compare small.toml --vary seed=1,2 --json",
     "merge one two --json",
+    "advise small.toml --capacity 1MB --bays 4..4 --drives ggc2014 --requests 30k --quiet",
     "report done",
     "check small.toml",
     "check small.toml --json",
