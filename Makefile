@@ -87,7 +87,7 @@ python: setup-tests
 test-long: setup-tests
 	FLASHRAID_AGREEMENT_CASES=2500 $(CARGO) test -p flashraid-model --locked --test it -- --include-ignored
 	FLASHRAID_LONG=1 $(CARGO) test -p flashraid --locked --lib -- --include-ignored
-	FLASHRAID_LONG=1 $(CARGO) test -p flashraid-cli --locked --test it -- axes:: drives_of_today_stop
+	FLASHRAID_LONG=1 $(CARGO) test -p flashraid-cli --locked --test it -- axes:: pages_of_runs:: signals::
 	$(CARGO) test -p flashraid-report --locked --test it truth:: -- --ignored
 	$(CARGO) test --release -p flashraid-fit --locked --test it -- --ignored
 	$(CARGO) test --release -p flashraid --locked --test it -- --ignored matrix:: steady::

@@ -5,11 +5,11 @@ use flashraid_report::page::{Page, Part};
 use serde_json::Value;
 
 use crate::browser::{LOOKS, visit_with};
-use crate::program::Place;
+use crate::program::{Place, is_long};
 
 /// Number of ranges; all of them in `make test-long`.
 fn range_count() -> usize {
-    if std::env::var_os("FLASHRAID_LONG").is_some() { 1000 } else { 150 }
+    if is_long() { 1000 } else { 150 }
 }
 
 /// Ends at which axes go wrong: on powers of ten, just beside them, and those of a drive whose fastest read takes 130.6 µs.

@@ -60,7 +60,8 @@ impl Browser {
     fn start() -> Option<Browser> {
         Command::new("chromium").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().ok()?;
         // The browser ends when its commands do, and its profile goes with it.
-        let options = "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking --remote-debugging-pipe";
+        let options = "--headless --no-sandbox --disable-gpu --disable-gpu-compositing --disable-software-rasterizer --no-first-run \
+             --disable-background-networking --remote-debugging-pipe";
         let script = format!("profile=$(mktemp -d); chromium {options} --user-data-dir=\"$profile\" 3<&0 4>&1; rm -rf \"$profile\"");
         let mut command = Command::new("sh");
         command.args(["-c", &script]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());

@@ -40,6 +40,11 @@ arrivals = { process = "poisson", mean_gap = "2ms" }
 /// Longest time that a program may run.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
+/// True in `make test-long`, for more of the same.
+pub fn is_long() -> bool {
+    std::env::var_os("FLASHRAID_LONG").is_some()
+}
+
 /// A folder in which the program runs.
 pub struct Place {
     folder: TempDir,

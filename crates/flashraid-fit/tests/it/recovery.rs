@@ -151,6 +151,7 @@ fn short(name: &str) -> bool {
 }
 
 #[test]
+#[ignore = "half a minute: make test-long"]
 fn a_known_drive_is_found_again() {
     let found = assert_recovers(FAST, 0, short);
     assert_eq!(outside(&found, FAST.1), []);

@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::program::Place;
+use crate::program::{Place, is_long};
 
 /// Time within which the program must end after a signal. It needs at most half a second; the rest is for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(4);
@@ -78,8 +78,9 @@ fn the_first_signal_stops_every_phase() {
         ("sorting", &["run", "sorted.toml"]),
         ("grid", &["compare", "small.toml", "--set", "workload.requests=900000000", "--vary", "seed=1,2,3", "--out", "grid"]),
     ];
-    for (what, arguments) in cases {
-        for name in ["TERM", "INT"] {
+    for (index, (what, arguments)) in cases.into_iter().enumerate() {
+        let names: &[&str] = if is_long() { &["TERM", "INT"] } else { &[["TERM", "INT"][index % 2]] };
+        for name in names {
             let mut child = start(&place, arguments);
             sleep(Duration::from_millis(700));
             signal(&child, name);
@@ -154,7 +155,7 @@ fn commands_on_drives_stop_at_the_first_signal() {
 /// A comparison of drives of today ends soon after a signal at any moment, and says what is kept. With `FLASHRAID_LONG`, at twenty moments.
 #[test]
 fn a_comparison_of_drives_of_today_stops_at_any_moment() {
-    let moments = if std::env::var_os("FLASHRAID_LONG").is_some() { 20 } else { 3 };
+    let moments = if is_long() { 20 } else { 3 };
     let place = Place::new();
     let today = "array = { level = \"raid5\", members = 8 }\nssd.preset = \"nvme-tlc-read\"\nworkload.requests = 900000000\n";
     place.write("today.toml", today);
