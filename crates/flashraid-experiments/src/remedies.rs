@@ -129,7 +129,8 @@ pub fn crossover() -> Figure {
         // A fifth of the highest load.
         let gap_us = 5.0 * ((1.0 - share) + 6.0 * share);
         let new = |point: Point| point.set("ssd.preset", "nvme-tlc-read").set("ssd.scale", 512).quick("ssd.scale", 2048);
-        points.extend(sides("nvme-tlc-read × 4, 4 KiB", 4, writes, gap_us, "20s", "500ms", new));
+        // Enough for ten joint collections of each member, the rarest of which are 10 s apart.
+        points.extend(sides("nvme-tlc-read × 4, 4 KiB", 4, writes, gap_us, "120s", "500ms", new));
     }
     figure("crossover", "Together or in turn: RAID-5, random requests", points)
 }
