@@ -75,8 +75,9 @@ fn run_until(params: &ArrayParams, sent: &[Sent], columns: u64, cut: TimeNs) -> 
     (array, ends)
 }
 
-/// Returns the stripes of which nothing may be lost at the cut. All writes to such a stripe until the cut are safe: they were acknowledged
-/// before a flush was sent that has been answered, or are forced writes that have been answered.
+/// Returns the stripes of which nothing may be lost at the cut: all writes to them until then are safe.
+///
+/// A forced write is safe when it is answered. Another write is safe if a flush was sent after its answer, and has been answered, too.
 fn safe_stripes(sent: &[Sent], ends: &[Option<TimeNs>], cut: TimeNs) -> Vec<u64> {
     let flush = (0..sent.len()).rev().find(|&tag| sent[tag].kind == OpKind::Flush && ends[tag].is_some());
     let is_safe =
