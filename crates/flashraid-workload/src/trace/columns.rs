@@ -15,7 +15,7 @@ use super::fields::{FieldResult, Fields, decimal_times};
 use super::formats::Units;
 use super::names::Names;
 use super::operations::Operation;
-use super::record::{MAX_OFFSET_BYTES, MAX_REQUEST_BYTES, TraceRecord};
+use super::record::{MAX_OFFSET_BYTES, MAX_REQUEST_BYTES, TIME_STAMP_END_NS, TraceRecord};
 use super::time_unit::TimeUnit;
 use crate::OpKind;
 
@@ -24,8 +24,8 @@ use crate::OpKind;
 pub(crate) enum Meaning {
     /// Time at which the request begins.
     Time,
-    /// Time at which the request ends.
-    End,
+    /// Time at which the request ends, with its unit if that differs from the one of the beginning.
+    End(Option<TimeUnit>),
     /// Kind of the request.
     Op,
     /// Kind of the request as a number, where this number stands for reads and the other one of 0 and 1 for writes.
@@ -72,6 +72,26 @@ struct Item {
     header_name: Option<String>,
 }
 
+/// Units of the beginnings and of the ends of requests, as far as the columns say them.
+struct TimeUnits {
+    begin: Option<TimeUnit>,
+    end: Option<TimeUnit>,
+}
+
+impl TimeUnits {
+    fn of(items: &[Item]) -> Self {
+        let of = |is: fn(Meaning) -> bool| items.iter().filter(|item| is(item.meaning)).find_map(|item| item.time_unit);
+        Self { begin: of(|meaning| meaning == Meaning::Time), end: of(|meaning| matches!(meaning, Meaning::End(_))) }
+    }
+
+    /// Gives the ends a unit of their own if it differs from the one of the beginnings. Returns the unit of all other times.
+    fn enter(self, plan: &mut [Meaning]) -> Option<TimeUnit> {
+        let own = self.end.filter(|end| self.begin.is_some_and(|begin| begin != *end));
+        plan.iter_mut().filter(|meaning| matches!(meaning, Meaning::End(_))).for_each(|meaning| *meaning = Meaning::End(own));
+        self.begin.or(self.end)
+    }
+}
+
 /// A list of the columns of a trace, as users write it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceColumns {
@@ -96,7 +116,7 @@ impl FromStr for TraceColumns {
         type IsOfKind = fn(Meaning) -> bool;
         let of_one_kind: [(&str, IsOfKind); 7] = [
             ("time", |meaning| meaning == Meaning::Time),
-            ("end", |meaning| meaning == Meaning::End),
+            ("end", |meaning| matches!(meaning, Meaning::End(_))),
             ("op", |meaning| matches!(meaning, Meaning::Op | Meaning::OpNumber(_))),
             ("address", |meaning| matches!(meaning, Meaning::Address(_))),
             ("length", |meaning| matches!(meaning, Meaning::Length(_))),
@@ -146,7 +166,7 @@ fn item_of(text: &str) -> Result<Item, String> {
         }
         "end" => {
             of_times = time_unit()?;
-            Meaning::End
+            Meaning::End(None)
         }
         "op" => match unit {
             None => Meaning::Op,
@@ -227,8 +247,9 @@ enum Devices {
 impl Columns {
     /// Returns the parser for columns at fixed places.
     pub(crate) fn at_places(columns: &TraceColumns, separator: Option<u8>) -> Self {
-        let plan: Vec<Meaning> = columns.items.iter().map(|item| item.meaning).collect();
-        Self::of_plan(plan, separator, columns.items.iter().find_map(|item| item.time_unit))
+        let mut plan: Vec<Meaning> = columns.items.iter().map(|item| item.meaning).collect();
+        let time_unit = TimeUnits::of(&columns.items).enter(&mut plan);
+        Self::of_plan(plan, separator, time_unit)
     }
 
     /// Returns the parser for the columns of a known format.
@@ -254,7 +275,7 @@ impl Columns {
                 .ok_or_else(|| format!("line 1: there is no column \"{wanted}\" in the header; it has {}", names.join(", ")))?;
             plan[place] = item.meaning;
         }
-        let time_unit = columns.items.iter().find_map(|item| item.time_unit);
+        let time_unit = TimeUnits::of(&columns.items).enter(&mut plan);
         Ok(Self { header_ahead: true, ..Self::of_plan(plan, separator, time_unit) })
     }
 
@@ -263,15 +284,15 @@ impl Columns {
         let mut lines = sample.lines();
         let header = lines.next().unwrap_or_default();
         let separator = separator_of(header);
-        let mut time_unit = None;
+        let mut items: Vec<Item> = Vec::new();
         let mut plan: Vec<Meaning> = Vec::new();
         for name in header_names(header, separator) {
             let mut meaning = Meaning::Nothing;
             if let Some(known) = known_name(&name) {
                 // The first column with a meaning has it.
                 if !plan.iter().any(|other| std::mem::discriminant(other) == std::mem::discriminant(&known.meaning)) {
-                    time_unit = time_unit.or(known.time_unit);
                     meaning = known.meaning;
+                    items.push(known);
                 }
             }
             plan.push(meaning);
@@ -297,6 +318,7 @@ impl Columns {
                 ));
             }
         }
+        let time_unit = TimeUnits::of(&items).enter(&mut plan);
         Ok(Self { header_ahead: true, ..Self::of_plan(plan, separator, time_unit) })
     }
 
@@ -339,12 +361,12 @@ impl Columns {
 
     /// Returns true if a column has times.
     pub(crate) fn has_times(&self) -> bool {
-        self.plan.iter().any(|meaning| matches!(meaning, Meaning::Time | Meaning::End))
+        self.plan.iter().any(|meaning| matches!(meaning, Meaning::Time | Meaning::End(_)))
     }
 
     /// Returns true if the requests are listed in the order of their ends.
     pub(crate) fn is_by_end(&self) -> bool {
-        self.plan.contains(&Meaning::End)
+        self.plan.iter().any(|meaning| matches!(meaning, Meaning::End(_)))
     }
 
     /// Returns true if addresses or lengths count sectors of a size that the user may choose.
@@ -359,7 +381,7 @@ impl Columns {
 
     /// Returns the unit in which the first time stamp of the sample makes sense. It counts from 1970, or in ticks of Windows from 1601.
     pub(crate) fn guessed_time_unit(&self, sample: &Sample<'_>) -> TimeUnit {
-        let place = self.plan.iter().position(|meaning| matches!(meaning, Meaning::Time | Meaning::End)).unwrap_or(0);
+        let place = self.plan.iter().position(|meaning| matches!(meaning, Meaning::Time | Meaning::End(_))).unwrap_or(0);
         let first = sample.lines().find_map(|line| decimal_times(field(line, self.separator, place)?, 1).ok());
         match first.unwrap_or(0) {
             0..100_000_000_000 => TimeUnit::Seconds,
@@ -380,7 +402,7 @@ impl Columns {
         let described = |(place, meaning): (usize, &Meaning)| {
             let what = match meaning {
                 Meaning::Time => "time".to_owned(),
-                Meaning::End => "end".to_owned(),
+                Meaning::End(_) => "end".to_owned(),
                 Meaning::Op => "op".to_owned(),
                 Meaning::OpNumber(read) => format!("op ({read} = read)"),
                 Meaning::Address(counted) => format!("address ({})", unit(*counted)),
@@ -431,7 +453,10 @@ impl Columns {
         for meaning in &self.plan {
             match *meaning {
                 Meaning::Time => begin_ns = Some(fields.time_ns(units.time_ns, "the time (a number)")?),
-                Meaning::End => end_ns = Some(fields.time_ns(units.time_ns, "the time of the end (a number)")?),
+                Meaning::End(unit) => {
+                    let unit_ns = unit.map_or(units.time_ns, TimeUnit::ns);
+                    end_ns = Some(fields.time_ns(unit_ns, "the time of the end (a number)")?);
+                }
                 Meaning::Address(counted) => {
                     let number = fields.integer_or_hexadecimal("the address (a whole number)")?;
                     let bytes = number.checked_mul(counted.bytes(units)).filter(|bytes| *bytes <= MAX_OFFSET_BYTES);
@@ -466,7 +491,13 @@ impl Columns {
                 }
                 Meaning::Device => record.device = self.devices.number(&mut fields)?,
                 Meaning::Response(unit) => {
-                    response_ns = fields.time_ns(unit.map_or(units.time_ns, TimeUnit::ns), "the response time (a number)")?;
+                    let expected = "the response time (a number, or nothing)";
+                    let text = fields.text(expected)?;
+                    // Recorders that have not seen the end of a request leave its column empty.
+                    if !text.trim_ascii().is_empty() {
+                        let times = decimal_times(text.trim_ascii(), unit.map_or(units.time_ns, TimeUnit::ns));
+                        response_ns = times.ok().filter(|ns| *ns < TIME_STAMP_END_NS).ok_or_else(|| fields.error(expected))?;
+                    }
                 }
                 Meaning::Flush => {
                     let text = fields.text("a mark for flushes")?;
@@ -612,7 +643,7 @@ fn known_name(name: &str) -> Option<Item> {
     ]) {
         Meaning::Time
     } else if is_in(&["end", "endtime", "completion", "completiontime", "complete", "completetime", "finish", "finishtime"]) {
-        Meaning::End
+        Meaning::End(None)
     } else if is_in(&[
         "op",
         "operation",
@@ -712,6 +743,6 @@ fn known_name(name: &str) -> Option<Item> {
     } else {
         return None;
     };
-    let of_times = matches!(meaning, Meaning::Time | Meaning::End).then_some(time_unit).flatten();
+    let of_times = matches!(meaning, Meaning::Time | Meaning::End(_)).then_some(time_unit).flatten();
     Some(Item { meaning, time_unit: of_times, header_name: None })
 }

@@ -6,7 +6,7 @@
 use super::columns::{Columns, TraceColumns};
 use super::fields::{Fields, integer};
 use super::five_columns;
-use super::formats::{Detection, Format, Parser, Units};
+use super::formats::{Detection, Format, Parser, Units, WITHOUT_OFFSETS, lacks_offsets};
 
 /// Maximum number of lines that are examined.
 const SAMPLE_LINES: usize = 4096;
@@ -162,6 +162,9 @@ fn unknown(sample: &Sample<'_>) -> String {
     {
         return "it is a summary of iostat, with rates and mean sizes but without requests; `flashraid import` makes a load of it"
             .to_owned();
+    }
+    if lacks_offsets(sample) {
+        return WITHOUT_OFFSETS.to_owned();
     }
     // Sections of job files begin with a bracket, their comments with a semicolon, and tags of XML with an angle.
     let hint = if matches!(line.trim_ascii_start(), [b'[' | b';' | b'<', ..]) {

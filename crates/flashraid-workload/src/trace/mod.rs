@@ -44,6 +44,8 @@ mod time_unit;
 pub mod write;
 
 #[cfg(test)]
+mod brought_tests;
+#[cfg(test)]
 mod garbage_tests;
 #[cfg(all(test, feature = "bzip2", feature = "gzip", feature = "zstd"))]
 mod real_tests;

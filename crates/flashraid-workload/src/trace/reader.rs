@@ -7,7 +7,7 @@ use super::five_columns::Times;
 use super::formats::{Format, Parser, TraceFormat, Units};
 use super::input::Input;
 use super::measured::MeasuredHistograms;
-use super::record::NumberedRecord;
+use super::record::{NumberedRecord, TraceRecord};
 use super::spec::{DiscardPolicy, FlushPolicy, TraceSpec};
 use super::time_question;
 use super::time_unit::TimeUnit;
@@ -50,6 +50,10 @@ pub struct SkippedRecords {
     pub without_data: u64,
 }
 
+/// Longest time between two requests that follow each other: a year. Traces of two clocks, one of which began at the start of a machine and
+/// the other in 1970, jump by decades.
+const JUMP_MAX_NS: u64 = 365 * 86_400 * 1_000_000_000;
+
 /// The requests of a trace in the order of the file.
 pub(crate) struct Records {
     parser: Parser,
@@ -69,6 +73,8 @@ pub(crate) struct Lines {
     last_number: u64,
     /// True until the first line with content has been read, because only that line may be a header.
     at_head: bool,
+    /// Time of the request that was read last.
+    last_time_ns: Option<u64>,
     pub(crate) facts: TraceProperties,
     pub(crate) skipped: SkippedRecords,
 }
@@ -139,6 +145,7 @@ impl Records {
             requests: 0,
             last_number: 0,
             at_head: format.full_description().may_have_header,
+            last_time_ns: None,
             facts,
             skipped: SkippedRecords::default(),
         };
@@ -208,7 +215,19 @@ impl Lines {
                 continue;
             }
             let may_be_header = std::mem::take(&mut self.at_head) && matches!(bytes.first(), Some(b'A'..=b'Z' | b'a'..=b'z' | b'"'));
-            match format.parse(bytes, self.units) {
+            let parsed = format.parse(bytes, self.units);
+            if let Ok(Some(TraceRecord { time_ns, .. })) = parsed {
+                if let Some(last_ns) = self.last_time_ns.filter(|last_ns| last_ns.abs_diff(time_ns) > JUMP_MAX_NS) {
+                    if !self.skip_bad_lines {
+                        return Err(self.complain_of_clocks(last_ns, time_ns));
+                    }
+                    format.take_second();
+                    self.skipped.bad_lines += 1;
+                    continue;
+                }
+                self.last_time_ns = Some(time_ns);
+            }
+            match parsed {
                 Ok(Some(record)) if record.kind == OpKind::Trim && self.discards == DiscardPolicy::Ignore => self.skipped.discards += 1,
                 Ok(Some(record)) if record.length_bytes == 0 => {
                     if record.kind != OpKind::Flush {
@@ -259,6 +278,20 @@ impl Lines {
     /// Returns the share of the file that was read so far, from 0 to 1. It is `None` if the length of the file is unknown.
     pub(super) fn progress(&self) -> Option<f64> {
         self.input.progress()
+    }
+
+    #[cold]
+    fn complain_of_clocks(&self, last_ns: u64, time_ns: u64) -> SourceError {
+        let seconds = |ns: u64| ns as f64 / 1e9;
+        let (direction, years) = (if time_ns > last_ns { "on" } else { "back" }, last_ns.abs_diff(time_ns) as f64 / JUMP_MAX_NS as f64);
+        SourceError::InvalidInput(format!(
+            "{}: {}: the time goes {direction} by {years:.1} years, from {:.3} s to {:.3} s, as with two clocks; \
+             read the requests of each clock as a trace of its own, or set skip_bad_lines to leave those of the second one out",
+            self.facts.name,
+            self.place(self.last_number),
+            seconds(last_ns),
+            seconds(time_ns),
+        ))
     }
 
     #[cold]

@@ -38,7 +38,7 @@ pub(super) fn question(format: Format, unit: TimeUnit, sample: &Sample<'_>) -> O
     let may_be_coarse = matches!(unit, TimeUnit::Nanoseconds | TimeUnit::Ticks);
     let is_coarse = || !may_be_coarse && gaps_ns().all(|gap_ns| gap_ns.is_multiple_of(1000 * unit.ns()));
     let is_by_columns = matches!(format.full_description().detection, Detection::FiveColumns);
-    let is_fine = || is_by_columns && decimals(sample).is_some_and(|digits| 10_u64.pow(digits) > unit.ns());
+    let is_finer_than_ns = |unit: TimeUnit| is_by_columns && decimals(sample).is_some_and(|digits| 10_u64.pow(digits) > unit.ns());
     // One long pause, or one wrong line, says nothing about the unit.
     let span = (last - first).saturating_sub(gaps_ns().max()?) as f64 / unit.ns() as f64;
     let per_second = |unit: TimeUnit| (times.len() - 2) as f64 / (span * unit.ns() as f64 / 1e9);
@@ -48,13 +48,15 @@ pub(super) fn question(format: Format, unit: TimeUnit, sample: &Sample<'_>) -> O
         format!("{} requests per second", shown(per_second(unit)))
     } else if is_coarse() {
         format!("gaps that are all multiples of 1000 {unit}")
-    } else if is_fine() {
+    } else if is_finer_than_ns(unit) {
         format!("times finer than a nanosecond, by their {} decimals", decimals(sample).unwrap_or(0))
     } else {
         return None;
     };
-    let mut offered: Vec<TimeUnit> =
-        TimeUnit::ALL.into_iter().filter(|unit| *unit != TimeUnit::Ticks && PER_SECOND.contains(&per_second(*unit))).collect();
+    let mut offered: Vec<TimeUnit> = TimeUnit::ALL
+        .into_iter()
+        .filter(|unit| *unit != TimeUnit::Ticks && PER_SECOND.contains(&per_second(*unit)) && !is_finer_than_ns(*unit))
+        .collect();
     // The rates nearest to some hundreds a second are the most likely ones.
     let distance = |unit: &TimeUnit| (per_second(*unit) / 300.0).ln().abs();
     offered.sort_by(|a, b| distance(a).total_cmp(&distance(b)));

@@ -7,6 +7,7 @@ mod collection;
 mod failure;
 mod hedged;
 mod planned;
+mod power;
 mod predicted;
 mod rebuilding;
 mod requests;

@@ -8,59 +8,13 @@ mod parity;
 mod queues;
 mod reads;
 
+use super::tiny::drive_with_superblocks as params;
 use super::*;
 use crate::coordination::ToController;
 use crate::events::OperationTimeParts;
 use crate::rng;
 use crate::space::superblocks::State;
 use std::collections::BTreeMap;
-
-/// One die of one plane. Superpages have two units on one flash page. There are four rows and twenty superblocks, eight of which are
-/// exported.
-///
-/// A read command costs 5 on the core and a write 7, then 20 pass. An array read takes 100, a unit on the wires 10, a page on the link 4.
-/// A program takes 1000, an erase 5000, and `ack` is 3. The buffer holds four units.
-fn params() -> SsdParams {
-    let mut params = tiny::ssd(1, 20, 12);
-    params.geometry.pages_per_block = 8;
-    (params.timing.page_program_ns, params.timing.block_erase_ns) = (1000, 5000);
-    params.link = Some(HostLinkParams { page_transfer_ns: 4, full_duplex: true });
-    params.superblock = Some(SuperblockDriveParams {
-        pages_per_mapping_unit: 1,
-        mapping_units_per_flash_page: 2,
-        bits_per_cell: 1,
-        read_ns_by_page_type: vec![100],
-        mapping_unit_transfer_ns: 10,
-        plane_reads: PlaneReadMode::EachPlaneIndependently,
-        planes_read_during_transfer: false,
-        host_reads_in_a_row_max: 2,
-        dies_programming_max: 1,
-        has_parity_superpages: false,
-        placement_handles: PlacementHandles::SINGLE_HANDLE,
-        slc: None,
-        buffer: BufferParams { capacity_mapping_units: 4, acknowledge_ns: 3, survives_power_loss: true, superpage_open_max_ns: None },
-        submission_queues: None,
-        firmware: ControllerCoresParams {
-            cores: 1,
-            core_ns_per_read: 5,
-            core_ns_per_write: 7,
-            core_ns_per_moved_unit: 0,
-            core_ns_per_trim: 6,
-            core_ns_per_trimmed_unit: 1,
-            latency_after_core_ns: 20,
-        },
-        collection: SuperblockCollectionParams {
-            target_free_superblocks: 4,
-            double_pace_at_deficit_superblocks: 2,
-            host_stall_threshold_free_superblocks: 2,
-            move_backlog_max_mapping_units: 8,
-        },
-        upkeep: RefreshAndWearLevellingParams::default(),
-        suspension: None,
-        starts_empty: false,
-    });
-    params
-}
 
 fn changed(change: impl FnOnce(&mut SuperblockDriveParams)) -> SsdParams {
     let mut params = params();

@@ -2,6 +2,7 @@
 //!
 //! Source: biosnoop(8) of bcc and of its libbpf tools. The time is that of the end, and LAT the time from the issue to the end. The name of
 //! a process may hold blanks, so that columns are counted from the right. A line without bytes is a flush, and may lack the disk.
+//! Lines that tell how many events were lost are counted.
 
 use super::super::columns::{Meaning, meaning_of_name};
 use super::super::detect::Sample;
@@ -18,6 +19,7 @@ pub(crate) struct Biosnoop {
     disks: Names,
     columns_after_disk: usize,
     without_data: u64,
+    lost: u64,
 }
 
 /// Number of columns from that of the kind to the end, without those for times.
@@ -46,7 +48,7 @@ impl TraceFormat for Biosnoop {
         if columns_after_disk <= KIND_SECTOR_BYTES {
             return Err("line 1: expected the header of biosnoop, with DISK, T, SECTOR, BYTES and LAT(ms)".to_owned());
         }
-        Ok(Self { disks: Names::default(), columns_after_disk, without_data: 0 })
+        Ok(Self { disks: Names::default(), columns_after_disk, without_data: 0, lost: 0 })
     }
 
     fn interpretation_note(&self) -> Option<String> {
@@ -65,8 +67,16 @@ impl TraceFormat for Biosnoop {
         self.without_data
     }
 
+    fn events_lost(&self) -> u64 {
+        self.lost
+    }
+
     fn parse(&mut self, line: &[u8], units: Units) -> FieldResult<Option<TraceRecord>> {
         if is_header(line) {
+            return Ok(None);
+        }
+        if let Some(lost) = lost_events(line) {
+            self.lost += lost;
             return Ok(None);
         }
         let mut fields = Fields::blank(line);
@@ -103,6 +113,17 @@ impl TraceFormat for Biosnoop {
         let record = TraceRecord::new(begin_ns, self.disks.number(disk), offset_bytes, length_bytes, kind);
         Ok(Some(TraceRecord { fua: operation.fua, zeroes: operation.zeroes, ..record.with_response_ns(latency_ns) }))
     }
+}
+
+/// Returns the number of lost events if a line tells it.
+///
+/// bcc prints `Possibly lost 5 samples`, and the libbpf tools print `lost 5 events on CPU #3!`.
+fn lost_events(line: &[u8]) -> Option<u64> {
+    let line = line.trim_ascii();
+    let rest = line.strip_prefix(b"Possibly ").unwrap_or(line).strip_prefix(b"lost ")?;
+    let mut words = Fields::blank(rest);
+    let number = words.next().and_then(integer)?;
+    words.next().is_some_and(|noun| noun == b"samples" || noun == b"events").then_some(number)
 }
 
 /// Returns true for the header of biosnoop.

@@ -99,7 +99,7 @@ fn first_field(line: &[u8]) -> &[u8] {
 fn meaning(name: &[u8]) -> Meaning {
     use super::super::columns::CountedIn::Bytes;
     match name {
-        b"TimeStamp" => Meaning::End,
+        b"TimeStamp" => Meaning::End(None),
         b"ByteOffset" => Meaning::Address(Bytes(1)),
         b"IOSize" => Meaning::Length(Bytes(1)),
         b"ElapsedTime" => Meaning::Response(None),

@@ -38,10 +38,32 @@ impl ColumnSettings for Settings {
                 "line 1: expected a line of fio's latency log with an offset (log_offset=1): ms, ns, direction, bytes, offset".to_owned()
             );
         }
+        if lacks_offsets(sample) {
+            return Err(WITHOUT_OFFSETS.to_owned());
+        }
         Ok(Columns::at_places(&"end,response:ns,op:0=read,length,address".parse()?, Some(b',')))
     }
 
     fn note(_: &Columns) -> Option<String> {
         Some("requests: the lines of fio's log of latencies; logs of bandwidth look the same, and would be taken for one".to_owned())
     }
+}
+
+/// Explanation for a log without addresses.
+pub(crate) const WITHOUT_OFFSETS: &str =
+    "it is a latency log of fio without offsets, whose fifth column is the priority; record it with log_offset=1";
+
+/// Returns true for a log whose lines end with the priority of a request, instead of its offset. Five columns have either of them.
+pub(crate) fn lacks_offsets(sample: &Sample<'_>) -> bool {
+    let number = |field: &[u8]| std::str::from_utf8(field.trim_ascii()).ok()?.parse::<u64>().ok();
+    let last_of_five = |line: &[u8]| {
+        let numbers: Vec<u64> = line.split(|byte| *byte == b',').map(number).collect::<Option<_>>()?;
+        numbers.get(4).copied().filter(|_| numbers.len() == 5)
+    };
+    let mut lines = sample.lines().take(1000);
+    let first = lines.next().and_then(last_of_five);
+    // A priority has its class from the fourteenth bit on, and its level below.
+    let is_priority = |last: u64| last & 0x1ff8 == 0 && last < 4 << 13;
+    let mut others = lines.peekable();
+    first.is_some_and(is_priority) && others.peek().is_some() && others.all(|line| last_of_five(line) == first)
 }

@@ -3,7 +3,7 @@
 //! Source: `include/trace/events/block.h` of Linux. A line is `TASK-PID [CPU] flags seconds: block_rq_issue: maj,min RWBS bytes (command)
 //! sector + sectors …`. `block_rq_issue` stands for a request; in a trace without it, `block_bio_queue`, or else `block_rq_complete`.
 //!
-//! Other events are passed over. Lines such as `CPU:3 [LOST 245 EVENTS]` count what was lost. The device is `major × 2^20 + minor`.
+//! Other events are passed over. Lines such as `CPU:3 [LOST 245 EVENTS]` and `CPU:3 [245 EVENTS DROPPED]` count what was lost. The device is `major × 2^20 + minor`.
 
 use memchr::memmem;
 
@@ -155,11 +155,17 @@ fn time_before(line: &[u8], event_at: usize) -> usize {
     before[..end].iter().rposition(u8::is_ascii_whitespace).map_or(0, |at| at + 1)
 }
 
-/// Returns the number of events that a line reports as lost.
+/// Returns the number of events that a line reports as lost: `[LOST 5 EVENTS]` of the kernel, `[5 EVENTS DROPPED]` of trace-cmd. Without a
+/// number, as in `[LOST EVENTS]`, it is one.
 fn lost_events(line: &[u8]) -> u64 {
-    let Some(at) = memmem::find(line, b"LOST ") else { return 0 };
-    if memmem::find(&line[at..], b"EVENTS").is_none() {
-        return 0;
+    let Some(inside) = line.trim_ascii_end().strip_suffix(b"]") else { return 0 };
+    let Some(open) = inside.iter().rposition(|byte| *byte == b'[') else { return 0 };
+    let mut words = Fields::blank(&inside[open + 1..]);
+    match [words.next(), words.next(), words.next(), words.next()] {
+        [Some(b"LOST"), Some(number), Some(b"EVENTS"), None] | [Some(number), Some(b"EVENTS"), Some(b"DROPPED"), None] => {
+            integer(number).unwrap_or(1)
+        }
+        [Some(b"LOST"), Some(b"EVENTS"), None, None] | [Some(b"EVENTS"), Some(b"DROPPED"), None, None] => 1,
+        _ => 0,
     }
-    Fields::blank(&line[at + 5..]).next().and_then(integer).unwrap_or(0)
 }

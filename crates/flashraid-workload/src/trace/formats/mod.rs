@@ -13,6 +13,7 @@ use std::io::{self, Write};
 use std::str::FromStr;
 
 pub(crate) use blktrace::{RECORD_BYTES as BLKTRACE_RECORD_BYTES, record_bytes as blktrace_record_bytes, record_time_ns};
+pub(crate) use fio_lat::{WITHOUT_OFFSETS, lacks_offsets};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
