@@ -322,9 +322,20 @@ impl Array {
     /// says which data: map entries, or records about flash blocks. The results of the simulation stay the same.
     #[inline]
     pub fn prefetch_into_cpu_cache(&self, hint: SimulatorPrefetchTarget, request: &RequestInPages) {
-        for extent in self.volume.layout.extents(request) {
-            for page in extent.first_page..extent.first_page + extent.pages {
-                self.volume.members.ssds[extent.first_member as usize].prefetch(hint, page);
+        let Volume { layout, members, .. } = &self.volume;
+        // A cache writes parity much later than the request arrives.
+        let writes_parity = request.is_write() && layout.stripe_shape().parity_strips > 0 && self.caching.is_none();
+        let mut last_stripe = None;
+        for extent in layout.extents(request) {
+            let pages = || extent.first_page..extent.first_page + extent.pages;
+            pages().for_each(|page| members.ssds[extent.first_member as usize].prefetch(hint, page));
+            if writes_parity {
+                let stripe = layout.stripe_of_member_page(extent.first_page);
+                if last_stripe.replace(stripe) != Some(stripe) {
+                    for member in layout.parity_members(stripe) {
+                        pages().for_each(|page| members.ssds[member as usize].prefetch(hint, page));
+                    }
+                }
             }
         }
     }
