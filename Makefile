@@ -93,6 +93,9 @@ test-long: setup-tests
 	$(CARGO) test --release -p flashraid --locked --test it -- --ignored matrix:: steady::
 	@CARGO="$(CARGO)" scripts/python test
 	@CARGO="$(CARGO)" scripts/python measure
+	@scripts/setup valgrind
+	$(CARGO) build --release --locked
+	scripts/instructions check $${CARGO_TARGET_DIR:-target}/release/flashraid
 
 # What has to hold before a release, beside `make test` and `make test-long`: packages of all crates, policies that are added in two places,
 # the wheel and the source distribution on a machine without and with Rust, and archives whose bytes do not depend on who builds them.

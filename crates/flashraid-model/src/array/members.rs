@@ -9,7 +9,7 @@ use crate::events::OperationTimeParts;
 use crate::events::Slab;
 use crate::ids::MemberSet;
 use crate::request::OpKind;
-use crate::ssd::{LogicalPageOp, PageOpEnd, Ssd, SsdOutbox, SsdWake};
+use crate::ssd::{LogicalPageOp, PageOpEnd, Served, Ssd, SsdOutbox, SsdWake};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -236,6 +236,18 @@ impl Completion {
     }
 }
 
+/// Pages of immediate members that were served together, when they arrived.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ServedPages {
+    /// The page whose operation ends last.
+    last: Served,
+    gc_members: MemberSet,
+}
+
+impl ServedPages {
+    pub(super) const NONE: Self = Self { last: Served::NOTHING, gc_members: MemberSet::NONE };
+}
+
 // These sizes matter, because each request in progress has one and each event moves one.
 const _: () = assert!(size_of::<Completion>() <= 144 && size_of::<SsdWake>() <= 20);
 
@@ -376,6 +388,25 @@ impl Members {
             completion_tag: completion,
         };
         let Issued(()) = self.act_on_member(member, |ssd, out| ssd.submit(now, op, after_events_of_now, out));
+    }
+
+    /// Serves an operation on one page of an immediate member, as one of `served`.
+    #[inline(always)]
+    pub(super) fn serve_page(&mut self, served: &mut ServedPages, now: TimeNs, kind: OpKind, member: u32, page: u32) {
+        let ssd = &mut self.ssds[member as usize];
+        let (die, lpn) = ssd.die_and_lpn(page);
+        let page = ssd.serve_now(now, die, lpn, kind, &mut self.reports.collections);
+        ssd.keep_later(now, kind, &mut served.last, page);
+        served.gc_members.0 |= u128::from(page.met_gc()) << member;
+    }
+
+    /// Opens a [`Completion`] (a group of operations) of `served` pages, which all arrived at `now`.
+    #[inline(always)]
+    pub(super) fn complete_served(&mut self, served: &ServedPages, now: TimeNs, kind: OpKind, continuation: Continuation) {
+        let ServedPages { last, gc_members } = *served;
+        // All members have the same parameters, and no operation ends at the moment 0.
+        let time = if last.end > 0 { self.ssds[0].time_of(now, kind, last) } else { OperationTimeParts::default() };
+        self.open_completion_until(continuation, last.end, gc_members, time);
     }
 
     /// Returns the group of operations with the number `completion` (see [`Completion`]) if all operations of the group have ended by

@@ -322,9 +322,36 @@ impl Array {
     /// says which data: map entries, or records about flash blocks. The results of the simulation stay the same.
     #[inline]
     pub fn prefetch_into_cpu_cache(&self, hint: SimulatorPrefetchTarget, request: &RequestInPages) {
-        for extent in self.volume.layout.extents(request) {
-            for page in extent.first_page..extent.first_page + extent.pages {
-                self.volume.members.ssds[extent.first_member as usize].prefetch(hint, page);
+        let Volume { layout, members, .. } = &self.volume;
+        if request.pages == 1 {
+            let location = layout.locate(request.first_page);
+            members.ssds[location.member as usize].prefetch(hint, location.member_page);
+        } else {
+            for extent in layout.extents(request) {
+                for page in extent.first_page..extent.first_page + extent.pages {
+                    members.ssds[extent.first_member as usize].prefetch(hint, page);
+                }
+            }
+        }
+        // A cache writes parity much later than the request arrives.
+        if layout.stripe_shape().parity_strips > 0 && request.is_write() && self.caching.is_none() {
+            self.prefetch_parity(hint, request);
+        }
+    }
+
+    /// Prefetches like [`Self::prefetch_into_cpu_cache`] for the parity of a write.
+    fn prefetch_parity(&self, hint: SimulatorPrefetchTarget, request: &RequestInPages) {
+        let Volume { layout, members, .. } = &self.volume;
+        let mut last_stripe = None;
+        for extent in layout.extents(request) {
+            let stripe = layout.stripe_of_member_page(extent.first_page);
+            if last_stripe.replace(stripe) == Some(stripe) {
+                continue;
+            }
+            for member in layout.parity_members(stripe) {
+                for page in extent.first_page..extent.first_page + extent.pages {
+                    members.ssds[member as usize].prefetch(hint, page);
+                }
             }
         }
     }

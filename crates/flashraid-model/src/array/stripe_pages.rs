@@ -29,7 +29,7 @@ impl StripePages {
 
     pub(super) fn clear(&mut self) {
         for role in std::mem::take(&mut self.touched).iter() {
-            self.words_mut(role).fill(0);
+            self.clear_strip(role);
         }
     }
 
@@ -44,7 +44,7 @@ impl StripePages {
     /// Removes the pages of a strip and returns their number. `role` is the strip's number in the stripe: data strips first, then P and Q.
     pub(super) fn remove(&mut self, role: u32) -> u32 {
         let pages = self.page_count_of_strip(role);
-        self.words_mut(role).fill(0);
+        self.clear_strip(role);
         pages
     }
 
@@ -108,6 +108,15 @@ impl StripePages {
             self.words_mut(role).copy_from_slice(other.words(role));
         }
         self.touched = other.touched;
+    }
+
+    #[inline]
+    fn clear_strip(&mut self, role: u32) {
+        match self.words_mut(role) {
+            // Most strips have one word, for which a call would cost more than the store.
+            [word] => *word = 0,
+            words => words.fill(0),
+        }
     }
 
     #[inline]

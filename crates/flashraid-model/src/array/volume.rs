@@ -1,16 +1,13 @@
 //! The members as one volume: operations on pages of the array become page operations on members, with parity and lost members.
 
 use super::failure::Step;
-use super::members::{Access, Completion, Continuation, Issued, Members};
+use super::members::{Access, Completion, Continuation, Issued, Members, ServedPages};
 use super::stripes::Stripes;
 use super::{ReadPlan, RequestInPages};
 use crate::TimeNs;
 use crate::cache::MemberExtent;
-use crate::events::OperationTimeParts;
-use crate::ids::MemberSet;
 use crate::placement::{ArrayLayout, Extent};
 use crate::request::OpKind;
-use crate::ssd::Served;
 
 /// The members, and the layout of the array's pages on them.
 #[derive(Debug, Clone)]
@@ -35,14 +32,13 @@ impl Volume {
         by_strip: bool,
         continuation: Continuation,
     ) -> Issued {
-        if self.stripes.is_none() && self.members.are_immediate() {
+        let by_stripe = self.stripes.as_ref().is_some_and(|stripes| stripes.are_needed_for(access));
+        if !by_stripe && self.members.are_immediate() {
             return self.serve(access.now, access.kind, extents, continuation);
         }
         let open = self.members.open_completion(continuation);
         let ends = match &mut self.stripes {
-            Some(stripes) if stripes.are_needed_for(access) => {
-                stripes.submit(access, extents, by_strip, open.completion_number(), &mut self.members)
-            }
+            Some(stripes) if by_stripe => stripes.submit(access, extents, by_strip, open.completion_number(), &mut self.members),
             _ => self.issue_directly(access, extents, open.completion_number()),
         };
         // A trim of parts of stripes waits for nothing.
@@ -94,26 +90,19 @@ impl Volume {
         self.members.issued()
     }
 
-    /// Serves extents whose end times are known at once, because the members are immediate and the array has no parity or failures.
+    /// Serves extents whose end times are known at once, because the members are immediate and no strip is lost.
     #[inline(always)]
     fn serve(&mut self, now: TimeNs, kind: OpKind, extents: impl Iterator<Item = Extent>, continuation: Continuation) -> Issued {
-        let Members { ssds, reports, .. } = &mut self.members;
-        let (mut last, mut gc_members) = (Served::default(), MemberSet::NONE);
+        let mut served = ServedPages::NONE;
         for extent in extents {
             let members = self.read_plan.members_to_access(&self.layout, &extent, kind);
             for page in extent.first_page..extent.first_page + extent.pages {
                 for member in members.clone() {
-                    let ssd = &mut ssds[member as usize];
-                    let (die, lpn) = ssd.die_and_lpn(page);
-                    let served = ssd.serve_now(now, die, lpn, kind, &mut reports.collections);
-                    ssd.keep_later(now, kind, &mut last, served);
-                    gc_members.0 |= u128::from(served.met_gc()) << member;
+                    self.members.serve_page(&mut served, now, kind, member, page);
                 }
             }
         }
-        // All members have the same parameters, and no operation ends at the moment 0.
-        let time = if last.end > 0 { ssds[0].time_of(now, kind, last) } else { OperationTimeParts::default() };
-        self.members.open_completion_until(continuation, last.end, gc_members, time);
+        self.members.complete_served(&served, now, kind, continuation);
         self.members.issued()
     }
 

@@ -295,6 +295,12 @@ impl ArrayLayout {
         (shape.data_strips..shape.strips_per_stripe()).map(move |role| shape.member_of_strip(stripe, role))
     }
 
+    /// Returns the stripe in which a page of a member lies.
+    #[inline]
+    pub(crate) fn stripe_of_member_page(&self, page: u32) -> u64 {
+        u64::from(if self.strip_pages == 1 { page } else { page / self.strip_pages })
+    }
+
     /// Returns the number of the first logical page of `stripe`, which is the same on each member.
     #[inline]
     pub fn stripe_first_page_on_member(&self, stripe: u64) -> u32 {

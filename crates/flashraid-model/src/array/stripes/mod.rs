@@ -10,7 +10,7 @@ mod predicted;
 
 use super::failure::{Failures, Step};
 use super::locks::{CollectionWait, LockGrant, StripeLocks};
-use super::members::{Access, Completion, Continuation, Members};
+use super::members::{Access, Completion, Continuation, Members, ServedPages};
 use super::stripe_pages::{ParityMethod, StripePages, plan_read, plan_rebuild, plan_write};
 use super::{
     ArrayHealth, ArrayParams, GcAvoidingReadCounters, HedgeCounters, MemberFailureAndRebuildState, ParityAndRebuildCounters, ReadPlan,
@@ -121,20 +121,27 @@ impl Route {
 
     /// Issues operations for `pages` of `stripe`, except for those of lost strips. Returns the number of page operations.
     fn issue(&self, access: &Access, stripe: u64, pages: &StripePages, completion: u32, members: &mut Members) -> u32 {
-        let write = !access.is_read();
-        let copies = self.layout.copies_of_each_page();
         let mut issued = 0;
-        for (role, offset) in pages.roles_and_offsets() {
+        self.for_each_page(access.is_read(), stripe, pages, |member, page| {
+            members.submit(access, member, page, completion);
+            issued += 1;
+        });
+        issued
+    }
+
+    /// Calls `each` with member and page for each operation that `pages` of `stripe` need, except for those of lost strips.
+    #[inline(always)]
+    fn for_each_page(&self, is_read: bool, stripe: u64, pages: &StripePages, mut each: impl FnMut(u32, u32)) {
+        let copies = self.layout.copies_of_each_page();
+        let first_page = self.layout.stripe_first_page_on_member(stripe);
+        for role in pages.touched_roles().iter() {
             let first_member = self.layout.member_of_strip(stripe, role);
-            let read_copy = if write { 0 } else { self.read_plan.choose_copy_index(stripe, first_member, copies) };
-            let page = self.layout.stripe_first_page_on_member(stripe) + offset;
-            let left = (0..copies).filter_map(|copy| self.replacement(first_member + (read_copy + copy) % copies, stripe));
-            for member in left.take(if write { copies as usize } else { 1 }) {
-                members.submit(access, member, page, completion);
-                issued += 1;
+            let read_copy = if is_read { self.read_plan.choose_copy_index(stripe, first_member, copies) } else { 0 };
+            for offset in pages.offsets_in_strip(role) {
+                let left = (0..copies).filter_map(|copy| self.replacement(first_member + (read_copy + copy) % copies, stripe));
+                left.take(if is_read { 1 } else { copies as usize }).for_each(|member| each(member, first_page + offset));
             }
         }
-        issued
     }
 }
 
@@ -475,12 +482,8 @@ impl Stripes {
         let operation = &mut self.operations[id as usize];
         operation.phase_began_ns = now;
         let operation = &self.operations[id as usize];
-        let open = members.open_completion(Continuation::StripeOperationPhaseEnded {
-            operation: id,
-            replaces_refused_read: false,
-            tie_break: operation.sequence,
-        });
-        let completion = open.completion_number();
+        let continuation =
+            Continuation::StripeOperationPhaseEnded { operation: id, replaces_refused_read: false, tie_break: operation.sequence };
         let kind = match operation.work {
             _ if operation.reading => OpKind::Read,
             Work::Read | Work::PlannedRead => OpKind::Read,
@@ -489,19 +492,28 @@ impl Stripes {
         };
         let Operation { fua, high_priority, source, .. } = *operation;
         let access = Access { now, kind, fua, high_priority, source, after_events_of_now };
-        let issued = if operation.reading {
-            self.route.issue(&access, operation.stripe, &self.reads, completion, members)
-        } else if let Work::Rebuild(failure) = operation.work {
-            self.write_spare(&access, id, failure, completion, members)
-        } else {
-            if operation.work == Work::Write {
-                let shape = self.route.layout.stripe_shape();
-                let lost = self.route.lost(operation.stripe);
-                let written = lost.parity_left(shape);
-                let pages: u32 = written.map(|parity| operation.pages.page_count_of_strip(parity)).sum();
-                self.counters.parity_pages_written += u64::from(pages);
+        if operation.work == Work::Write && !operation.reading {
+            let written = self.route.lost(operation.stripe).parity_left(self.route.layout.stripe_shape());
+            let pages: u32 = written.map(|parity| operation.pages.page_count_of_strip(parity)).sum();
+            self.counters.parity_pages_written += u64::from(pages);
+        }
+        let spare_of = if let Work::Rebuild(failure) = operation.work { Some(failure).filter(|_| !operation.reading) } else { None };
+        let pages = if operation.reading { &self.reads } else { &operation.pages };
+        if spare_of.is_none() && members.are_immediate() {
+            let (mut served, mut is_any) = (ServedPages::NONE, false);
+            self.route.for_each_page(access.is_read(), operation.stripe, pages, |member, page| {
+                members.serve_page(&mut served, now, kind, member, page);
+                is_any = true;
+            });
+            if is_any {
+                return members.complete_served(&served, now, kind, continuation);
             }
-            self.route.issue(&access, operation.stripe, &operation.pages, completion, members)
+        }
+        let open = members.open_completion(continuation);
+        let completion = open.completion_number();
+        let issued = match spare_of {
+            Some(failure) => self.write_spare(&access, id, failure, completion, members),
+            None => self.route.issue(&access, operation.stripe, pages, completion, members),
         };
         // Lost pages are left out, and that may be all of them.
         members.close_completion(open, issued, now);

@@ -9,7 +9,7 @@ impl SuperblockMapping {
     /// Returns a sentence that names the first invariant that does not hold.
     pub fn verify(&self) -> Result<(), String> {
         let per_block = self.shape.mapping_units_per_superblock();
-        let mut counted = vec![0; self.superblocks.len()];
+        let (mut counted, mut stored) = (vec![0; self.superblocks.len()], 0);
         for unit in 0..self.shape.exported_mapping_units {
             let place = self.entry(unit);
             if place >= BUFFERED {
@@ -25,10 +25,9 @@ impl SuperblockMapping {
                 return Err(format!("unit {unit} lies beyond the first bit of a cell that holds one"));
             }
             counted[(place / per_block) as usize] += 1;
+            stored += u32::from(!self.is_computed(place));
         }
-        let stored: u32 = self.valid.iter().map(|word| word.count_ones()).sum();
-        let counted_stored = self.superblocks.iter().zip(&counted).filter(|(superblock, _)| !superblock.is_computed);
-        if stored != counted_stored.map(|(_, counted)| counted).sum::<u32>() {
+        if stored != self.valid.iter().map(|word| word.count_ones()).sum::<u32>() {
             return Err("a place is valid that nothing is mapped to".to_owned());
         }
         for (block, (superblock, counted)) in self.superblocks.iter().zip(counted).enumerate() {
@@ -62,7 +61,7 @@ impl SuperblockMapping {
     /// Returns the unit that was written last at a place, if it is known.
     fn last_unit_at(&self, ppn: u32) -> Option<u32> {
         let block = self.superblock_of(ppn);
-        if self.superblocks[block as usize].is_computed {
+        if self.is_computed(ppn) {
             self.origin.unit_at(&self.shape, ppn)
         } else {
             (!self.units[block as usize].is_empty()).then(|| self.unit_at(ppn))

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! What lies where it lay at the start is not stored, but computed (`origin`). The map has the units that have changed since (`changes`).
-//! The units of places are stored for superblocks that were opened or collected since.
+//! The units of places are stored where they were written or collected since.
 
 mod changes;
 mod invariants;
@@ -31,6 +31,7 @@ use changes::Changes;
 use origin::Origin;
 pub use shape::{MAPPING_UNITS_PER_SUPERPAGE_MAX, MappingUnitLocation, PlacementHandles, SlcSuperblockCountLimit, SuperblockShape};
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 pub use victims::RefreshAndWearLevellingParams;
 pub(crate) use victims::Upkeep;
 use warm_up::{AHEAD, UntimedWriters};
@@ -39,6 +40,8 @@ use warm_up::{AHEAD, UntimedWriters};
 pub(crate) const NONE: u32 = u32::MAX;
 /// Least map entry of a unit in the write buffer, or of one without data. All places have smaller numbers.
 pub(crate) const BUFFERED: u32 = 3 << 30;
+/// Number of places up to which the contents of a superblock are stored together. That takes some ten milliseconds.
+const STORED_WHOLE_MAX: u32 = 1 << 18;
 /// Maximum number of places in a drive.
 pub const MAPPING_UNITS_PER_DRIVE_MAX: u32 = BUFFERED - 1;
 
@@ -95,8 +98,6 @@ pub(crate) struct Superblock {
     pub(crate) handle: u8,
     /// True if it holds one bit per cell (rule 222).
     pub(crate) is_slc: bool,
-    /// True if the units of its places are computed, because none was written or collected since the start.
-    is_computed: bool,
     pub(crate) valid: u32,
     /// Number of superpages whose programs have ended.
     pub(crate) programmed: u32,
@@ -112,7 +113,7 @@ const _: () = assert!(size_of::<Superblock>() <= 32, "every write of a unit touc
 impl Superblock {
     /// Returns a free superblock that has been erased `erases` times.
     fn free(erases: u32) -> Self {
-        Self { state: State::Free, handle: 0, is_slc: false, is_computed: false, valid: 0, programmed: 0, erases, sequence: 0, reads: 0 }
+        Self { state: State::Free, handle: 0, is_slc: false, valid: 0, programmed: 0, erases, sequence: 0, reads: 0 }
     }
 }
 
@@ -190,9 +191,11 @@ pub struct SuperblockMapping {
     origin: Origin,
     /// Map entries of the units that have changed since the start.
     changes: Changes,
+    /// Places of each superblock, counted within it, whose units are computed, because none was written or collected since the start.
+    computed: Vec<Range<u32>>,
     /// Logical unit that was written last at each place, in a table for each superblock. It is empty if all of it is computed.
     units: Vec<LargeTable<u32>>,
-    /// Valid places of the superblocks whose contents are not computed. Memory is taken where a bit is set.
+    /// Valid places whose units are not computed. Memory is taken where a bit is set.
     valid: LargeTable<u64>,
     pub(crate) superblocks: Vec<Superblock>,
     /// Free superblocks, in the order in which they became free.
@@ -235,6 +238,7 @@ impl SuperblockMapping {
             sequence: 0,
             origin: Origin::Empty,
             changes: Changes::none(shape.exported_mapping_units),
+            computed: vec![0..0; shape.superblocks as usize],
             units: vec![LargeTable::zeroed(0); shape.superblocks as usize],
             valid: LargeTable::zeroed(places.div_ceil(64)),
             superblocks: vec![Superblock::free(0); shape.superblocks as usize],
@@ -307,22 +311,29 @@ impl SuperblockMapping {
         self.changes.set(unit, entry);
     }
 
+    /// Returns true if the unit of a place is computed.
+    #[inline]
+    fn is_computed(&self, ppn: u32) -> bool {
+        let per_block = self.shape.mapping_units_per_superblock();
+        self.computed[(ppn / per_block) as usize].contains(&(ppn % per_block))
+    }
+
     pub(crate) fn is_valid(&self, ppn: u32) -> bool {
-        if self.superblocks[self.superblock_of(ppn) as usize].is_computed {
+        if self.is_computed(ppn) {
             let unit = self.origin.unit_at(&self.shape, ppn);
             return unit.is_some_and(|unit| self.changes.get(unit).is_none());
         }
         self.valid[ppn as usize / 64] >> (ppn % 64) & 1 == 1
     }
 
-    /// Returns the unit that was written last at a place, in a superblock whose contents are not computed.
+    /// Returns the unit that was written last at a place whose unit is not computed.
     pub(crate) fn unit_at(&self, ppn: u32) -> u32 {
         let (block, at) = (self.superblock_of(ppn), ppn % self.shape.mapping_units_per_superblock());
         self.units[block as usize][at as usize]
     }
 
-    /// Returns the valid units of the superpage that begins at place `first`. Bit u stands for unit u of the superpage. The superblock is
-    /// not computed, which holds for victims.
+    /// Returns the valid units of the superpage that begins at place `first`. Bit u stands for unit u of the superpage. The units must have
+    /// been stored ([`Self::store_contents_to`]).
     pub(crate) fn valid_units(&self, first: u32) -> u128 {
         let word = |at: u32| self.valid.get(at as usize).copied().map_or(0, u128::from);
         let (at, shift) = (first / 64, first % 64);
@@ -349,7 +360,7 @@ impl SuperblockMapping {
     /// Records that `unit` is no longer valid at its place `ppn`. Its map entry must change next.
     pub(crate) fn invalidate(&mut self, unit: u32, ppn: u32) {
         let block = self.superblock_of(ppn) as usize;
-        if self.superblocks[block].is_computed {
+        if self.is_computed(ppn) {
             // What has changed is not valid at its first place.
             self.changes.set(unit, NONE);
         } else {
@@ -362,7 +373,9 @@ impl SuperblockMapping {
     /// Records that `unit` has been programmed at `ppn`, which is its place from now on.
     pub(crate) fn record_program(&mut self, unit: u32, ppn: u32) {
         let block = self.superblock_of(ppn);
-        self.store_contents(block);
+        if self.is_computed(ppn) {
+            self.store_contents(block);
+        }
         assert!(!self.is_valid(ppn), "a place takes one unit between two erases");
         assert!(self.superblocks[block as usize].state == State::Open, "only an open superblock takes units");
         self.set_place(unit, ppn);
@@ -391,31 +404,37 @@ impl SuperblockMapping {
         }
     }
 
-    /// Stores the contents of a superblock if they are computed so far.
-    #[inline]
+    /// Stores the contents of a superblock as far as they are computed.
     fn store_contents(&mut self, block: u32) {
-        if self.superblocks[block as usize].is_computed {
-            self.store_computed(block);
+        self.store_contents_to(self.shape.mapping_units_per_superblock(), block);
+    }
+
+    /// Stores the contents of the first `places` places of a superblock, or of more of them, as far as they are computed.
+    #[inline]
+    pub(crate) fn store_contents_to(&mut self, places: u32, block: u32) {
+        let Range { start, end } = self.computed[block as usize];
+        if start < places.min(end) {
+            // A small superblock is stored as a whole, which leaves out the places without units.
+            let until = if end <= STORED_WHOLE_MAX { end } else { places.min(end) };
+            self.store_computed(block, start..until);
         }
     }
 
     #[cold]
-    fn store_computed(&mut self, block: u32) {
+    fn store_computed(&mut self, block: u32, places: Range<u32>) {
         self.make_room_for_units(block);
-        self.superblocks[block as usize].is_computed = false;
-        let mut lay = Vec::with_capacity(self.shape.data_mapping_units_per_superblock() as usize);
-        self.origin.for_each_in(&self.shape, block, |unit, place| lay.push((unit, place)));
-        let mut valid = 0;
+        self.computed[block as usize].start = places.end;
+        let first = block * self.shape.mapping_units_per_superblock();
+        let mut lay = Vec::with_capacity(places.len());
+        self.origin.for_each_in(&self.shape, first + places.start..first + places.end, |unit, place| lay.push((unit, place)));
         for (at, &(unit, place)) in lay.iter().enumerate() {
             if let Some(&(later, _)) = lay.get(at + AHEAD) {
                 self.changes.prefetch(later);
             }
             if self.changes.get(unit).is_none() {
                 self.store_unit(unit, place);
-                valid += 1;
             }
         }
-        assert_eq!(valid, self.superblocks[block as usize].valid, "units that have not changed are valid");
     }
 
     /// Records that the program of the data superpage at `first` has begun, or has ended if it takes no time. If this was the last data
@@ -487,7 +506,6 @@ impl SuperblockMapping {
         assert!(superblock.state == State::Sealed, "only a sealed superblock is collected");
         superblock.state = State::Victim;
         let valid = superblock.valid;
-        self.store_contents(block);
         let begun = self.begun.take_if(|begun| begun.block == block);
         begun.map_or(valid, |begun| begun.valid)
     }
@@ -499,6 +517,7 @@ impl SuperblockMapping {
         assert_eq!(superblock.valid, 0, "all that was valid has been moved");
         self.slc_in_use -= u32::from(superblock.is_slc);
         *superblock = Superblock::free(superblock.erases + 1);
+        self.computed[block as usize] = 0..0;
         self.free.push_back(block);
         assert!(self.free.len() <= self.superblocks.len(), "a superblock is free once");
     }

@@ -5,6 +5,7 @@
 use super::shuffle::Shuffle;
 use super::{NONE, SuperblockShape};
 use crate::rng;
+use std::ops::Range;
 
 /// Contents of the drive at the start.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,21 +35,19 @@ impl Origin {
         }
     }
 
-    /// Calls `each` with the units that lay in a superblock at the start, and with their places.
-    pub(super) fn for_each_in(&self, shape: &SuperblockShape, block: u32, mut each: impl FnMut(u32, u32)) {
-        match self {
-            Self::Empty => {}
-            Self::InOrder(in_order) => {
-                let places = shape.mapping_units_per_superblock();
-                for place in block * places..(block + 1) * places {
-                    if let Some(unit) = in_order.unit_at(shape, place) {
-                        each(unit, place);
-                    }
-                }
-            }
-            Self::Steady(steady) => {
-                let (from, to) = steady.ranks_of(block);
-                (from..to).for_each(|rank| each(steady.units.invert(steady.key, rank), steady.place_of_rank(shape, block, rank)));
+    /// Calls `each` with the units that lay in a range of places of one superblock at the start, and with their places.
+    pub(super) fn for_each_in(&self, shape: &SuperblockShape, places: Range<u32>, mut each: impl FnMut(u32, u32)) {
+        if let Self::Steady(steady) = self
+            && places.len() as u32 == shape.mapping_units_per_superblock()
+        {
+            // A place without a unit is not looked at.
+            let block = places.start / shape.mapping_units_per_superblock();
+            let (from, to) = steady.ranks_of(block);
+            return (from..to).for_each(|rank| each(steady.units.invert(steady.key, rank), steady.place_of_rank(shape, block, rank)));
+        }
+        for place in places {
+            if let Some(unit) = self.unit_at(shape, place) {
+                each(unit, place);
             }
         }
     }

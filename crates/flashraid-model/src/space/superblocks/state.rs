@@ -170,6 +170,7 @@ impl SuperblockMapping {
     fn unpack_map(&mut self, packed: &[u8]) -> Result<(), String> {
         (self.origin, self.changes) = (Origin::Empty, Changes::all(self.shape.exported_mapping_units, NONE));
         self.valid.fill(0);
+        self.computed.fill(0..0);
         for block in 0..self.shape.superblocks {
             if self.superblocks[block as usize].state != State::Free {
                 self.make_room_for_units(block);

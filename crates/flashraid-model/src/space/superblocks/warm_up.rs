@@ -46,12 +46,12 @@ impl SuperblockMapping {
             let written = shape.data_superpages() - left;
             self.superblocks[block as usize] = Superblock {
                 state: if left == 0 { State::Sealed } else { State::Open },
-                is_computed: true,
                 valid: written * shape.mapping_units_per_superpage() - if block == last_block { padding } else { 0 },
                 programmed: written + parity_written(&shape, block, &next_row, &mut self.rows_begun),
                 sequence: self.sequence,
                 ..Superblock::free(0)
             };
+            self.computed[block as usize] = 0..shape.mapping_units_per_superblock();
             if left > 0 {
                 let stream = self.number_of(Stream::Host(0));
                 self.open[stream].push(Open { block, next_row, superpages_left: left });
@@ -113,6 +113,7 @@ impl SuperblockMapping {
     /// Empties the drive: no unit has data, and no superblock was ever opened or erased.
     fn empty(&mut self) {
         (self.origin, self.changes) = (Origin::Empty, Changes::none(self.shape.exported_mapping_units));
+        self.computed.fill(0..0);
         self.units.iter_mut().for_each(|units| *units = LargeTable::zeroed(0));
         self.valid = LargeTable::zeroed(self.valid.len());
         self.superblocks.fill(Superblock::free(0));
@@ -142,8 +143,9 @@ impl SuperblockMapping {
         self.begun = victim.map(|valid| BegunVictim { block: sealed, valid });
         self.free.drain(..valid.len());
         for (superblock, &valid) in self.superblocks.iter_mut().zip(&valid) {
-            (superblock.valid, superblock.is_computed) = (valid, true);
+            superblock.valid = valid;
         }
+        self.computed[..aged as usize].fill(0..shape.mapping_units_per_superblock());
         for (block, superblock) in (0..aged).zip(&mut self.superblocks) {
             (superblock.state, superblock.programmed) = (State::Sealed, shape.superpages_per_superblock());
             // The youngest superblock comes first.
@@ -152,6 +154,7 @@ impl SuperblockMapping {
         for (block, &(stream, row)) in (aged..).zip(&open) {
             let next_row: Vec<u32> = (0..shape.dies).map(|die| shape.data_row(block, die, row)).collect();
             let superpages_left = (0..).zip(&next_row).map(|(die, &row)| shape.data_rows(block, die, row)).sum();
+            self.computed[block as usize] = 0..row * shape.dies * shape.mapping_units_per_superpage();
             let superblock = &mut self.superblocks[block as usize];
             (superblock.state, superblock.programmed, superblock.sequence) = (State::Open, row * shape.dies, block + 1);
             let stream = self.number_of(stream);
@@ -318,6 +321,7 @@ impl UntimedWriters {
         let writer = &mut self.collection[usize::from(stream.handle())];
         let parity_before = writer.parity_superpages;
         space.begin_victim(victim);
+        space.store_contents(victim);
         let places = space.shape.mapping_units_per_superblock();
         let mut units = 0;
         for place in victim * places..(victim + 1) * places {

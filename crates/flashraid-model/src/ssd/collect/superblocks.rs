@@ -204,13 +204,16 @@ impl Collection {
         let Some(mut victim) = self.victim else { return self.next_victim(media, need) };
         let (per_superpage, superpages) = (self.shape.mapping_units_per_superpage(), self.shape.superpages_per_superblock());
         let first_of = |superpage: u32| (victim.block * superpages + superpage) * per_superpage;
-        let next = (victim.next..superpages).find(|&superpage| media.valid_units(first_of(superpage)) != 0);
-        let Some(superpage) = next else {
+        let mut with_valid = (victim.next..superpages).map(|superpage| {
+            media.store_contents_to((superpage + 1) * per_superpage, victim.block);
+            (superpage, media.valid_units(first_of(superpage)))
+        });
+        let Some((superpage, units)) = with_valid.find(|&(_, units)| units != 0) else {
             self.victim = None;
             self.moving(victim.block).all_begun = true;
             return Next::AllMovesBegun(victim.block);
         };
-        let part = Part { first: first_of(superpage), units: media.valid_units(first_of(superpage)), page_type: 0 };
+        let part = Part { first: first_of(superpage), units, page_type: 0 };
         victim.next = superpage;
         self.victim = Some(victim);
         let units = part.units.count_ones();

@@ -62,6 +62,8 @@ impl Served {
     /// Flag: the write filled its block.
     const SEALED: u64 = 4;
     const FLAGS: u32 = 3;
+    /// Result for no operation, before that of any other.
+    pub(crate) const NOTHING: Self = Self { end: 0, wait_and_flags: 0 };
 
     #[inline]
     fn new(end: TimeNs, met_gc: bool, collection_ns: u64, mapped: bool, sealed: bool) -> Self {
