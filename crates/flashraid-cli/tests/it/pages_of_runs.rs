@@ -38,12 +38,14 @@ pub const SHAPES: [&[&str]; 20] = [
 
 /// Positions of the runs that show a window of time.
 const WITH_WINDOW: [usize; 9] = [0, 4, 8, 12, 13, 15, 16, 17, 18];
+/// Positions of runs that show marks which no run at an even position has.
+const WITH_ALL_MARKS: [usize; 2] = [13, 15];
 
 #[test]
 fn what_pages_draw_is_what_their_reports_say() {
     let (mut bars, mut marks, mut in_pictures) = (0, Marks::new(), Marks::new());
     let mut faults = Faults::default();
-    for (index, shape) in SHAPES.iter().enumerate().filter(|(index, _)| is_long() || index % 2 == 0) {
+    for (index, shape) in SHAPES.iter().enumerate().filter(|(index, _)| is_long() || index % 2 == 0 || WITH_ALL_MARKS.contains(index)) {
         let place = Place::new();
         let set = shape.iter().flat_map(|setting| ["--set", setting]);
         let window = if WITH_WINDOW.contains(&index) { vec!["--timeline", "0s..500ms"] } else { Vec::new() };

@@ -3,7 +3,8 @@
 //! Source: `include/trace/events/block.h` of Linux. A line is `TASK-PID [CPU] flags seconds: block_rq_issue: maj,min RWBS bytes (command)
 //! sector + sectors …`. `block_rq_issue` stands for a request; in a trace without it, `block_bio_queue`, or else `block_rq_complete`.
 //!
-//! Other events are passed over. Lines such as `CPU:3 [LOST 245 EVENTS]` and `CPU:3 [245 EVENTS DROPPED]` count what was lost. The device is `major × 2^20 + minor`.
+//! Other events are passed over. Lines such as `CPU:3 [LOST 245 EVENTS]` and `CPU:3 [245 EVENTS DROPPED]` count what was lost. The device
+//! is `major × 2^20 + minor`.
 
 use memchr::memmem;
 
