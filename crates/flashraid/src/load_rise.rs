@@ -8,14 +8,17 @@ use std::fmt;
 const IDLE_MAX: f64 = 0.1;
 /// Maximum share that collection may have in the response times of an idle array. It applies to the mean and to the slowest requests.
 const COLLECTION_MAX: f64 = 0.1;
-/// Shortest time over which the work of dies is averaged to find the busiest part of a run, in milliseconds. Queues of a second build up
-/// even where the mean over the whole run is low.
+/// Time over which the work of dies is averaged to find the busiest part of a run, in milliseconds. Queues of a second build up even where
+/// the mean over the whole run is low.
 const WINDOW_MS: f64 = 1000.0;
+/// Largest share of a run that this time may be. A trace that is sent a thousand times as fast has its bursts in milliseconds.
+const WINDOW_OF_RUN_MAX: f64 = 0.01;
 
 /// Returns the share of the busiest second for which dies work; `None` without intervals. `shares` has the share of each interval, and
-/// `interval_ms` the length of an interval. A shorter run counts as a whole.
+/// `interval_ms` the length of an interval. In a run shorter than a hundred seconds, a hundredth of it stands in place of the second.
 pub fn busy_share_of_busiest_second(shares: &[f64], interval_ms: f64) -> Option<f64> {
-    let intervals = ((WINDOW_MS / interval_ms.max(f64::MIN_POSITIVE)).ceil() as usize).clamp(1, shares.len().max(1));
+    let window_ms = WINDOW_MS.min(WINDOW_OF_RUN_MAX * interval_ms * shares.len() as f64);
+    let intervals = ((window_ms / interval_ms.max(f64::MIN_POSITIVE)).ceil() as usize).clamp(1, shares.len().max(1));
     let mean = |window: &[f64]| window.iter().sum::<f64>() / window.len() as f64;
     shares.windows(intervals).map(mean).reduce(f64::max)
 }
@@ -85,9 +88,11 @@ mod tests {
     #[test]
     fn the_busiest_second_decides() {
         let of = |shares: &[f64], interval_ms| busy_share_of_busiest_second(shares, interval_ms);
-        assert_eq!(of(&[0.0, 0.25, 0.75, 0.0], 500.0), Some(0.5));
-        assert_eq!(of(&[0.0, 0.25, 0.75, 0.0], 2000.0), Some(0.75), "intervals are longer than a second");
-        assert_eq!(of(&[0.25, 0.75], 10.0), Some(0.5), "the run is shorter than a second");
+        let long = [&[0.0, 0.25, 0.75][..], &[0.0; 197]].concat();
+        assert_eq!(of(&long, 500.0), Some(0.5));
+        assert_eq!(of(&long, 2000.0), Some(0.75), "intervals are longer than a second");
+        assert_eq!(of(&long, 10.0), Some(0.5), "a hundredth of two seconds has two intervals");
+        assert_eq!(of(&[0.25, 0.75], 10.0), Some(0.75), "no part of a run is shorter than an interval");
         assert_eq!(of(&[], 10.0), None);
     }
 
