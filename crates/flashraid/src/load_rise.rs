@@ -1,5 +1,5 @@
-//! Detection of lightly loaded arrays, which are called idle. Their dies work so little that no remedy matters. A remedy is a setting
-//! that reduces the effects of garbage collection.
+//! Detection of lightly loaded arrays, which are called idle. Their dies work so little that they carry the load without any remedy. A
+//! remedy is a setting that reduces the effects of garbage collection.
 
 use std::fmt;
 
@@ -46,7 +46,7 @@ impl LoadRiseUntilGcMatters {
     /// `busiest_dies` is the share of the time for which the dies of the busiest member work. `busiest_part` is this share for the
     /// busiest part of the array: dies, links, channels or the controller. `collection_in_responses` is the share of response times
     /// spent waiting for collection or, if it is known and larger, the share that collection causes. It matters because long collections
-    /// delay requests even if dies have little to do.
+    /// delay requests even if dies have little to do. A comparison also knows how far remedies shorten the mean.
     ///
     /// The workload must be an open loop, in which requests come at their own times. In a closed loop, an answer leads to the next
     /// request, so that the array sets its own load.
@@ -64,11 +64,12 @@ impl fmt::Display for LoadRiseUntilGcMatters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let LoadRiseUntilGcMatters { busiest_member_busy_share: busy, load_factor_until_saturation } = self;
         let percent = busy * 100.0;
-        let digits = if percent >= 1.0 { 0 } else { 2 };
+        // Two digits below one per cent.
+        let digits = if percent >= 1.0 { 0 } else { (1.0 - percent.log10().floor()).min(6.0) as usize };
         write!(
             f,
-            "the array is idle: its busiest dies work {percent:.digits$} % of the time, so that no remedy matters much: choose by capacity. \
-             Requests pile up at {} times this load (workload.rate_scale) at the latest, and sooner in bursts that fill write buffers",
+            "the array is idle: its busiest dies work {percent:.digits$} % of the time and carry the load without any remedy: choose by \
+             capacity. Requests pile up at {} times this load (workload.rate_scale) at the latest, and sooner in bursts that fill write buffers",
             factor(*load_factor_until_saturation),
         )
     }
@@ -101,14 +102,15 @@ mod tests {
         let idle = LoadRiseUntilGcMatters::from_busy_fractions(0.003, 0.004, 0.0).unwrap();
         assert_eq!(idle.load_factor_until_saturation, 250.0);
         let text = idle.to_string();
-        let expected = "the array is idle: its busiest dies work 0.30 % of the time, so that no remedy matters much: choose by \
-                        capacity. Requests pile up at 250 times this load (workload.rate_scale) at the latest, and sooner in bursts that \
+        let expected = "the array is idle: its busiest dies work 0.30 % of the time and carry the load without any remedy: choose \
+                        by capacity. Requests pile up at 250 times this load (workload.rate_scale) at the latest, and sooner in bursts that \
                         fill write buffers";
         assert_eq!(text, expected);
         assert_eq!(LoadRiseUntilGcMatters::from_busy_fractions(0.2, 0.2, 0.0), None);
         assert_eq!(LoadRiseUntilGcMatters::from_busy_fractions(0.02, 0.7, 0.0), None, "a link that is full is not idle");
         assert_eq!(LoadRiseUntilGcMatters::from_busy_fractions(0.0, 0.0, 0.0), None, "nothing is asked for");
         assert_eq!(LoadRiseUntilGcMatters::from_busy_fractions(0.02, 0.02, 0.8), None, "few collections that last long");
+        assert!(LoadRiseUntilGcMatters::from_busy_fractions(4.2e-5, 4.2e-5, 0.0).unwrap().to_string().contains(" work 0.0042 % "));
         assert!(LoadRiseUntilGcMatters::from_busy_fractions(0.09, 0.09, 0.0).unwrap().to_string().contains("at 11 times"));
     }
 }

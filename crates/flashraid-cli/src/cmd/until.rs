@@ -16,7 +16,8 @@ const EXTENSIONS_MAX: usize = 4;
 #[derive(Debug, Clone, Copy, Args)]
 pub struct UntilArgs {
     /// Go on until collection has happened often enough ("judged"), or until means are as certain as this, such as 5%. With P%, half of the
-    /// 95 % interval of each difference is at most P percent of the baseline's mean. Generated requests go on, and traces repeat
+    /// 95 % interval of each difference is at most P percent of the baseline's mean. Generated requests go on, and traces repeat. Without
+    /// this option, comparisons go on until judged unless the array is idle
     #[arg(long, value_name = "judged|P%", value_parser = parse_until)]
     pub until: Option<Until>,
     /// Bound on --until: requests of a run, such as 2M, or time of this machine, such as 60s [default: 20 times as many
@@ -68,6 +69,8 @@ pub fn parse_requests(text: &str) -> Result<u64, String> {
 /// Decides how runs go on.
 pub struct Extensions {
     until: Option<Until>,
+    /// True if the user set the goal.
+    is_asked: bool,
     at_most: Option<Bound>,
     begin: Instant,
     done: usize,
@@ -79,13 +82,14 @@ impl Extensions {
     /// Begins with the runs as they were asked for. `default` is the goal without `--until`.
     pub fn new(arguments: UntilArgs, default: Option<Until>) -> Self {
         let UntilArgs { until, at_most } = arguments;
-        Self { until: until.or(default), at_most, begin: Instant::now(), done: 0, times: 1 }
+        Self { until: until.or(default), is_asked: until.is_some(), at_most, begin: Instant::now(), done: 0, times: 1 }
     }
 
     /// Returns true if longer runs lead to the goal, and says so unless `quiet`. `times` is then the new factor.
     pub fn go_on(&mut self, grid: &Grid, quiet: bool) -> bool {
         let Some(until) = self.until.filter(|_| self.done < EXTENSIONS_MAX && !crate::interrupt::requested()) else { return false };
-        if until == Until::Judged && !grid.idle().is_empty() {
+        // Whoever asks for verdicts gets them for an idle array, too.
+        if !self.is_asked && !grid.idle().is_empty() {
             return false;
         }
         let (present, requests) = (self.times as f64, grid.requests() as f64);

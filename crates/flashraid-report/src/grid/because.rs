@@ -129,6 +129,23 @@ mod tests {
     }
 
     #[test]
+    fn an_array_is_idle_unless_some_point_gains_much() {
+        let of = |ideal: f64, mark: &[&str]| {
+            let mut grid = grid(&[("local", "none", 100.0, 1000.0), ("ideal", "none", ideal, 1000.0)]);
+            for point in &mut grid.points {
+                point.reports[0]["verdict"]["marks"] = json!(mark);
+                point.reports[0]["over_time"] = json!({ "interval_ms": 1000.0, "members": [{ "utilisation": vec![0.05; 100] }] });
+                point.reports[0]["time_us"] = json!({ "all": { "flash": 95.0, "collection": 5.0 } });
+            }
+            grid.idle()
+        };
+        assert!(of(95.0, &[])[0].ends_with("write buffers"), "{:?}", of(95.0, &[]));
+        assert_eq!(of(79.0, &[]), [""; 0], "the labels say 5 %, and it is 21 %");
+        // Points that are not judged say nothing of what remedies gain.
+        assert!(of(79.0, &["not judged"])[0].ends_with("--until judged"), "{:?}", of(79.0, &["not judged"]));
+    }
+
+    #[test]
     fn nothing_is_said_of_doubtful_points() {
         let points = [("local", "none", 100.0, 1000.0), ("ideal", "none", 80.0, 1450.0)];
         let marked = |mark: &str| {

@@ -278,7 +278,7 @@ impl<'a> Contest<'a> {
         let rest = [
             named("data lost", &self.lost),
             named("nothing measured", &self.unmeasured),
-            named("marked !", &marked),
+            named("not steady, so that longer runs may say otherwise", &marked),
             yardstick.filter(|_| is_base_in),
         ];
         let doubted_but_faster = if is_base_in { self.doubted_but_faster() } else { Vec::new() };

@@ -327,7 +327,9 @@ impl Grid {
         let several = workloads.len() > 1;
         let line = |workload: &super::Workload| {
             let idle = self.idle_under(workload)?;
-            Some(if several { format!("{}: {idle}", workload.name) } else { idle.to_string() })
+            let is_judged = workload.points.iter().all(|point| self.may_speak_of(*point));
+            let way = if is_judged { "" } else { ". What remedies change in its response times all the same: --until judged" };
+            Some(if several { format!("{}: {idle}{way}", workload.name) } else { format!("{idle}{way}") })
         };
         workloads.iter().filter_map(line).collect()
     }
@@ -342,12 +344,16 @@ impl Grid {
         let busy = shares.iter().map(|shares| shares.iter().sum::<f64>() / shares.len() as f64).reduce(f64::max)?;
         let interval_ms = report["over_time"]["interval_ms"].as_f64()?;
         let busiest_second = shares.iter().filter_map(|shares| busy_share_of_busiest_second(shares, interval_ms)).reduce(f64::max)?;
-        let share = |of: &str| {
+        let waited = |of: &str| {
             let parts = report["time_us"][of].as_object()?;
             let total: f64 = parts.values().filter_map(Value::as_f64).sum();
             Some(parts.get("collection")?.as_f64()? / total.max(f64::MIN_POSITIVE))
         };
-        let collection = ["all", "slowest_1_percent"].iter().filter_map(|of| share(of)).fold(0.0, f64::max);
+        let caused = |of: &str| report["because"]["no_collection"]["shares"][of]["caused"].as_f64();
+        let of_slowest = ["all", "slowest_1_percent"].into_iter().flat_map(|of| [waited(of), caused(of)]).flatten();
+        // What other points gain counts, too: requests behind those that wait for collection also wait, which labels do not tell.
+        let gained = workload.points.iter().filter_map(|point| Some(1.0 - self.ratio(*point, self.baselines[*point], MEAN)?.mean));
+        let collection = of_slowest.chain(gained).fold(0.0, f64::max);
         LoadRiseUntilGcMatters::from_busy_fractions(busy, busiest_second, collection).filter(|_| report["verdict"]["load"] == "stable")
     }
 

@@ -303,7 +303,7 @@ fn read(sentence: &str) -> Said {
             said.expected.unmeasured = listed(rest);
         } else if let Some(rest) = part.strip_prefix("not judged: ") {
             said.expected.not_judged = listed(rest.strip_suffix(" is not judged").unwrap_or(rest));
-        } else if let Some(rest) = part.strip_prefix("marked !: ") {
+        } else if let Some(rest) = part.strip_prefix("not steady, so that longer runs may say otherwise: ") {
             said.expected.marked = listed(rest);
         } else if part.starts_with("collection in 0 s, the yardstick: ") {
             said.expected.yardstick = true;

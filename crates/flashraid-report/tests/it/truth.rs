@@ -251,7 +251,7 @@ fn expect_true(grid: &Grid, sentence: &str) -> usize {
                 let (least, most) = changes.split_once(" to ").unwrap_or((changes, changes));
                 assert!(percentage(least) - 0.6 <= change && change <= percentage(most) + 0.6, "{clause}: {label} {change}");
             }
-        } else if let Some(points) = clause.strip_prefix("marked !: ") {
+        } else if let Some(points) = clause.strip_prefix("not steady, so that longer runs may say otherwise: ") {
             names(points).iter().for_each(|label| assert!(grid.points[index(label)].is_unsteady(), "{clause}"));
         } else if let Some((label, _)) =
             clause.split_once(" had ").or_else(|| clause.split_once(" lived on credit")).or_else(|| clause.split_once(" collected nothing"))
