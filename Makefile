@@ -80,7 +80,7 @@ mutants: setup
 
 # The Python package: its wheel as the tests build it, installed in an environment of its own; types and tests.
 python: setup-tests
-	@CARGO="$(CARGO)" $(STEP) "Python package" scripts/python test --ignore=python/tests/test_ray.py --ignore=python/tests/test_notebooks.py
+	@CARGO="$(CARGO)" $(STEP) "Python package" scripts/python test
 
 # What takes longer than a change should wait for. Whoever changes the model runs it before the change is called done: all random cases against
 # the slow reference, all combinations, more seeds. Notebooks and Ray, whose tests start workers and kill them, need a quiet machine.
@@ -91,7 +91,7 @@ test-long: setup-tests
 	$(CARGO) test -p flashraid-report --locked --test it truth:: -- --ignored
 	$(CARGO) test --release -p flashraid-fit --locked --test it -- --ignored
 	$(CARGO) test --release -p flashraid --locked --test it -- --ignored matrix:: steady::
-	@CARGO="$(CARGO)" scripts/python test
+	@CARGO="$(CARGO)" scripts/python test-long
 	@CARGO="$(CARGO)" scripts/python measure
 	@scripts/setup valgrind
 	$(CARGO) build --release --locked

@@ -23,6 +23,13 @@ SMALL: dict[str, Any] = {
     "workload": {"preset": "hpc-w", "requests": 500},
 }
 
+# Settings with which many requests take little time: reads of a page, one after another.
+QUICK: dict[str, Any] = {
+    "workload.read_fraction": 1.0,
+    "workload.size": "4KiB",
+    "workload.arrivals": {"process": "closed", "depth": 1},
+}
+
 
 @pytest.fixture(scope="session", autouse=True)
 def _ctrl_c_counts() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import flashraid
 import pytest
 
-from conftest import SMALL
+from conftest import QUICK, SMALL
 
 COUNT = 300
 COLUMNS: dict[str, Any] = {
@@ -41,7 +41,7 @@ def test_requests_come_without_any_library() -> None:
 
 
 def test_a_long_run_has_several_batches() -> None:
-    report = flashraid.run(SMALL, requests=True, settings={"workload.requests": 300_000})
+    report = flashraid.run(SMALL, requests=True, settings={**QUICK, "workload.requests": 300_000})
     assert len(report.requests) == 300_000 and len(report.requests.batches) == 2
     assert sum(len(batch) for batch in report.requests.batches) == 300_000
 
@@ -85,7 +85,7 @@ def addresses(array: Any) -> list[int]:
 def test_nothing_is_copied_on_the_way() -> None:
     """Every library gets the memory in which the run left its requests."""
     polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
-    requests = flashraid.run(SMALL, requests=True, settings={"workload.requests": 300_000}).requests
+    requests = flashraid.run(SMALL, requests=True, settings={**QUICK, "workload.requests": 300_000}).requests
     first, second = pyarrow.table(requests), pyarrow.table(requests)
     batches = [pyarrow.record_batch(batch) for batch in requests.batches]
     assert len(batches) == 2
@@ -231,7 +231,7 @@ def test_traces_go_out_and_in(tmp_path: Path, expected: str) -> None:
 def test_many_requests_reach_polars_faster_than_parquet_is_read(tmp_path: Path) -> None:
     polars, parquet = pytest.importorskip("polars"), pytest.importorskip("pyarrow.parquet")
     pyarrow = pytest.importorskip("pyarrow")
-    requests = flashraid.run(SMALL, requests=True, settings={"workload.requests": 200_000}).requests
+    requests = flashraid.run(SMALL, requests=True, settings={**QUICK, "workload.requests": 200_000}).requests
     path = tmp_path / "requests.parquet"
     parquet.write_table(pyarrow.table(requests), path, compression="zstd")
 
