@@ -1,7 +1,7 @@
 //! One headless Chromium for all pages that the tests open.
 //!
 //! The tests speak the DevTools protocol with it, over pipes (`--remote-debugging-pipe`). Commands and answers are JSON documents that end
-//! with a zero byte. Each page has a context of its own: no cookies, no storage of others.
+//! with a zero byte. Pages are opened one after another in two windows; they store nothing.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -24,9 +24,9 @@ const LOOKS_AGAIN_AFTER: Duration = Duration::from_millis(20);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageTime {
     /// Real time, as readers have it.
-    Real,
+    Real = 0,
     /// Time that jumps to the next timer.
-    Virtual,
+    Virtual = 1,
 }
 
 static BROWSER: Mutex<Option<Browser>> = Mutex::new(None);
@@ -53,6 +53,8 @@ pub fn read(page: &Path, look: Look, time: PageTime, expression: &str) -> Option
 struct Browser {
     commands: ChildStdin,
     answers: Receiver<Value>,
+    /// Session of the window for each kind of [`PageTime`], as soon as there is one. A new window takes the time of a page.
+    sessions: [Option<String>; 2],
     last_id: u64,
 }
 
@@ -78,36 +80,53 @@ impl Browser {
             }
             let _ = process.wait();
         });
-        Some(Browser { commands, answers, last_id: 0 })
+        Some(Browser { commands, answers, sessions: [None, None], last_id: 0 })
     }
 
     /// Returns `None` if the browser has to be replaced.
     fn read(&mut self, page: &Path, look: Look, time: PageTime, expression: &str) -> Option<Value> {
         let until = Instant::now() + HANGS_AFTER;
-        let context = self.call(None, "Target.createBrowserContext", json!({}), until)?["browserContextId"].clone();
-        let target = json!({ "url": "about:blank", "browserContextId": context, "width": look.width.max(500), "height": 900 });
-        let target = self.call(None, "Target.createTarget", target, until)?["targetId"].clone();
-        let session = self.call(None, "Target.attachToTarget", json!({ "targetId": target, "flatten": true }), until)?["sessionId"].clone();
-        let session = session.as_str().expect("a page has a session");
+        let session = match &self.sessions[time as usize] {
+            Some(session) => session.clone(),
+            None => self.open(until)?,
+        };
+        self.sessions[time as usize] = Some(session.clone());
+        let session = Some(session.as_str());
         let screen = json!({ "width": look.width.max(500), "height": 900, "deviceScaleFactor": 1, "mobile": false });
-        self.call(Some(session), "Emulation.setDeviceMetricsOverride", screen, until)?;
+        self.call(session, "Emulation.setDeviceMetricsOverride", screen, until)?;
         let ground = json!({ "features": [{ "name": "prefers-color-scheme", "value": if look.dark { "dark" } else { "light" } }] });
-        self.call(Some(session), "Emulation.setEmulatedMedia", ground, until)?;
+        self.call(session, "Emulation.setEmulatedMedia", ground, until)?;
         if time == PageTime::Virtual {
-            self.call(Some(session), "Emulation.setVirtualTimePolicy", json!({ "policy": "advance" }), until)?;
+            self.call(session, "Emulation.setVirtualTimePolicy", json!({ "policy": "advance" }), until)?;
         }
-        self.call(Some(session), "Page.navigate", json!({ "url": format!("file://{}", page.display()) }), until)?;
+        // No two pages have the same address, so that an answer is never of the page before.
+        let url = format!("file://{}?{}", page.display(), self.last_id);
+        self.call(session, "Page.navigate", json!({ "url": url }), until)?;
+        let expression = format!("location.href === {} ? ({expression}) : null", json!(url));
         let value = loop {
             let question = json!({ "expression": expression, "returnByValue": true });
-            let answer = self.call(Some(session), "Runtime.evaluate", question, until)?;
+            let answer = self.call(session, "Runtime.evaluate", question, until)?;
             match answer.pointer("/result/value") {
                 Some(value) if !value.is_null() => break value.clone(),
                 _ if Instant::now() > until => return None,
                 _ => thread::sleep(LOOKS_AGAIN_AFTER),
             }
         };
-        self.call(None, "Target.disposeBrowserContext", json!({ "browserContextId": context }), until)?;
+        if time == PageTime::Virtual {
+            // Time that jumps keeps a processor busy.
+            self.call(session, "Emulation.setVirtualTimePolicy", json!({ "policy": "pause" }), until)?;
+        }
         Some(value)
+    }
+
+    /// Opens a window, and returns its session.
+    fn open(&mut self, until: Instant) -> Option<String> {
+        let context = self.call(None, "Target.createBrowserContext", json!({}), until)?["browserContextId"].clone();
+        let target =
+            self.call(None, "Target.createTarget", json!({ "url": "about:blank", "browserContextId": context }), until)?["targetId"]
+                .clone();
+        let session = self.call(None, "Target.attachToTarget", json!({ "targetId": target, "flatten": true }), until)?["sessionId"].clone();
+        Some(session.as_str().expect("a page has a session").to_owned())
     }
 
     /// Returns the result of a command, or `None` if there is none in time.
