@@ -278,8 +278,8 @@ impl<'a> Contest<'a> {
         let rest = [
             named("data lost", &self.lost),
             named("nothing measured", &self.unmeasured),
-            named("not steady, so that longer runs may say otherwise", &marked),
             yardstick.filter(|_| is_base_in),
+            named("not steady, so that longer runs may say otherwise", &marked),
         ];
         let doubted_but_faster = if is_base_in { self.doubted_but_faster() } else { Vec::new() };
         doubted_but_faster.into_iter().chain(longer).chain(rest.into_iter().flatten()).chain(self.shortfall()).collect()
