@@ -3,7 +3,7 @@
 CARGO ?= cargo
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 
-.PHONY: sanitize mutants quick package dist notebooks test-long release-check all build test setup setup-tests begin format lint build-tests unit doc python wheel pages book bench reproduce validate soak fuzz
+.PHONY: sanitize mutants quick package dist notebooks test-long release-check all build test setup setup-tests begin format lint build-tests unit doc python wheel pages book bench figures validate soak fuzz
 
 # Steps and single tests are measured: `scripts/timed slowest` prints what took longest.
 STEP = scripts/timed step
@@ -134,9 +134,9 @@ book:
 bench:
 	$(CARGO) run --release --locked -- bench
 
-# The papers' figures and claims (some 45 minutes of processor time), and what the book and the README show of them: docs/reproduction.md (the ledger),
-# docs/pictures, the tables between marks in README.md. Pages that have to be checked by hand are named at the end. Needs Python 3.
-reproduce:
+# All that the book and the README show of results: the papers' figures and claims, remedies side by side, the crossover, pictures, tables between
+# marks. It says how long each part took, goes on where it was stopped, and names the pages that have to be checked by hand. Needs Python 3.
+figures:
 	$(CARGO) build --profile shipped --locked
 	python3 scripts/figures target/shipped/flashraid
 
