@@ -328,7 +328,7 @@ impl Array {
             members.ssds[location.member as usize].prefetch(hint, location.member_page);
         } else {
             for extent in layout.extents(request) {
-                for page in extent.first_page..extent.first_page + extent.pages {
+                for page in extent.pages_on_member() {
                     members.ssds[extent.first_member as usize].prefetch(hint, page);
                 }
             }
@@ -349,7 +349,7 @@ impl Array {
                 continue;
             }
             for member in layout.parity_members(stripe) {
-                for page in extent.first_page..extent.first_page + extent.pages {
+                for page in extent.pages_on_member() {
                     members.ssds[member as usize].prefetch(hint, page);
                 }
             }
