@@ -339,7 +339,8 @@ impl Array {
         }
     }
 
-    /// Prefetches like [`Self::prefetch_into_cpu_cache`] for the parity of a write.
+    /// Prefetches like [`Self::prefetch_into_cpu_cache`] for the parity of a write. Without parity, its code would only be in the way.
+    #[inline(never)]
     fn prefetch_parity(&self, hint: SimulatorPrefetchTarget, request: &RequestInPages) {
         let Volume { layout, members, .. } = &self.volume;
         let mut last_stripe = None;

@@ -345,7 +345,7 @@ impl Ssd {
     }
 
     /// Prefetches memory that an operation on logical page `page` will need.
-    #[inline]
+    #[inline(always)]
     pub fn prefetch(&self, hint: SimulatorPrefetchTarget, page: u64) {
         if let Mapping::Superblocks(media) = &self.space {
             let unit = page / u64::from(self.parts.params.pages_per_mapping_unit());

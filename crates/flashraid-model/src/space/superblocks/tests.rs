@@ -143,8 +143,8 @@ fn members_begin_at_points_of_their_own() {
     assert!(at_once.begun.is_none() && at_once.free() == 5);
 }
 
-/// A run that changes little takes little memory, and the start takes no time. One drive has 25.6 TB in units of 16 KiB, the other 122.9 TB
-/// in units of 4 KiB, whose numbers need more than 32 bits.
+/// A run that changes little takes little memory, and the start takes no time. One drive has 25.6 TB in units of 16 KiB. The other has
+/// 122.9 TB in units of 4 KiB, whose numbers need more than 32 bits.
 #[test]
 fn a_drive_of_real_size_takes_no_memory() {
     let narrow = SuperblockShape {
