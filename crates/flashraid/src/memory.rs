@@ -50,9 +50,8 @@ pub(crate) fn bytes_of_ssd(ssd: &SsdParams) -> u64 {
 
 /// Returns the number of bytes for the map, the units by place, and the valid bits.
 pub(crate) fn bytes_of_superblocks(shape: &SuperblockShape) -> u64 {
-    4 * u64::from(shape.exported_mapping_units)
-        + 4 * shape.physical_mapping_units_per_drive()
-        + shape.physical_mapping_units_per_drive().div_ceil(8)
+    let (units, places) = (shape.exported_mapping_units, shape.physical_mapping_units_per_drive());
+    shape.table_entry_bytes() * (units + places) + places.div_ceil(8)
 }
 
 /// Returns the most memory that the map of a member takes for what the run writes. Its contents at the start take none.
@@ -61,16 +60,24 @@ pub(crate) fn bytes_of_superblocks(shape: &SuperblockShape) -> u64 {
 fn touched_bytes(scenario: &Scenario, shape: &SuperblockShape) -> u64 {
     /// Units that a request writes on all members together, with parity and all that is moved for them.
     const UNITS_PER_REQUEST: u64 = 128;
-    /// Bytes for the entry of a unit in the table of changes, where it is emptiest.
-    const CHANGE_BYTES: u64 = 26;
+    /// Numbers that the entry of a unit takes in the table of changes, where it is emptiest.
+    const CHANGE_NUMBERS: u64 = 7;
+    /// Places of a superblock that hold a unit which a run writes or moves, or lie between such places.
+    const PLACES_PER_UNIT: u64 = 4;
+    /// Memory that the system gives at a time, for units and for valid bits.
+    const PIECE_BYTES: u64 = 2 * (2 << 20);
     let Some(requests) = [scenario.run_limit.max_requests, trace_requests_max(&scenario.workload)].into_iter().flatten().min() else {
         return u64::MAX;
     };
     let units = requests.saturating_mul(UNITS_PER_REQUEST) / u64::from(scenario.array.members);
     // Open superblocks, victims and those that the run fills have tables of their own.
     let superblocks = u64::from(shape.open_superblocks_max() + 2) + units / u64::from(shape.data_mapping_units_per_superblock());
-    let superblock_bytes = u64::from(shape.mapping_units_per_superblock()) * 33 / 8;
-    units.saturating_mul(CHANGE_BYTES).saturating_add(superblocks.saturating_mul(superblock_bytes))
+    let place_bytes = shape.table_entry_bytes() + 1;
+    let superblock_bytes = u64::from(shape.mapping_units_per_superblock()) * place_bytes;
+    // Of a large superblock, memory is taken only for the places that are looked at.
+    let tables = superblocks.saturating_mul(superblock_bytes);
+    let pieces = units.saturating_mul(PLACES_PER_UNIT * place_bytes).saturating_add(superblocks.saturating_mul(PIECE_BYTES));
+    units.saturating_mul(CHANGE_NUMBERS * shape.table_entry_bytes()).saturating_add(tables.min(pieces))
 }
 
 /// Returns the most requests that the traces of a workload can have, by the sizes of their files; `None` for generated requests.

@@ -82,7 +82,7 @@ impl Ahead {
         let (kind, index) = (request.kind, self.requests.len() as u32);
         for extent in layout.extents(request) {
             let copies = read_plan.members_to_access(layout, &extent, kind);
-            for page in extent.first_page..extent.first_page + extent.pages {
+            for page in extent.pages_on_member() {
                 for member in copies.clone() {
                     let (die, lpn) = members.ssds[member as usize].die_and_lpn(page);
                     let die = member * dies + die.0;

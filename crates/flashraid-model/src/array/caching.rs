@@ -169,13 +169,13 @@ impl DestageRecord {
         &mut self,
         now: TimeNs,
         token: Token,
-        extents: impl Iterator<Item = (u32, u32, u32, u32)>,
+        extents: impl Iterator<Item = (u32, u64, u32, u32)>,
         layout: &ArrayLayout,
         replacement: impl Fn(u32, u64) -> Option<u32>,
     ) {
         let Token::Destage(destage) = token else { return };
         for (first_member, first_page, pages, copies) in extents {
-            let stripe = u64::from(first_page / layout.strip_pages());
+            let stripe = layout.stripe_of_member_page(first_page);
             for member in (first_member..first_member + copies).filter_map(|member| replacement(member, stripe)) {
                 match self.under_way.iter_mut().find(|(other, interval)| *other == destage && interval.member == member) {
                     Some((_, interval)) => interval.pages += pages,

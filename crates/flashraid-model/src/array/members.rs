@@ -371,7 +371,7 @@ impl Members {
     /// Submits an operation on one page of a member, as one of the group of operations with the number `completion` (see
     /// [`Completion`]). Use [`Members::issued`] afterwards, once for many pages.
     #[inline]
-    pub(super) fn submit(&mut self, access: &Access, member: u32, page: u32, completion: u32) {
+    pub(super) fn submit(&mut self, access: &Access, member: u32, page: u64, completion: u32) {
         let Access { now, kind, fua, high_priority, source, after_events_of_now } = *access;
         let writes = kind == OpKind::Write;
         if let Some(pages_given) = &mut self.page_allowances
@@ -392,7 +392,7 @@ impl Members {
 
     /// Serves an operation on one page of an immediate member, as one of `served`.
     #[inline(always)]
-    pub(super) fn serve_page(&mut self, served: &mut ServedPages, now: TimeNs, kind: OpKind, member: u32, page: u32) {
+    pub(super) fn serve_page(&mut self, served: &mut ServedPages, now: TimeNs, kind: OpKind, member: u32, page: u64) {
         let ssd = &mut self.ssds[member as usize];
         let (die, lpn) = ssd.die_and_lpn(page);
         let page = ssd.serve_now(now, die, lpn, kind, &mut self.reports.collections);

@@ -328,7 +328,7 @@ impl Array {
             members.ssds[location.member as usize].prefetch(hint, location.member_page);
         } else {
             for extent in layout.extents(request) {
-                for page in extent.first_page..extent.first_page + extent.pages {
+                for page in extent.pages_on_member() {
                     members.ssds[extent.first_member as usize].prefetch(hint, page);
                 }
             }
@@ -339,7 +339,8 @@ impl Array {
         }
     }
 
-    /// Prefetches like [`Self::prefetch_into_cpu_cache`] for the parity of a write.
+    /// Prefetches like [`Self::prefetch_into_cpu_cache`] for the parity of a write. Without parity, its code would only be in the way.
+    #[inline(never)]
     fn prefetch_parity(&self, hint: SimulatorPrefetchTarget, request: &RequestInPages) {
         let Volume { layout, members, .. } = &self.volume;
         let mut last_stripe = None;
@@ -349,7 +350,7 @@ impl Array {
                 continue;
             }
             for member in layout.parity_members(stripe) {
-                for page in extent.first_page..extent.first_page + extent.pages {
+                for page in extent.pages_on_member() {
                     members.ssds[member as usize].prefetch(hint, page);
                 }
             }

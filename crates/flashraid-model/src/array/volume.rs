@@ -63,7 +63,7 @@ impl Volume {
             operations += match &self.stripes {
                 Some(stripes) => stripes.issue_on_members(access, extent, open.completion_number(), &mut self.members),
                 None => {
-                    for page in extent.first_page..extent.first_page + extent.pages {
+                    for page in extent.pages_on_member() {
                         self.members.submit(access, extent.member, page, open.completion_number());
                     }
                     extent.pages
@@ -96,7 +96,7 @@ impl Volume {
         let mut served = ServedPages::NONE;
         for extent in extents {
             let members = self.read_plan.members_to_access(&self.layout, &extent, kind);
-            for page in extent.first_page..extent.first_page + extent.pages {
+            for page in extent.pages_on_member() {
                 for member in members.clone() {
                     self.members.serve_page(&mut served, now, kind, member, page);
                 }
@@ -113,7 +113,7 @@ impl Volume {
         for extent in extents {
             let members = self.read_plan.members_to_access(&self.layout, &extent, access.kind);
             operations += extent.pages * members.len() as u32;
-            for page in extent.first_page..extent.first_page + extent.pages {
+            for page in extent.pages_on_member() {
                 for member in members.clone() {
                     self.members.submit(access, member, page, completion);
                 }
@@ -157,7 +157,7 @@ impl Volume {
     /// Performs page writes without simulated time. The members are written one after another, and die by die.
     pub(super) fn overwrite_untimed(&mut self, requests: &[RequestInPages]) {
         let mut pages_of_members = vec![Vec::new(); self.members.ssds.len()];
-        let mut write = |member: u32, page: u32, source: u8| pages_of_members[member as usize].push((page, source));
+        let mut write = |member: u32, page: u64, source: u8| pages_of_members[member as usize].push((page, source));
         if let Some(stripes) = &mut self.stripes {
             // Blank spares get their contents by rebuilding.
             let spares: Vec<(u32, u32)> = match self.blank_spares {
@@ -169,7 +169,7 @@ impl Volume {
             for (extent, source) in requests.iter().flat_map(|request| self.layout.extents(request).map(|extent| (extent, request.stream)))
             {
                 for member in extent.first_member..extent.first_member + extent.mirror_copies {
-                    (extent.first_page..extent.first_page + extent.pages).for_each(|page| write(member, page, source));
+                    extent.pages_on_member().for_each(|page| write(member, page, source));
                 }
             }
         }

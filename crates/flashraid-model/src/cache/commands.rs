@@ -2,6 +2,7 @@
 
 use crate::TimeNs;
 use crate::request::OpKind;
+use std::ops::Range;
 
 /// A destage in progress, identified by its cache and the slot that it uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,9 +55,16 @@ pub(crate) struct MemberExtent {
     /// Number of the member.
     pub(crate) member: u32,
     /// Number of the first of these logical pages, counted from the start of the member.
-    pub(crate) first_page: u32,
+    pub(crate) first_page: u64,
     /// Number of pages, at least 1.
     pub(crate) pages: u32,
+}
+
+impl MemberExtent {
+    /// Returns the logical pages, counted from the start of the member.
+    pub(crate) fn pages_on_member(&self) -> Range<u64> {
+        self.first_page..self.first_page + u64::from(self.pages)
+    }
 }
 
 /// A command for the array, which performs all commands at once and in order.
@@ -136,9 +144,9 @@ impl Commands {
     }
 
     /// Adds a page to the member extents that begin at index `from`.
-    pub(super) fn add_member_page(&mut self, from: usize, member: u32, page: u32) {
+    pub(super) fn add_member_page(&mut self, from: usize, member: u32, page: u64) {
         match self.member_extents[from..].last_mut() {
-            Some(extent) if extent.member == member && extent.first_page + extent.pages == page => extent.pages += 1,
+            Some(extent) if extent.member == member && extent.first_page + u64::from(extent.pages) == page => extent.pages += 1,
             _ => self.member_extents.push(MemberExtent { member, first_page: page, pages: 1 }),
         }
     }

@@ -107,9 +107,9 @@ impl Common {
     #[inline]
     pub(super) fn strips(layout: ArrayLayout, request: &RequestInPages) -> impl Iterator<Item = Strip> + use<> {
         layout.extents(request).map(move |extent| {
-            let stripe = u64::from(extent.first_page / layout.strip_pages());
+            let stripe = layout.stripe_of_member_page(extent.first_page);
             let column = layout.strip_index_of_member(stripe, extent.first_member);
-            Strip { stripe, column, row: extent.first_page % layout.strip_pages(), pages: extent.pages }
+            Strip { stripe, column, row: (extent.first_page % u64::from(layout.strip_pages())) as u32, pages: extent.pages }
         })
     }
 

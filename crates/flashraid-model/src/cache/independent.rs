@@ -62,7 +62,7 @@ impl MemberCaches {
 
     #[inline]
     fn key(common: &Common, member: u32, stripe: u64, row: u32) -> u64 {
-        u64::from(member) << 32 | u64::from(common.layout.stripe_first_page_on_member(stripe) + row)
+        u64::from(member) << 48 | (common.layout.stripe_first_page_on_member(stripe) + u64::from(row))
     }
 
     /// Returns true if a member cache holds the page, or if the page waits to enter it.

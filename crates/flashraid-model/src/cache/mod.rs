@@ -550,7 +550,7 @@ fn write_member_destage(common: &mut Common, store: &Store, destage: Destage) {
     let first_page = common.layout.stripe_first_page_on_member(stripe);
     let from = common.commands.member_extents.len();
     for &offset in offsets {
-        common.commands.add_member_page(from, u32::from(destage.cache) - 1, first_page + offset);
+        common.commands.add_member_page(from, u32::from(destage.cache) - 1, first_page + u64::from(offset));
     }
     common.commands.push_member_operation(from, true, Token::Destage(destage));
 }

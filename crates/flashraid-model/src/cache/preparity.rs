@@ -39,7 +39,7 @@ impl MemberCaches {
                 };
                 if is_needed && !is_known(common, role, row) {
                     common.counters.pages_read_for_parity += 1;
-                    common.commands.add_member_page(from, member, first_page + row);
+                    common.commands.add_member_page(from, member, first_page + u64::from(row));
                 }
             }
         }

@@ -173,7 +173,7 @@ pub struct PageLocation {
     /// Member that stores the array's page. If several members store it, the first of them.
     pub member: u32,
     /// Number of the member's logical page in which the array's page is stored, counted from the start of the member.
-    pub member_page: u32,
+    pub member_page: u64,
 }
 
 /// Consecutive pages of a request that are also consecutive on one member (and on its mirrors), all in one stripe.
@@ -184,7 +184,7 @@ pub struct Extent {
     /// Number of members, from `first_member` on, that hold the same pages.
     pub mirror_copies: u32,
     /// Number of the first page of the extent, as a logical page counted from the start of the member.
-    pub first_page: u32,
+    pub first_page: u64,
     /// Number of pages in the extent.
     pub pages: u32,
 }
@@ -194,6 +194,12 @@ impl Extent {
     #[inline]
     pub fn members(&self) -> Range<u32> {
         self.first_member..self.first_member + self.mirror_copies
+    }
+
+    /// Returns the pages of the extent, as logical pages counted from the start of the member.
+    #[inline]
+    pub fn pages_on_member(&self) -> Range<u64> {
+        self.first_page..self.first_page + u64::from(self.pages)
     }
 }
 
@@ -249,7 +255,7 @@ impl ArrayLayout {
     #[inline]
     pub fn locate(&self, array_page: u64) -> PageLocation {
         let (stripe, column, within) = self.split(array_page);
-        let member_page = (stripe * u64::from(self.strip_pages) + u64::from(within)) as u32;
+        let member_page = stripe * u64::from(self.strip_pages) + u64::from(within);
         PageLocation { stripe, data_strip_in_stripe: column, member: self.member_of_strip(stripe, column), member_page }
     }
 
@@ -297,14 +303,14 @@ impl ArrayLayout {
 
     /// Returns the stripe in which a page of a member lies.
     #[inline]
-    pub(crate) fn stripe_of_member_page(&self, page: u32) -> u64 {
-        u64::from(if self.strip_pages == 1 { page } else { page / self.strip_pages })
+    pub(crate) fn stripe_of_member_page(&self, page: u64) -> u64 {
+        if self.strip_pages == 1 { page } else { page / u64::from(self.strip_pages) }
     }
 
     /// Returns the number of the first logical page of `stripe`, which is the same on each member.
     #[inline]
-    pub fn stripe_first_page_on_member(&self, stripe: u64) -> u32 {
-        (stripe * u64::from(self.strip_pages)) as u32
+    pub fn stripe_first_page_on_member(&self, stripe: u64) -> u64 {
+        stripe * u64::from(self.strip_pages)
     }
 
     /// Returns true if no data are lost when all these members have failed and none has been rebuilt. Each member is given once.
@@ -347,7 +353,7 @@ impl ArrayLayout {
                 RaidLevel::Raid10 => (2 * column, 2),
                 RaidLevel::Raid5 | RaidLevel::Raid6 => (layout.shape.member_of_strip(stripe, column), 1),
             };
-            let extent = Extent { first_member, mirror_copies: copies, first_page: (stripe * strip_pages) as u32 + within, pages };
+            let extent = Extent { first_member, mirror_copies: copies, first_page: stripe * strip_pages + u64::from(within), pages };
             left -= pages;
             within = 0;
             if one_member {
@@ -462,7 +468,7 @@ mod tests {
             for page in 0..layout.exported_pages() {
                 let location = layout.locate(page);
                 prop_assert!(location.stripe < layout.stripes() && location.data_strip_in_stripe < layout.data_strips_per_stripe());
-                prop_assert_eq!(layout.array_page(location.stripe, location.data_strip_in_stripe, location.member_page - layout.stripe_first_page_on_member(location.stripe)), page);
+                prop_assert_eq!(layout.array_page(location.stripe, location.data_strip_in_stripe, (location.member_page - layout.stripe_first_page_on_member(location.stripe)) as u32), page);
                 for member in location.member..location.member + layout.copies_of_each_page() {
                     prop_assert_eq!(layout.strip_index_of_member(location.stripe, member), location.data_strip_in_stripe);
                     prop_assert!(taken.insert((member, location.member_page)), "{:?} twice", location);
@@ -472,7 +478,7 @@ mod tests {
                 for (nth, member) in layout.parity_members(stripe).enumerate() {
                     prop_assert_eq!(layout.strip_index_of_member(stripe, member), layout.data_strips_per_stripe() + nth as u32);
                     for offset in 0..layout.strip_pages() {
-                        prop_assert!(taken.insert((member, layout.stripe_first_page_on_member(stripe) + offset)));
+                        prop_assert!(taken.insert((member, layout.stripe_first_page_on_member(stripe) + u64::from(offset))));
                     }
                 }
             }
@@ -485,7 +491,7 @@ mod tests {
             let first_page = at % layout.exported_pages();
             let pages = length.min((layout.exported_pages() - first_page) as u32);
             let request = RequestInPages { tag: 0, first_page, pages, kind: OpKind::Write, fua: false, must_not_wait_for_gc: false, stream: 0, contiguous_on_one_member: false };
-            let by_extent: Vec<_> = layout.extents(&request).flat_map(|r| (0..r.pages).map(move |i| (r.first_member, r.first_page + i))).collect();
+            let by_extent: Vec<_> = layout.extents(&request).flat_map(|r| (0..r.pages).map(move |i| (r.first_member, r.first_page + u64::from(i)))).collect();
             let by_page: Vec<_> = (first_page..first_page + u64::from(pages)).map(|p| layout.locate(p)).map(|p| (p.member, p.member_page)).collect();
             prop_assert_eq!(by_extent, by_page);
         }

@@ -18,8 +18,8 @@ pub(super) const COUNT_MAX: u32 = 1 << 31;
 pub(super) const STREAM_BYTES_MAX: usize = 512;
 
 /// Returns the number of bits that an entry needs to hold any number from 0 to `most`.
-pub(super) fn bits_for(most: u32) -> u32 {
-    (u32::BITS - most.leading_zeros()).max(1)
+pub(super) fn bits_for(most: u64) -> u32 {
+    (u64::BITS - most.leading_zeros()).max(1)
 }
 
 /// Returns the number of bytes that `entries` packed entries of `bits` bits take.
@@ -37,16 +37,15 @@ pub(super) struct Packer<'a> {
 }
 
 impl<'a> Packer<'a> {
-    /// Returns a packer that appends entries of `bits` bits, at most 32, to `out`.
+    /// Returns a packer that appends entries of `bits` bits, at most 57, to `out`.
     pub(super) fn new(out: &'a mut Vec<u8>, bits: u32) -> Self {
         Self { out, bits, word: 0, filled: 0 }
     }
 
     /// Appends one entry, which must fit into its bits.
     #[inline]
-    pub(super) fn put(&mut self, entry: u32) {
-        debug_assert!(self.bits == 32 || entry >> self.bits == 0, "an entry fits its bits");
-        let entry = u64::from(entry);
+    pub(super) fn put(&mut self, entry: u64) {
+        debug_assert!(entry >> self.bits == 0, "an entry fits its bits");
         self.word |= entry << self.filled;
         self.filled += self.bits;
         if self.filled >= 64 {
@@ -80,12 +79,12 @@ impl<'a> Unpacker<'a> {
 
     /// Returns the next entry. The caller must not read more entries than there are.
     #[inline]
-    pub(super) fn entry(&mut self) -> u32 {
+    pub(super) fn entry(&mut self) -> u64 {
         let at = self.at_bit / 8;
         let word: [u8; 8] = self.packed[at..at + 8].try_into().expect("eight bytes");
         let entry = u64::from_le_bytes(word) >> (self.at_bit % 8) & ((1 << self.bits) - 1);
         self.at_bit += self.bits;
-        entry as u32
+        entry
     }
 }
 
@@ -173,9 +172,9 @@ mod tests {
 
     #[test]
     fn what_is_packed_is_unpacked() {
-        for bits in [1, 3, 13, 16, 31, 32] {
-            let mask = ((1_u64 << bits) - 1) as u32;
-            let entries: Vec<u32> = (0..200_u32).map(|at| at.wrapping_mul(0x9e37_79b9) & mask).collect();
+        for bits in [1, 3, 13, 16, 31, 32, 33, 40, 57] {
+            let mask = (1_u64 << bits) - 1;
+            let entries: Vec<u64> = (0..200_u64).map(|at| at.wrapping_mul(0x9e37_79b9_7f4a_7c15) & mask).collect();
             let mut out = Vec::new();
             let mut packer = Packer::new(&mut out, bits);
             entries.iter().for_each(|&entry| packer.put(entry));
@@ -188,7 +187,7 @@ mod tests {
 
     #[test]
     fn an_entry_has_the_bits_of_the_greatest_one() {
-        assert_eq!([0, 1, 2, 255, 256, u32::MAX].map(bits_for), [1, 1, 2, 8, 9, 32]);
+        assert_eq!([0, 1, 2, 255, 256, u64::from(u32::MAX), 1 << 32].map(bits_for), [1, 1, 2, 8, 9, 32, 33]);
     }
 
     #[test]

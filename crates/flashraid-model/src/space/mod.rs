@@ -7,7 +7,7 @@
 //!  victim/       which block is collected, for both: one policy a file
 //! ```
 //!
-//! An SSD has one of the two mappings. Both consist of flat tables of `u32`, both are saved and loaded by the parts of `codec`, and both
+//! An SSD has one of the two mappings. Both consist of flat tables of numbers, both are saved and loaded by the parts of `codec`, and both
 //! can verify their whole state.
 
 mod codec;

@@ -30,6 +30,8 @@ pub(crate) unsafe trait Number: Copy {}
 unsafe impl Number for u32 {}
 // SAFETY: an integer may have any bytes.
 unsafe impl Number for u64 {}
+// SAFETY: an integer may have any bytes.
+unsafe impl Number for u128 {}
 
 // SAFETY: a table owns its entries alone, as a vector does.
 unsafe impl<T: Send> Send for LargeTable<T> {}
@@ -126,6 +128,85 @@ impl<T> DerefMut for LargeTable<T> {
     }
 }
 
+/// Number of bits that tables of a drive have for a place or a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Width {
+    /// 32 bits, for drives of up to [`NARROW_MAX`] places.
+    Narrow,
+    /// 64 bits, for larger drives.
+    Wide,
+}
+
+/// Number of places up to which 32 bits are enough. The other half of the numbers is for what is no place.
+pub(crate) const NARROW_MAX: u64 = 1 << 31;
+
+/// A large table of numbers. Narrow ones are extended by their sign, so that those that are no place are the highest numbers in both.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Numbers {
+    Narrow(LargeTable<u32>),
+    Wide(LargeTable<u64>),
+}
+
+/// Returns the number that 32 bits of a table stand for.
+#[inline(always)]
+pub(crate) fn widened(number: u32) -> u64 {
+    i64::from(number as i32) as u64
+}
+
+impl Numbers {
+    /// Returns a table of `len` zeros.
+    pub(crate) fn zeroed(width: Width, len: usize) -> Self {
+        match width {
+            Width::Narrow => Self::Narrow(LargeTable::zeroed(len)),
+            Width::Wide => Self::Wide(LargeTable::zeroed(len)),
+        }
+    }
+
+    /// Returns a table with `len` copies of `number`.
+    pub(crate) fn filled(width: Width, len: usize, number: u64) -> Self {
+        match width {
+            Width::Narrow => Self::Narrow(LargeTable::filled(len, number as u32)),
+            Width::Wide => Self::Wide(LargeTable::filled(len, number)),
+        }
+    }
+
+    /// Returns the number of bytes that the numbers occupy.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        match self {
+            Self::Narrow(numbers) => size_of_val(&**numbers),
+            Self::Wide(numbers) => size_of_val(&**numbers),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, index: usize) -> u64 {
+        match self {
+            Self::Narrow(numbers) => widened(numbers[index]),
+            Self::Wide(numbers) => numbers[index],
+        }
+    }
+
+    #[inline]
+    pub(crate) fn set(&mut self, index: usize, number: u64) {
+        match self {
+            Self::Narrow(numbers) => {
+                debug_assert_eq!(widened(number as u32), number, "a number fits a narrow table");
+                numbers[index] = number as u32;
+            }
+            Self::Wide(numbers) => numbers[index] = number,
+        }
+    }
+
+    /// Starts to load a number into the processor's cache.
+    #[inline]
+    pub(crate) fn prefetch(&self, index: usize) {
+        match self {
+            Self::Narrow(numbers) => prefetch(numbers, index),
+            Self::Wide(numbers) => prefetch(numbers, index),
+        }
+    }
+}
+
 /// Starts to load `table[index]` into the processor's cache. It is only a hint, and harmless for any index.
 #[inline(always)]
 pub(super) fn prefetch<T>(table: &[T], index: usize) {
@@ -156,6 +237,18 @@ mod tests {
                 assert!(copy != table && copy[len - 1] == 7);
             }
             assert!(LargeTable::<u32>::zeroed(len).iter().all(|&entry| entry == 0));
+        }
+    }
+
+    #[test]
+    fn both_widths_keep_places_and_what_is_no_place() {
+        for width in [Width::Narrow, Width::Wide] {
+            let mut numbers = Numbers::zeroed(width, 4);
+            for (at, number) in [NARROW_MAX - 1, 7, u64::MAX, u64::MAX - NARROW_MAX + 1].into_iter().enumerate() {
+                numbers.set(at, number);
+                assert_eq!(numbers.get(at), number, "{width:?}");
+            }
+            assert_eq!(Numbers::filled(width, 3, u64::MAX - 1).get(2), u64::MAX - 1);
         }
     }
 

@@ -12,7 +12,7 @@ pub(super) const NEVER: TimeNs = TimeNs::MAX;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogicalPageOp {
     /// Number of the logical page in the member.
-    pub logical_page: u32,
+    pub logical_page: u64,
     /// Kind of operation. It is never a flush, which concerns no page.
     pub kind: OpKind,
     /// True for a write that must be safe from a loss of power before it counts as done.

@@ -192,7 +192,7 @@ impl Ssd {
     /// it first, as it would if the read were sent (rule 240).
     ///
     /// All else that happens at this nanosecond has happened, and no shortcut is taken.
-    pub(crate) fn busy(&mut self, now: TimeNs, page: u32, out: &mut SsdOutbox) -> ReadForecast {
+    pub(crate) fn busy(&mut self, now: TimeNs, page: u64, out: &mut SsdOutbox) -> ReadForecast {
         let mut busy = ReadForecast::default();
         self.act(out, |context| busy = context.forecast_read(now, page));
         busy
@@ -309,7 +309,7 @@ impl Ssd {
 
     /// Returns the die and logical page number of logical page `page` of a member with pools (rule 7).
     #[inline]
-    pub(crate) fn die_and_lpn(&self, page: u32) -> (DieId, Lpn) {
+    pub(crate) fn die_and_lpn(&self, page: u64) -> (DieId, Lpn) {
         let (own, pools) = self.dies.of_pages(&self.space);
         own.die_and_lpn(pools, page)
     }
@@ -345,10 +345,10 @@ impl Ssd {
     }
 
     /// Prefetches memory that an operation on logical page `page` will need.
-    #[inline]
-    pub fn prefetch(&self, hint: SimulatorPrefetchTarget, page: u32) {
+    #[inline(always)]
+    pub fn prefetch(&self, hint: SimulatorPrefetchTarget, page: u64) {
         if let Mapping::Superblocks(media) = &self.space {
-            let unit = page / self.parts.params.pages_per_mapping_unit();
+            let unit = page / u64::from(self.parts.params.pages_per_mapping_unit());
             return match hint {
                 SimulatorPrefetchTarget::MappingTableEntry => media.prefetch_map(unit),
                 SimulatorPrefetchTarget::BlockRecord => media.prefetch_place(unit),

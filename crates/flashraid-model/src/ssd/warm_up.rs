@@ -34,7 +34,7 @@ impl Ssd {
 
     /// Writes logical pages in order, without simulated time and without counting them. Each page comes with the number of its stream
     /// in a mix of workloads (as in [`LogicalPageOp`](super::LogicalPageOp)). Warm-ups with the workload's own addresses use this function.
-    pub fn overwrite_untimed(&mut self, pages: &[(u32, u8)]) {
+    pub fn overwrite_untimed(&mut self, pages: &[(u64, u8)]) {
         self.dies.overwrite_untimed(&mut self.space, &self.front, pages);
     }
 }

@@ -252,7 +252,7 @@ fn outcome_of_drive(case: &Case, ssd: &Ssd, slow: InjectedSlownessCounters) -> O
         [of.pages_received[at], of.host_units_programmed[at], of.collection_units_programmed[at]]
     });
     let drive = DriveOutcome {
-        places: (0..units as u32).map(|unit| media.physical_slot_of_mapping_unit(unit)).collect(),
+        places: (0..units).map(|unit| media.physical_slot_of_mapping_unit(unit).map(|place| place as u32)).collect(),
         erases: media.erase_counts().collect(),
         handles: handles.collect(),
         counts: counts.into_iter().filter(|&(_, count)| count > 0).collect(),

@@ -448,7 +448,7 @@ fn drives_meet(outcome: &Outcome) -> Vec<(&'static str, bool)> {
 /// Returns true if most members begin with open superblocks (rule 215).
 fn has_open_superblocks(case: &Case, own: &SuperblockDriveParams) -> bool {
     let shape = own.shape(&case.params.ssd.geometry);
-    let is_large = shape.exported_mapping_units >= 4 * shape.data_mapping_units_per_superblock();
+    let is_large = shape.exported_mapping_units >= 4 * u64::from(shape.data_mapping_units_per_superblock());
     case.warm_up.pattern == WarmUpPattern::SteadyStateWithoutWrites && is_large && shape.superpages_of_superblock_per_die > 1
 }
 

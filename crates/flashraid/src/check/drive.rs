@@ -254,13 +254,13 @@ pub(super) fn alpha(ssd: &SsdParams, superblock: &SuperblockDriveParams) -> f64 
         - f64::from(superblock.collection.target_free_superblocks)
         - f64::from(shape.streams()) / 2.0
         - f64::from(set_aside);
-    holding * f64::from(shape.data_mapping_units_per_superblock()) / f64::from(shape.exported_mapping_units)
+    holding * f64::from(shape.data_mapping_units_per_superblock()) / shape.exported_mapping_units as f64
 }
 
 /// Returns the over-provisioning: data that superblocks can hold divided by exported data, minus 1.
 pub(super) fn over_provisioning(ssd: &SsdParams, superblock: &SuperblockDriveParams) -> f64 {
     let shape = superblock.shape(&ssd.geometry);
-    f64::from(shape.superblocks) * f64::from(shape.data_mapping_units_per_superblock()) / f64::from(shape.exported_mapping_units) - 1.0
+    f64::from(shape.superblocks) * f64::from(shape.data_mapping_units_per_superblock()) / shape.exported_mapping_units as f64 - 1.0
 }
 
 /// Returns the number of superpages programmed with parity for each one programmed with data.

@@ -523,8 +523,8 @@ fn first_collection(scenario: &Scenario, sample: Option<&FirstRequestsStatistics
         let filled = if superblock.starts_empty { 0 } else { shape.exported_mapping_units };
         let blocks =
             shape.superblocks - superblock.collection.target_free_superblocks - superblock.collection.double_pace_at_deficit_superblocks;
-        let to_go = (u64::from(blocks) * u64::from(shape.data_mapping_units_per_superblock())).saturating_sub(u64::from(filled));
-        let warmed = (scenario.warm_up.overwrites_per_page * f64::from(shape.exported_mapping_units)) as u64;
+        let to_go = (u64::from(blocks) * u64::from(shape.data_mapping_units_per_superblock())).saturating_sub(filled);
+        let warmed = (scenario.warm_up.overwrites_per_page * shape.exported_mapping_units as f64) as u64;
         let pages = to_go.saturating_sub(warmed) * u64::from(superblock.pages_per_mapping_unit);
         return after(scenario, sample, pages);
     }

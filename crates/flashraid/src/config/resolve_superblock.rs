@@ -11,7 +11,7 @@ use super::gc::{GcConfig, IdleTimeBeforeCollection, Preemption};
 use super::resolve::{LONGEST_OPERATION_NS, Resolver, SECTOR_BYTES, link};
 use super::superblock::{self as written, ConcurrentPlaneReads, ControllerCoresConfig, HandleIsolation, SlcShareBase, SuperblockConfig};
 use flashraid_model::flash::{Geometry, Timing};
-use flashraid_model::space::superblocks::MAPPING_UNITS_PER_DRIVE_MAX;
+use flashraid_model::space::superblocks::{MAPPING_UNITS_PER_SUPERBLOCK_MAX, SUPERPAGES_PER_DRIVE_MAX};
 use flashraid_model::ssd::{
     self, BlockPoolScope, BufferParams, CollectionBlockingScope, ControllerCoresParams, DieChoiceForWrites, GcAlgorithm, GcParams,
     HostRequestKindsThatMayStartGc, MAPPING_UNITS_PER_SUPERPAGE_MAX, OperationSuspensionParams, PlacementHandles, PlaneChoice,
@@ -20,9 +20,6 @@ use flashraid_model::ssd::{
 };
 use flashraid_workload::units::{Duration, Size};
 use serde_json::json;
-
-/// Maximum number of units of the medium.
-const UNITS_MAX: u64 = MAPPING_UNITS_PER_DRIVE_MAX as u64;
 
 /// Minimum number of rows that scaling must leave.
 const ROWS_MIN: u32 = 4;
@@ -255,10 +252,16 @@ impl Resolver<'_> {
         }
         let rows = g.pages / row_pages as u32;
         let rows_left = (rows / config.ssd.scale).max(ROWS_MIN).min(rows);
-        let units = superpage * u64::from(g.dies) * u64::from(rows_left) * u64::from(g.blocks);
-        if units > UNITS_MAX {
-            let least = units.div_ceil(UNITS_MAX) * u64::from(config.ssd.scale);
-            let message = format!("the drive has {units} units of {}, but the model numbers {UNITS_MAX} at most", written.unit);
+        let superpages_of_superblock = u64::from(g.dies) * u64::from(rows_left);
+        let superpages = superpages_of_superblock.saturating_mul(u64::from(g.blocks));
+        let units = superpages_of_superblock.saturating_mul(superpage);
+        let too_many = [
+            (superpages, SUPERPAGES_PER_DRIVE_MAX, "the drive has", "superpages".to_owned()),
+            (units, MAPPING_UNITS_PER_SUPERBLOCK_MAX, "a superblock has", format!("units of {}", written.unit)),
+        ];
+        if let Some((found, most, has, what)) = too_many.into_iter().find(|(found, most, ..)| found > most) {
+            let least = found.div_ceil(most) * u64::from(config.ssd.scale);
+            let message = format!("{has} {found} {what}, but the model numbers {most} at most");
             let help = match config.ssd.scale_by {
                 ScaledDriveDimension::Space => format!("simulate a part of it: ssd.scale = {}", least.next_power_of_two()),
                 ScaledDriveDimension::Width => "simulate a smaller part of it, or ssd.scale_by = \"space\"".to_owned(),

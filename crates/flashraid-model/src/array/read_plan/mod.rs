@@ -116,7 +116,7 @@ impl ReadPlan {
         if kind != OpKind::Read || extent.mirror_copies == 1 {
             return extent.members();
         }
-        let stripe = u64::from(extent.first_page / layout.strip_pages());
+        let stripe = layout.stripe_of_member_page(extent.first_page);
         let member = extent.first_member + self.choose_copy_index(stripe, extent.first_member, extent.mirror_copies);
         member..member + 1
     }

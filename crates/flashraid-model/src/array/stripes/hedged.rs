@@ -190,7 +190,7 @@ impl Stripes {
             let open = members.open_completion(Continuation::SubRead { operation: id, sub_read_index: nth, tie_break: operation.sequence });
             let (completion, pages_of_strip) = (open.completion_number(), pages.page_count_of_strip(role));
             hedged.reads.push(SubRead { role, member, pages: pages_of_strip, completion, is_substitute, end: None, is_abandoned: false });
-            pages.offsets_in_strip(role).for_each(|offset| members.submit(&access, member, first_page + offset, completion));
+            pages.offsets_in_strip(role).for_each(|offset| members.submit(&access, member, first_page + u64::from(offset), completion));
             members.close_completion(open, pages_of_strip, now);
         }
     }

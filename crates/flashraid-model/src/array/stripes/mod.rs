@@ -72,7 +72,7 @@ struct Operation {
     /// Time that its reads waited for garbage collection. It is empty if the writes needed no reads.
     reads_collection: CollectionWait,
     /// Members and pages to read later, because a member that is collecting garbage has refused a read.
-    to_read_later: Vec<(u32, u32)>,
+    to_read_later: Vec<(u32, u64)>,
     /// Ends of a read of which a member that is collecting garbage refused a part.
     refused: Option<RefusedReads>,
     /// State of a read whose data may be read elsewhere, too, if it takes long; `None` for other operations.
@@ -131,7 +131,7 @@ impl Route {
 
     /// Calls `each` with member and page for each operation that `pages` of `stripe` need, except for those of lost strips.
     #[inline(always)]
-    fn for_each_page(&self, is_read: bool, stripe: u64, pages: &StripePages, mut each: impl FnMut(u32, u32)) {
+    fn for_each_page(&self, is_read: bool, stripe: u64, pages: &StripePages, mut each: impl FnMut(u32, u64)) {
         let copies = self.layout.copies_of_each_page();
         let first_page = self.layout.stripe_first_page_on_member(stripe);
         for role in pages.touched_roles().iter() {
@@ -139,7 +139,7 @@ impl Route {
             let read_copy = if is_read { self.read_plan.choose_copy_index(stripe, first_member, copies) } else { 0 };
             for offset in pages.offsets_in_strip(role) {
                 let left = (0..copies).filter_map(|copy| self.replacement(first_member + (read_copy + copy) % copies, stripe));
-                left.take(if is_read { 1 } else { copies as usize }).for_each(|member| each(member, first_page + offset));
+                left.take(if is_read { 1 } else { copies as usize }).for_each(|member| each(member, first_page + u64::from(offset)));
             }
         }
     }
@@ -332,7 +332,7 @@ impl Stripes {
 
     /// Calls `write` with member, page and source for every page that `request` overwrites during the warm-up (rule 66). Pages of a member
     /// that will fail also go to its warm spare.
-    pub(super) fn overwrite_untimed(&mut self, request: &RequestInPages, copied_to: &[(u32, u32)], write: &mut impl FnMut(u32, u32, u8)) {
+    pub(super) fn overwrite_untimed(&mut self, request: &RequestInPages, copied_to: &[(u32, u32)], write: &mut impl FnMut(u32, u64, u8)) {
         let layout = self.route.layout;
         let mut extents = layout.extents(request).peekable();
         while extents.peek().is_some() {
@@ -345,9 +345,9 @@ impl Stripes {
             for (role, offset) in self.operations[id as usize].pages.roles_and_offsets() {
                 let first = layout.member_of_strip(stripe, role);
                 for member in first..first + layout.copies_of_each_page() {
-                    write(member, layout.stripe_first_page_on_member(stripe) + offset, request.stream);
+                    write(member, layout.stripe_first_page_on_member(stripe) + u64::from(offset), request.stream);
                     if let Some(&(_, spare)) = copied_to.iter().find(|&&(original, _)| original == member) {
-                        write(spare, layout.stripe_first_page_on_member(stripe) + offset, request.stream);
+                        write(spare, layout.stripe_first_page_on_member(stripe) + u64::from(offset), request.stream);
                     }
                 }
             }
@@ -524,7 +524,7 @@ impl Stripes {
         let spare = rebuilt.and_then(|(_, spare)| spare).expect("rebuilding needs a spare");
         let layout = &self.route.layout;
         let first_page = layout.stripe_first_page_on_member(self.operations[id as usize].stripe);
-        for page in first_page..first_page + layout.strip_pages() {
+        for page in first_page..first_page + u64::from(layout.strip_pages()) {
             members.submit(access, spare, page, completion);
         }
         self.counters.rebuild_pages_written += u64::from(layout.strip_pages());
@@ -591,8 +591,8 @@ impl Stripes {
     /// Issues operations for pages of members without parity, on the members that stand in for them. Returns the number of page operations.
     pub(crate) fn issue_on_members(&self, access: &Access, extent: &MemberExtent, completion: u32, members: &mut Members) -> u32 {
         let mut issued = 0;
-        for page in extent.first_page..extent.first_page + extent.pages {
-            let stripe = u64::from(page / self.route.layout.strip_pages());
+        for page in extent.pages_on_member() {
+            let stripe = self.route.layout.stripe_of_member_page(page);
             if let Some(member) = self.route.replacement(extent.member, stripe) {
                 members.submit(access, member, page, completion);
                 issued += 1;
@@ -646,17 +646,17 @@ pub(super) fn next_sub_request(
     by_strip: bool,
     pages: &mut StripePages,
 ) -> u64 {
-    let strip_pages = layout.strip_pages();
+    let strip_pages = u64::from(layout.strip_pages());
     let by_strip = by_strip || layout.stripe_shape().parity_strips == 0;
     let mut own = None;
-    let belongs = |extent: &Extent, (stripe, member): (u32, u32)| {
+    let belongs = |extent: &Extent, (stripe, member): (u64, u32)| {
         extent.first_page / strip_pages == stripe && (!by_strip || extent.first_member == member)
     };
     while let Some(extent) = extents.next_if(|extent| own.is_none_or(|own| belongs(extent, own))) {
         let stripe = extent.first_page / strip_pages;
-        pages.insert(layout.strip_index_of_member(u64::from(stripe), extent.first_member), extent.first_page % strip_pages, extent.pages);
+        pages.insert(layout.strip_index_of_member(stripe, extent.first_member), (extent.first_page % strip_pages) as u32, extent.pages);
         own = Some((stripe, extent.first_member));
     }
     let (stripe, _) = own.expect("there is an extent left");
-    u64::from(stripe)
+    stripe
 }

@@ -89,7 +89,7 @@ impl ReadPlanning {
     }
 
     /// Returns the prospect of reads of these pages of a member.
-    fn look(&self, now: TimeNs, member: u32, pages: impl Iterator<Item = u32>, members: &mut Members) -> ReadForecast {
+    fn look(&self, now: TimeNs, member: u32, pages: impl Iterator<Item = u64>, members: &mut Members) -> ReadForecast {
         let mut busy = ReadForecast::not_on_flash(now);
         for page in pages {
             let _taken_later = members.act_on_member(member, |ssd, out| busy = busy.combine(ssd.busy(now, page, out)));
@@ -196,7 +196,7 @@ impl Stripes {
         let member = |role| self.route.replacement(layout.member_of_strip(stripe, role), stripe).expect("it is not lost");
         let mut strips = vec![ReadForecast::default(); shape.strips_per_stripe() as usize];
         for role in wanted.iter().filter(|&role| !lost.has(role)) {
-            let pages = pages.offsets_in_strip(role).map(|offset| first_page + offset);
+            let pages = pages.offsets_in_strip(role).map(|offset| first_page + u64::from(offset));
             strips[role as usize] = planning.look(now, member(role), pages, members);
         }
         let busy = strips.iter().filter(|strip| strip.meets_collection).count();
@@ -207,7 +207,7 @@ impl Stripes {
             }
         }
         for role in (0..shape.strips_per_stripe()).filter(|&role| !lost.has(role) && !wanted.has(role)) {
-            strips[role as usize] = planning.look(now, member(role), pages.offsets().map(|offset| first_page + offset), members);
+            strips[role as usize] = planning.look(now, member(role), pages.offsets().map(|offset| first_page + u64::from(offset)), members);
         }
         if busy > 0 {
             planning.counters.count_part(strips.iter().filter(|strip| strip.meets_collection).count());
@@ -247,8 +247,8 @@ impl Stripes {
         let (copies, operation) = (layout.copies_of_each_page(), &self.operations[id as usize]);
         let (stripe, sequence) = (operation.stripe, operation.sequence);
         let role = operation.pages.roles().iter().next().expect("it asks for pages of a strip");
-        let pages: Vec<u32> =
-            operation.pages.offsets_in_strip(role).map(|offset| layout.stripe_first_page_on_member(stripe) + offset).collect();
+        let pages: Vec<u64> =
+            operation.pages.offsets_in_strip(role).map(|offset| layout.stripe_first_page_on_member(stripe) + u64::from(offset)).collect();
         let first_member = layout.member_of_strip(stripe, role);
         let first = self.route.read_plan.choose_copy_index(stripe, first_member, copies);
         let turns = (0..copies).map(|copy| first_member + (first + copy) % copies);
@@ -269,7 +269,7 @@ impl Stripes {
         planning.counters.count_part(busy.len());
         planning.counters.stripe_reads_that_avoided_collection += u64::from(chosen > 0);
         planning.counters.stripe_reads_that_waited += u64::from(free.is_none());
-        let places: Vec<(u32, u32)> = pages.into_iter().map(|page| (left[chosen], page)).collect();
+        let places: Vec<(u32, u64)> = pages.into_iter().map(|page| (left[chosen], page)).collect();
         if chosen == 0 || delay_ns == 0 {
             return self.read_directly(now, id, &places, members);
         }
@@ -327,7 +327,7 @@ impl Stripes {
         let first_page = self.route.layout.stripe_first_page_on_member(stripe);
         let strip = |role| {
             let member = self.member_of(stripe, role);
-            planning.look(now, member, pages.offsets_in_strip(role).map(|offset| first_page + offset), members)
+            planning.look(now, member, pages.offsets_in_strip(role).map(|offset| first_page + u64::from(offset)), members)
         };
         pages.roles().iter().map(strip).collect()
     }
@@ -338,13 +338,13 @@ impl Stripes {
     }
 
     /// Returns the members and pages of pages of a stripe with parity.
-    fn places(&self, stripe: u64, pages: impl Iterator<Item = (u32, u32)>) -> Vec<(u32, u32)> {
+    fn places(&self, stripe: u64, pages: impl Iterator<Item = (u32, u32)>) -> Vec<(u32, u64)> {
         let first_page = self.route.layout.stripe_first_page_on_member(stripe);
-        pages.map(|(role, offset)| (self.member_of(stripe, role), first_page + offset)).collect()
+        pages.map(|(role, offset)| (self.member_of(stripe, role), first_page + u64::from(offset))).collect()
     }
 
     /// Reads pages of members for the operation that asks for them. Nothing else follows from their ends.
-    fn read_directly(&mut self, now: TimeNs, id: u32, places: &[(u32, u32)], members: &mut Members) {
+    fn read_directly(&mut self, now: TimeNs, id: u32, places: &[(u32, u64)], members: &mut Members) {
         let completion = self.operations[id as usize].completion.expect("somebody asks for them");
         members.expect_more_ends(completion, places.len() as u32);
         let access = self.access_of_read(now, id);

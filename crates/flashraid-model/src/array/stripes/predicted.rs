@@ -26,7 +26,7 @@ impl Stripes {
     }
 
     /// Predicts a read of these pages of a member. Returns true if it is called slow.
-    fn calls_slow(&mut self, now: TimeNs, member: u32, pages: &[u32], members: &mut Members) -> bool {
+    fn calls_slow(&mut self, now: TimeNs, member: u32, pages: &[u64], members: &mut Members) -> bool {
         let mut forecast = ReadForecast::not_on_flash(now);
         for &page in pages {
             let _taken_later = members.act_on_member(member, |ssd, out| forecast = forecast.combine(ssd.busy(now, page, out)));
@@ -76,7 +76,7 @@ impl Stripes {
         let first_page = self.route.layout.stripe_first_page_on_member(stripe);
         let mut slow = 0_u128;
         for role in wanted.roles().iter().filter(|&role| !lost.has(role)) {
-            let pages: Vec<u32> = wanted.offsets_in_strip(role).map(|offset| first_page + offset).collect();
+            let pages: Vec<u64> = wanted.offsets_in_strip(role).map(|offset| first_page + u64::from(offset)).collect();
             slow |= u128::from(self.calls_slow(now, self.member_of(stripe, role), &pages, members)) << role;
         }
         self.predictor().counters.stripe_reads += 1;
@@ -85,7 +85,7 @@ impl Stripes {
             return None;
         }
         self.predictor().counters.stripe_reads_called_slow += 1;
-        let pages: Vec<u32> = wanted.offsets().map(|offset| first_page + offset).collect();
+        let pages: Vec<u64> = wanted.offsets().map(|offset| first_page + u64::from(offset)).collect();
         for role in (0..shape.strips_per_stripe()).filter(|&role| !lost.has(role) && !wanted.roles().has(role)) {
             slow |= u128::from(self.calls_slow(now, self.member_of(stripe, role), &pages, members)) << role;
         }
@@ -104,7 +104,7 @@ impl Stripes {
         let (stripe, wanted) = (operation.stripe, operation.pages.clone());
         let Some(role) = wanted.roles().iter().next() else { return self.issue_phase(now, id, members, true) };
         let first_page = self.route.layout.stripe_first_page_on_member(stripe);
-        let pages: Vec<u32> = wanted.offsets_in_strip(role).map(|offset| first_page + offset).collect();
+        let pages: Vec<u64> = wanted.offsets_in_strip(role).map(|offset| first_page + u64::from(offset)).collect();
         let copies: Vec<u32> = self.copies_left(stripe, role).collect();
         let chosen = copies.iter().position(|&member| !self.calls_slow(now, member, &pages, members));
         let counters = &mut self.predictor().counters;

@@ -114,7 +114,7 @@ proptest! {
             for (number, member) in array.members().iter().enumerate() {
                 let media = member.mapping().superblocks().expect("it has superblocks");
                 // The drives are full at the begin, so that a unit without a place on the flash is in the buffer.
-                let place = media.physical_slot_of_mapping_unit(stripe as u32);
+                let place = media.physical_slot_of_mapping_unit(stripe);
                 prop_assert!(place.is_some(), "stripe {stripe} on member {number} is lost at {cut}: {sent:?} {ends:?}");
             }
         }

@@ -140,7 +140,7 @@ impl Bench {
             .map(|page| self.layout.locate(page))
             .collect();
         assert!(locations.iter().all(|location| location.stripe == locations[0].stripe), "a destage is of one stripe");
-        let mut rows: Vec<u32> = locations.iter().map(|location| location.member_page).collect();
+        let mut rows: Vec<u64> = locations.iter().map(|location| location.member_page).collect();
         rows.sort_unstable();
         rows.dedup();
         self.pages_written += pages + rows.len() as u64 * u64::from(self.layout.stripe_shape().parity_strips);

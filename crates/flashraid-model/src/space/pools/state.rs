@@ -89,7 +89,7 @@ impl PageMapping {
     /// Returns the number of bits of an entry in the packed map. It must hold the number of a page, or one number more for a page without
     /// data.
     fn bits_of_map(&self) -> u32 {
-        bits_for(self.pages_of_map())
+        bits_for(u64::from(self.pages_of_map()))
     }
 
     fn packed_map_bytes(&self) -> usize {
@@ -101,7 +101,7 @@ impl PageMapping {
         let mut packer = Packer::new(out, self.bits_of_map());
         for (die, map) in (0..).zip(self.map.chunks_exact(self.exported_per_die as usize)) {
             let first = self.first_page_of(die);
-            map.iter().for_each(|&physical| packer.put(if physical == UNMAPPED { unmapped } else { physical - first }));
+            map.iter().for_each(|&physical| packer.put(u64::from(if physical == UNMAPPED { unmapped } else { physical - first })));
         }
         packer.end();
     }
@@ -116,7 +116,7 @@ impl PageMapping {
             let first = self.first_page_of(die);
             let first_lpn = die * self.exported_per_die;
             for lpn in first_lpn..first_lpn + self.exported_per_die {
-                let entry = entries.entry();
+                let entry = entries.entry() as u32;
                 if entry >= pages {
                     if entry > pages {
                         return Err(format!("lpn {lpn} lies outside the device"));

@@ -8,7 +8,6 @@ impl SuperblockMapping {
     /// # Errors
     /// Returns a sentence that names the first invariant that does not hold.
     pub fn verify(&self) -> Result<(), String> {
-        let per_block = self.shape.mapping_units_per_superblock();
         let (mut counted, mut stored) = (vec![0; self.superblocks.len()], 0);
         for unit in 0..self.shape.exported_mapping_units {
             let place = self.entry(unit);
@@ -24,10 +23,10 @@ impl SuperblockMapping {
             if self.stays_empty(place) {
                 return Err(format!("unit {unit} lies beyond the first bit of a cell that holds one"));
             }
-            counted[(place / per_block) as usize] += 1;
-            stored += u32::from(!self.is_computed(place));
+            counted[self.superblock_of(place) as usize] += 1;
+            stored += u64::from(!self.is_computed(place));
         }
-        if stored != self.valid.iter().map(|word| word.count_ones()).sum::<u32>() {
+        if stored != self.contents.iter().flat_map(|contents| contents.valid.iter()).map(|word| u64::from(word.count_ones())).sum::<u64>() {
             return Err("a place is valid that nothing is mapped to".to_owned());
         }
         for (block, (superblock, counted)) in self.superblocks.iter().zip(counted).enumerate() {
@@ -59,12 +58,12 @@ impl SuperblockMapping {
     }
 
     /// Returns the unit that was written last at a place, if it is known.
-    fn last_unit_at(&self, ppn: u32) -> Option<u32> {
+    fn last_unit_at(&self, ppn: u64) -> Option<u64> {
         let block = self.superblock_of(ppn);
         if self.is_computed(ppn) {
             self.origin.unit_at(&self.shape, ppn)
         } else {
-            (!self.units[block as usize].is_empty()).then(|| self.unit_at(ppn))
+            (!self.contents[block as usize].valid.is_empty()).then(|| self.unit_at(ppn))
         }
     }
 }

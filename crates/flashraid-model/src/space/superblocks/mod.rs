@@ -23,7 +23,7 @@ mod victims;
 mod warm_up;
 
 use super::free_space::moves_to_gain;
-use super::tables::{LargeTable, prefetch};
+use super::tables::{LargeTable, Numbers, Width, prefetch};
 use super::victim::VictimPolicy;
 use crate::flash::DieToChannelAssignment;
 use crate::rng;
@@ -37,13 +37,15 @@ pub(crate) use victims::Upkeep;
 use warm_up::{AHEAD, UntimedWriters};
 
 /// Entry of a table that stands for no unit and no place.
-pub(crate) const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u64 = u64::MAX;
 /// Least map entry of a unit in the write buffer, or of one without data. All places have smaller numbers.
-pub(crate) const BUFFERED: u32 = 3 << 30;
+pub(crate) const BUFFERED: u64 = (i32::MIN as i64) as u64;
 /// Number of places up to which the contents of a superblock are stored together. That takes some ten milliseconds.
 const STORED_WHOLE_MAX: u32 = 1 << 18;
-/// Maximum number of places in a drive.
-pub const MAPPING_UNITS_PER_DRIVE_MAX: u32 = BUFFERED - 1;
+/// Maximum number of superpages in a drive. They have numbers of 32 bits.
+pub const SUPERPAGES_PER_DRIVE_MAX: u64 = u32::MAX as u64;
+/// Maximum number of places in a superblock. Within it, they have numbers of 32 bits.
+pub const MAPPING_UNITS_PER_SUPERBLOCK_MAX: u64 = 1 << 31;
 
 /// A source of written units (one page or several, `ssd.superblock.unit`). Units of different streams lie in different superblocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -175,10 +177,34 @@ struct BegunVictim {
     valid: u32,
 }
 
+/// Contents of a superblock, by place. The tables are empty if all of them are computed.
+#[derive(Debug, Clone, PartialEq)]
+struct Contents {
+    /// Logical unit that was written last at each place.
+    units: Numbers,
+    /// A bit for each place, which is set if the place is valid and not computed.
+    valid: LargeTable<u64>,
+}
+
+impl Contents {
+    /// Returns tables for so many places.
+    fn with_places(width: Width, places: u32) -> Self {
+        Self { units: Numbers::zeroed(width, places as usize), valid: LargeTable::zeroed(places.div_ceil(64) as usize) }
+    }
+
+    /// Enters a valid unit.
+    fn store(&mut self, place: u32, unit: u64) {
+        self.units.set(place as usize, unit);
+        self.valid[place as usize / 64] |= 1 << (place % 64);
+    }
+}
+
 /// The mapping of one SSD with superblocks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SuperblockMapping {
     pub(crate) shape: SuperblockShape,
+    /// Width of the tables.
+    width: Width,
     /// Order in which the dies take turns to get superpages. Consecutive dies in this order lie on different channels.
     pub(crate) die_order: Vec<u32>,
     target_free_superblocks: u32,
@@ -193,10 +219,8 @@ pub struct SuperblockMapping {
     changes: Changes,
     /// Places of each superblock, counted within it, whose units are computed, because none was written or collected since the start.
     computed: Vec<Range<u32>>,
-    /// Logical unit that was written last at each place, in a table for each superblock. It is empty if all of it is computed.
-    units: Vec<LargeTable<u32>>,
-    /// Valid places whose units are not computed. Memory is taken where a bit is set.
-    valid: LargeTable<u64>,
+    /// Contents of each superblock as far as they are not computed.
+    contents: Vec<Contents>,
     pub(crate) superblocks: Vec<Superblock>,
     /// Free superblocks, in the order in which they became free.
     free: VecDeque<u32>,
@@ -228,19 +252,19 @@ impl SuperblockMapping {
     /// numbers for a victim policy that chooses at random.
     pub fn filled(params: &SuperblockMappingParams, seed: u64, member: u32) -> Self {
         let SuperblockMappingParams { shape, die_to_channel_assignment, target_free_superblocks, victim, starts_empty } = *params;
-        let places = shape.physical_mapping_units_per_drive() as usize;
+        let width = shape.width();
         let mut filled = Self {
             shape,
+            width,
             die_order: die_to_channel_assignment.dies_channels_first(shape.dies),
             target_free_superblocks,
             victim,
             streams: if victim.needs_random_numbers() { vec![rng::stream(seed, "victim", u64::from(member) << 32)] } else { Vec::new() },
             sequence: 0,
             origin: Origin::Empty,
-            changes: Changes::none(shape.exported_mapping_units),
+            changes: Changes::none(width, shape.exported_mapping_units),
             computed: vec![0..0; shape.superblocks as usize],
-            units: vec![LargeTable::zeroed(0); shape.superblocks as usize],
-            valid: LargeTable::zeroed(places.div_ceil(64)),
+            contents: vec![Contents::with_places(width, 0); shape.superblocks as usize],
             superblocks: vec![Superblock::free(0); shape.superblocks as usize],
             free: (0..shape.superblocks).collect(),
             open: vec![Vec::new(); shape.streams() as usize],
@@ -295,48 +319,51 @@ impl SuperblockMapping {
         (units * u64::from(self.shape.superpages_per_superblock())).div_ceil(u64::from(self.shape.data_superpages()))
     }
 
-    pub(crate) fn superblock_of(&self, ppn: u32) -> u32 {
-        ppn / self.shape.mapping_units_per_superblock()
+    pub(crate) fn superblock_of(&self, ppn: u64) -> u32 {
+        self.shape.superblock_of(ppn)
     }
 
     /// Returns the map entry of a unit: its place, its slot in the write buffer, or [`NONE`].
     #[inline]
-    pub(crate) fn entry(&self, unit: u32) -> u32 {
+    pub(crate) fn entry(&self, unit: u64) -> u64 {
         self.changes.get(unit).unwrap_or_else(|| self.origin.place_of(&self.shape, unit))
     }
 
     /// Changes the map entry of a unit, which is valid at no place.
     #[inline]
-    pub(crate) fn set_entry(&mut self, unit: u32, entry: u32) {
+    pub(crate) fn set_entry(&mut self, unit: u64, entry: u64) {
         self.changes.set(unit, entry);
     }
 
     /// Returns true if the unit of a place is computed.
     #[inline]
-    fn is_computed(&self, ppn: u32) -> bool {
-        let per_block = self.shape.mapping_units_per_superblock();
-        self.computed[(ppn / per_block) as usize].contains(&(ppn % per_block))
+    fn is_computed(&self, ppn: u64) -> bool {
+        let (block, at) = self.shape.superblock_and_place(ppn);
+        self.computed[block as usize].contains(&at)
     }
 
-    pub(crate) fn is_valid(&self, ppn: u32) -> bool {
-        if self.is_computed(ppn) {
+    pub(crate) fn is_valid(&self, ppn: u64) -> bool {
+        let (block, at) = self.shape.superblock_and_place(ppn);
+        if self.computed[block as usize].contains(&at) {
             let unit = self.origin.unit_at(&self.shape, ppn);
             return unit.is_some_and(|unit| self.changes.get(unit).is_none());
         }
-        self.valid[ppn as usize / 64] >> (ppn % 64) & 1 == 1
+        self.contents[block as usize].valid.get(at as usize / 64).is_some_and(|word| word >> (at % 64) & 1 == 1)
     }
 
     /// Returns the unit that was written last at a place whose unit is not computed.
-    pub(crate) fn unit_at(&self, ppn: u32) -> u32 {
-        let (block, at) = (self.superblock_of(ppn), ppn % self.shape.mapping_units_per_superblock());
-        self.units[block as usize][at as usize]
+    pub(crate) fn unit_at(&self, ppn: u64) -> u64 {
+        let (block, at) = self.shape.superblock_and_place(ppn);
+        self.contents[block as usize].units.get(at as usize)
     }
 
     /// Returns the valid units of the superpage that begins at place `first`. Bit u stands for unit u of the superpage. The units must have
     /// been stored ([`Self::store_contents_to`]).
-    pub(crate) fn valid_units(&self, first: u32) -> u128 {
-        let word = |at: u32| self.valid.get(at as usize).copied().map_or(0, u128::from);
-        let (at, shift) = (first / 64, first % 64);
+    pub(crate) fn valid_units(&self, first: u64) -> u128 {
+        let (block, at) = self.shape.superblock_and_place(first);
+        let valid = &self.contents[block as usize].valid;
+        let word = |at: u32| valid.get(at as usize).copied().map_or(0, u128::from);
+        let (at, shift) = (at / 64, at % 64);
         let low = word(at) >> shift | word(at + 1) << (64 - shift);
         let bits = if shift == 0 { low } else { low | word(at + 2) << (128 - shift) };
         bits & (u128::MAX >> (128 - self.shape.mapping_units_per_superpage()))
@@ -344,34 +371,36 @@ impl SuperblockMapping {
 
     /// Prefetches the map entry of `unit`.
     #[inline]
-    pub(crate) fn prefetch_map(&self, unit: u32) {
+    pub(crate) fn prefetch_map(&self, unit: u64) {
         self.changes.prefetch(unit);
     }
 
     /// Prefetches the memory that an overwrite of `unit` needs. The map entry must have been prefetched before.
     #[inline]
-    pub(crate) fn prefetch_place(&self, unit: u32) {
+    pub(crate) fn prefetch_place(&self, unit: u64) {
         // Computed contents have no valid bits.
         if let Some(place) = self.changes.get(unit).filter(|&place| place < BUFFERED) {
-            prefetch(&self.valid, place as usize / 64);
+            let (block, at) = self.shape.superblock_and_place(place);
+            prefetch(&self.contents[block as usize].valid, at as usize / 64);
         }
     }
 
     /// Records that `unit` is no longer valid at its place `ppn`. Its map entry must change next.
-    pub(crate) fn invalidate(&mut self, unit: u32, ppn: u32) {
-        let block = self.superblock_of(ppn) as usize;
-        if self.is_computed(ppn) {
+    pub(crate) fn invalidate(&mut self, unit: u64, ppn: u64) {
+        let (block, at) = self.shape.superblock_and_place(ppn);
+        if self.computed[block as usize].contains(&at) {
             // What has changed is not valid at its first place.
             self.changes.set(unit, NONE);
         } else {
-            assert!(self.is_valid(ppn), "only what is valid becomes invalid");
-            self.valid[ppn as usize / 64] &= !(1 << (ppn % 64));
+            let word = &mut self.contents[block as usize].valid[at as usize / 64];
+            assert!(*word >> (at % 64) & 1 == 1, "only what is valid becomes invalid");
+            *word &= !(1 << (at % 64));
         }
-        self.superblocks[block].valid -= 1;
+        self.superblocks[block as usize].valid -= 1;
     }
 
     /// Records that `unit` has been programmed at `ppn`, which is its place from now on.
-    pub(crate) fn record_program(&mut self, unit: u32, ppn: u32) {
+    pub(crate) fn record_program(&mut self, unit: u64, ppn: u64) {
         let block = self.superblock_of(ppn);
         if self.is_computed(ppn) {
             self.store_contents(block);
@@ -382,25 +411,18 @@ impl SuperblockMapping {
     }
 
     /// Enters the place `ppn` of `unit` into all tables.
-    fn set_place(&mut self, unit: u32, ppn: u32) {
-        let block = self.superblock_of(ppn);
+    fn set_place(&mut self, unit: u64, ppn: u64) {
+        let (block, at) = self.shape.superblock_and_place(ppn);
         self.changes.set(unit, ppn);
         self.superblocks[block as usize].valid += 1;
-        self.store_unit(unit, ppn);
+        self.contents[block as usize].store(at, unit);
     }
 
-    /// Enters the unit that lies at `ppn` into the tables by place. The superblock must have its table.
-    fn store_unit(&mut self, unit: u32, ppn: u32) {
-        let (block, at) = (self.superblock_of(ppn), ppn % self.shape.mapping_units_per_superblock());
-        self.units[block as usize][at as usize] = unit;
-        self.valid[ppn as usize / 64] |= 1 << (ppn % 64);
-    }
-
-    /// Makes sure that a superblock has a table for the units of its places.
+    /// Makes sure that a superblock has tables for its contents.
     fn make_room_for_units(&mut self, block: u32) {
-        let units = &mut self.units[block as usize];
-        if units.is_empty() {
-            *units = LargeTable::zeroed(self.shape.mapping_units_per_superblock() as usize);
+        let contents = &mut self.contents[block as usize];
+        if contents.valid.is_empty() {
+            *contents = Contents::with_places(self.width, self.shape.mapping_units_per_superblock());
         }
     }
 
@@ -424,22 +446,23 @@ impl SuperblockMapping {
     fn store_computed(&mut self, block: u32, places: Range<u32>) {
         self.make_room_for_units(block);
         self.computed[block as usize].start = places.end;
-        let first = block * self.shape.mapping_units_per_superblock();
+        let first = self.shape.first_place_of(block);
         let mut lay = Vec::with_capacity(places.len());
-        self.origin.for_each_in(&self.shape, first + places.start..first + places.end, |unit, place| lay.push((unit, place)));
+        let places = first + u64::from(places.start)..first + u64::from(places.end);
+        self.origin.for_each_in(&self.shape, places, |unit, place| lay.push((unit, place)));
         for (at, &(unit, place)) in lay.iter().enumerate() {
             if let Some(&(later, _)) = lay.get(at + AHEAD) {
                 self.changes.prefetch(later);
             }
             if self.changes.get(unit).is_none() {
-                self.store_unit(unit, place);
+                self.contents[block as usize].store((place - first) as u32, unit);
             }
         }
     }
 
     /// Records that the program of the data superpage at `first` has begun, or has ended if it takes no time. If this was the last data
     /// superpage of its row, returns the place of the row's parity.
-    pub(crate) fn superpage_began(&mut self, first: u32) -> Option<u32> {
+    pub(crate) fn superpage_began(&mut self, first: u64) -> Option<u64> {
         let row = self.shape.row_of(first);
         let parity = self.shape.parity_place(row)?;
         let begun = self.rows_begun.entry(row).or_insert(0);
@@ -453,7 +476,7 @@ impl SuperblockMapping {
 
     /// Records that the program of the superpage at `first` has ended. Its units have been recorded before. Returns true if that seals the
     /// superblock.
-    pub(crate) fn superpage_programmed(&mut self, first: u32) -> bool {
+    pub(crate) fn superpage_programmed(&mut self, first: u64) -> bool {
         let (block, all) = (self.superblock_of(first), self.shape.superpages_per_superblock());
         let superblock = &mut self.superblocks[block as usize];
         assert!(superblock.state == State::Open && superblock.programmed < all, "a superpage is programmed once, in an open superblock");
@@ -466,12 +489,12 @@ impl SuperblockMapping {
     }
 
     /// Returns true if the place is never used, because its superpage holds only one bit per cell.
-    pub(crate) fn stays_empty(&self, ppn: u32) -> bool {
-        self.is_slc(ppn) && ppn % self.shape.mapping_units_per_superpage() >= self.shape.slc_superpage_units()
+    pub(crate) fn stays_empty(&self, ppn: u64) -> bool {
+        self.is_slc(ppn) && self.shape.superpage_and_unit(ppn).1 >= self.shape.slc_superpage_units()
     }
 
     /// Returns true if the unit at a place is stored with one bit per cell.
-    pub(crate) fn is_slc(&self, ppn: u32) -> bool {
+    pub(crate) fn is_slc(&self, ppn: u64) -> bool {
         self.superblocks[self.superblock_of(ppn) as usize].is_slc
     }
 
@@ -524,9 +547,10 @@ impl SuperblockMapping {
 
     /// Returns the number of bytes of memory that the tables occupy.
     pub fn memory_bytes(&self) -> u64 {
-        let stored = self.units.iter().map(|units| units.len()).sum::<usize>();
+        let bytes = |contents: &Contents| contents.units.memory_bytes() + size_of_val(&*contents.valid);
+        let contents = self.contents.iter().map(bytes).sum::<usize>();
         let superblocks = self.superblocks.len() * size_of::<Superblock>();
-        (self.changes.memory_bytes() + stored * 4 + stored / 8 + superblocks) as u64
+        (self.changes.memory_bytes() + contents + superblocks) as u64
     }
 
     /// Returns the number of erases of each superblock.
@@ -536,7 +560,7 @@ impl SuperblockMapping {
 
     /// Returns the place on flash of a logical unit (one page or several, `ssd.superblock.unit`). A place holds one unit, and places are
     /// numbered through the whole drive. `None` means that the unit is unmapped or in the write buffer.
-    pub fn physical_slot_of_mapping_unit(&self, unit: u32) -> Option<u32> {
+    pub fn physical_slot_of_mapping_unit(&self, unit: u64) -> Option<u64> {
         Some(self.entry(unit)).filter(|&place| place < BUFFERED)
     }
 }

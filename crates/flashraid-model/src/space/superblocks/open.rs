@@ -42,7 +42,7 @@ impl SuperblockMapping {
     }
 
     /// Allocates a superpage of the stream on that die, which must have room, and returns its place.
-    pub(crate) fn take_place(&mut self, stream: Stream, die: u32) -> u32 {
+    pub(crate) fn take_place(&mut self, stream: Stream, die: u32) -> u64 {
         let SuperblockShape { dies, superpages_of_superblock_per_die: rows, .. } = self.shape;
         let handle = if self.shape.placement_handles.collection_separates_handles { stream.handle() } else { 0 };
         let number = self.number_of(stream);
@@ -63,11 +63,12 @@ impl SuperblockMapping {
         assert!(row < rows && open.superpages_left > 0, "the die has a row left");
         open.next_row[die as usize] = self.shape.data_row(open.block, die, row + 1);
         open.superpages_left -= 1;
-        let first = ((open.block * rows + row) * dies + die) * self.shape.mapping_units_per_superpage();
+        let first = self.shape.first_place_of_superpage((open.block * rows + row) * dies + die);
+        let block = open.block;
         if open.superpages_left == 0 {
             list.remove(at);
         }
-        self.make_room_for_units(self.superblock_of(first));
+        self.make_room_for_units(block);
         first
     }
 }

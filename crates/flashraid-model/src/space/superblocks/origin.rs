@@ -18,7 +18,7 @@ pub(super) enum Origin {
 
 impl Origin {
     /// Returns the place at which a unit lay at the start, or [`NONE`].
-    pub(super) fn place_of(&self, shape: &SuperblockShape, unit: u32) -> u32 {
+    pub(super) fn place_of(&self, shape: &SuperblockShape, unit: u64) -> u64 {
         match self {
             Self::Empty => NONE,
             Self::InOrder(in_order) => in_order.place_of(shape, unit),
@@ -27,7 +27,7 @@ impl Origin {
     }
 
     /// Returns the unit that lay at a place at the start; `None` if the place held parity or nothing valid.
-    pub(super) fn unit_at(&self, shape: &SuperblockShape, place: u32) -> Option<u32> {
+    pub(super) fn unit_at(&self, shape: &SuperblockShape, place: u64) -> Option<u64> {
         match self {
             Self::Empty => None,
             Self::InOrder(in_order) => in_order.unit_at(shape, place),
@@ -36,12 +36,12 @@ impl Origin {
     }
 
     /// Calls `each` with the units that lay in a range of places of one superblock at the start, and with their places.
-    pub(super) fn for_each_in(&self, shape: &SuperblockShape, places: Range<u32>, mut each: impl FnMut(u32, u32)) {
+    pub(super) fn for_each_in(&self, shape: &SuperblockShape, places: Range<u64>, mut each: impl FnMut(u64, u64)) {
         if let Self::Steady(steady) = self
-            && places.len() as u32 == shape.mapping_units_per_superblock()
+            && places.end - places.start == u64::from(shape.mapping_units_per_superblock())
         {
             // A place without a unit is not looked at.
-            let block = places.start / shape.mapping_units_per_superblock();
+            let block = shape.superblock_of(places.start);
             let (from, to) = steady.ranks_of(block);
             return (from..to).for_each(|rank| each(steady.units.invert(steady.key, rank), steady.place_of_rank(shape, block, rank)));
         }
@@ -75,23 +75,22 @@ impl InOrder {
 
     /// Returns the number of superpages that the fill writes to a die.
     pub(super) fn superpages_on(&self, shape: &SuperblockShape, die: u32) -> u32 {
-        let all = shape.exported_mapping_units.div_ceil(shape.mapping_units_per_superpage());
+        let all = shape.superpages_exported();
         all / shape.dies + u32::from(self.turns[die as usize] < all % shape.dies)
     }
 
-    pub(super) fn place_of(&self, shape: &SuperblockShape, unit: u32) -> u32 {
-        let units = shape.mapping_units_per_superpage();
-        let superpage = unit / units;
+    pub(super) fn place_of(&self, shape: &SuperblockShape, unit: u64) -> u64 {
+        let (superpage, at) = shape.superpage_and_unit(unit);
         let die = self.order[(superpage % shape.dies) as usize];
-        (shape.row_of_data_superpage(die, superpage / shape.dies) * shape.dies + die) * units + unit % units
+        shape.first_place_of_superpage(shape.row_of_data_superpage(die, superpage / shape.dies) * shape.dies + die) + u64::from(at)
     }
 
-    fn unit_at(&self, shape: &SuperblockShape, place: u32) -> Option<u32> {
-        let units = shape.mapping_units_per_superpage();
-        let (row, die) = (place / units / shape.dies, place / units % shape.dies);
+    fn unit_at(&self, shape: &SuperblockShape, place: u64) -> Option<u64> {
+        let (superpage, at) = shape.superpage_and_unit(place);
+        let (row, die) = (superpage / shape.dies, superpage % shape.dies);
         let round = shape.data_superpages_before(die, row)?;
-        let unit = u64::from(round * shape.dies + self.turns[die as usize]) * u64::from(units) + u64::from(place % units);
-        (unit < u64::from(shape.exported_mapping_units)).then_some(unit as u32)
+        let unit = shape.first_place_of_superpage(round * shape.dies + self.turns[die as usize]) + u64::from(at);
+        (unit < shape.exported_mapping_units).then_some(unit)
     }
 }
 
@@ -111,7 +110,7 @@ pub(super) struct Steady {
     /// The victim of which a part was moved before the run, if there is one.
     victim: Option<PartOfVictim>,
     /// Least rank in each superblock, and at last the number of units.
-    first_ranks: Vec<u32>,
+    first_ranks: Vec<u64>,
     /// Superblock of every rank that is a multiple of a power of two.
     guide: Vec<u32>,
     guide_bits: u32,
@@ -134,13 +133,13 @@ impl Steady {
     pub(super) fn new(shape: &SuperblockShape, valid: &[u32], sealed: u32, moved: Option<u32>, seed: u64, member: u32) -> Self {
         let key = |index: u32| rng::derive_seed(seed, "steady", (u64::from(member) << 32) + u64::from(index));
         let mut sum = 0;
-        let until = valid.iter().map(|valid| {
-            sum += valid;
+        let until = valid.iter().map(|&valid| {
+            sum += u64::from(valid);
             sum
         });
-        let first_ranks: Vec<u32> = std::iter::once(0).chain(until).collect();
+        let first_ranks: Vec<u64> = std::iter::once(0).chain(until).collect();
         assert_eq!(sum, shape.exported_mapping_units, "every exported unit lies somewhere");
-        let guide_bits = (sum / (4 * valid.len() as u32 + 1)).max(1).ilog2();
+        let guide_bits = (sum / (4 * valid.len() as u64 + 1)).max(1).ilog2();
         let mut block = 0;
         let guide = (0..=(sum - 1) >> guide_bits).map(|at| {
             while first_ranks[block as usize + 1] <= at << guide_bits {
@@ -151,12 +150,12 @@ impl Steady {
         let slots = shape.data_mapping_units_per_superblock();
         let victim = moved.map(|superpages| {
             let first_slot = superpages * shape.mapping_units_per_superpage();
-            PartOfVictim { block: sealed, first_slot, slots: Shuffle::new(slots - first_slot) }
+            PartOfVictim { block: sealed, first_slot, slots: Shuffle::new(u64::from(slots - first_slot)) }
         });
         Self {
             units: Shuffle::new(sum),
             key: key(0),
-            slots: Shuffle::new(slots),
+            slots: Shuffle::new(u64::from(slots)),
             keys: (1..=sealed + u32::from(victim.is_some())).map(key).collect(),
             victim,
             guide: guide.collect(),
@@ -166,18 +165,18 @@ impl Steady {
     }
 
     /// Returns the ranks in a superblock, the upper end excluded.
-    fn ranks_of(&self, block: u32) -> (u32, u32) {
+    fn ranks_of(&self, block: u32) -> (u64, u64) {
         match self.first_ranks.get(block as usize..block as usize + 2) {
             Some(&[from, to]) => (from, to),
             _ => (0, 0),
         }
     }
 
-    fn place_of_rank(&self, shape: &SuperblockShape, block: u32, rank: u32) -> u32 {
+    fn place_of_rank(&self, shape: &SuperblockShape, block: u32, rank: u64) -> u64 {
         let number = rank - self.first_ranks[block as usize];
         let (first_slot, slots) = self.slots_of(block);
-        let slot = self.keys.get(block as usize).map_or(number, |&key| first_slot + slots.apply(key, number));
-        shape.place_of_data_slot(block, slot)
+        let slot = self.keys.get(block as usize).map_or(number, |&key| u64::from(first_slot) + slots.apply(key, number));
+        shape.place_of_data_slot(block, slot as u32)
     }
 
     /// Returns the first place for data of a superblock that may hold a valid unit, and the bijections of the places from there on.
@@ -186,7 +185,7 @@ impl Steady {
         victim.map_or((0, self.slots), |victim| (victim.first_slot, victim.slots))
     }
 
-    fn place_of(&self, shape: &SuperblockShape, unit: u32) -> u32 {
+    fn place_of(&self, shape: &SuperblockShape, unit: u64) -> u64 {
         let rank = self.units.apply(self.key, unit);
         let mut block = self.guide[(rank >> self.guide_bits) as usize];
         while self.first_ranks[block as usize + 1] <= rank {
@@ -195,10 +194,10 @@ impl Steady {
         self.place_of_rank(shape, block, rank)
     }
 
-    fn unit_at(&self, shape: &SuperblockShape, place: u32) -> Option<u32> {
-        let block = place / shape.mapping_units_per_superblock();
+    fn unit_at(&self, shape: &SuperblockShape, place: u64) -> Option<u64> {
+        let block = shape.superblock_of(place);
         let (first_slot, slots) = self.slots_of(block);
-        let slot = shape.data_slot(place)?.checked_sub(first_slot)?;
+        let slot = u64::from(shape.data_slot(place)?.checked_sub(first_slot)?);
         let number = self.keys.get(block as usize).map_or(slot, |&key| slots.invert(key, slot));
         let (from, to) = self.ranks_of(block);
         (number < to - from).then(|| self.units.invert(self.key, from + number))

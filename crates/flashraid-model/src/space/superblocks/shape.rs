@@ -1,6 +1,7 @@
 //! Superpages and superblocks of a drive: their numbers, their sizes, and the place of each unit of the mapping. A unit is one page or
 //! several (`ssd.superblock.unit`).
 
+use crate::space::tables::{NARROW_MAX, Width};
 use std::fmt;
 
 /// Numbers and sizes of the superpages and superblocks of a drive. Sizes are given in units of the mapping (one page or several,
@@ -21,7 +22,7 @@ pub struct SuperblockShape {
     /// Number of superblocks in the drive.
     pub superblocks: u32,
     /// Capacity that the drive offers the host, as a number of units of the mapping (one page or several, `ssd.superblock.unit`).
-    pub exported_mapping_units: u32,
+    pub exported_mapping_units: u64,
     /// True if each row of a superblock has one superpage of parity (RAIN). A row has one superpage on each die.
     pub has_parity_superpages: bool,
     /// Placement handles of the drive: their number, and how collection treats them. A handle is a label of a host write. Writes with
@@ -124,10 +125,16 @@ impl SuperblockShape {
         u64::from(self.superblocks) * u64::from(self.mapping_units_per_superblock())
     }
 
+    /// Returns the number of superpages that the exported units fill, the last one perhaps in part.
+    pub(crate) fn superpages_exported(&self) -> u32 {
+        self.exported_mapping_units.div_ceil(u64::from(self.mapping_units_per_superpage())) as u32
+    }
+
     /// Returns the number of superblocks that are not needed to hold the capacity that the drive offers the host. That capacity fills
     /// the others.
     pub fn superblocks_beyond_capacity(&self) -> u32 {
-        self.superblocks.saturating_sub(self.exported_mapping_units.div_ceil(self.data_mapping_units_per_superblock()))
+        let filled = self.exported_mapping_units.div_ceil(u64::from(self.data_mapping_units_per_superblock()));
+        u64::from(self.superblocks).saturating_sub(filled) as u32
     }
 
     /// Returns true if a superblock with `valid` valid units is worth collecting, because moving them takes fewer superpages than the erase
@@ -156,7 +163,7 @@ impl SuperblockShape {
         }
         let sealed = u64::from(self.superblocks.saturating_sub(floor + self.open_superblocks_max() + 2));
         let useless = u64::from(self.data_mapping_units_per_superblock() - self.mapping_units_per_superpage());
-        sealed * useless > u64::from(self.exported_mapping_units)
+        sealed * useless > self.exported_mapping_units
     }
 
     /// Returns the maximum number of open superblocks: two for each stream. A stream is a set of writes that share open superblocks,
@@ -177,9 +184,48 @@ impl SuperblockShape {
         (self.placement_handles.count + 1) * self.mapping_units_per_superpage()
     }
 
+    /// Returns the number of bytes that an entry of the drive's tables takes: a place, or a unit.
+    pub fn table_entry_bytes(&self) -> u64 {
+        match self.width() {
+            Width::Narrow => 4,
+            Width::Wide => 8,
+        }
+    }
+
+    /// Returns the width of the drive's tables.
+    pub(crate) fn width(&self) -> Width {
+        if self.physical_mapping_units_per_drive() <= NARROW_MAX { Width::Narrow } else { Width::Wide }
+    }
+
+    pub(crate) fn superblock_of(&self, ppn: u64) -> u32 {
+        (ppn / u64::from(self.mapping_units_per_superblock())) as u32
+    }
+
+    /// Returns the superblock of a place, and its number among the places of the superblock.
+    pub(crate) fn superblock_and_place(&self, ppn: u64) -> (u32, u32) {
+        let per_block = u64::from(self.mapping_units_per_superblock());
+        ((ppn / per_block) as u32, (ppn % per_block) as u32)
+    }
+
+    /// Returns the superpage of a place, counted over the whole drive, and its number among the places of the superpage.
+    pub(crate) fn superpage_and_unit(&self, ppn: u64) -> (u32, u32) {
+        let units = u64::from(self.mapping_units_per_superpage());
+        ((ppn / units) as u32, (ppn % units) as u32)
+    }
+
+    /// Returns the first place of a superblock.
+    pub(crate) fn first_place_of(&self, block: u32) -> u64 {
+        u64::from(block) * u64::from(self.mapping_units_per_superblock())
+    }
+
+    /// Returns the first place of a superpage. Superpages are counted over the whole drive.
+    pub(crate) fn first_place_of_superpage(&self, superpage: u32) -> u64 {
+        u64::from(superpage) * u64::from(self.mapping_units_per_superpage())
+    }
+
     /// Returns the row (one superpage on each die) in which a place lies. Rows are counted over all superblocks.
-    pub(crate) fn row_of(&self, ppn: u32) -> u32 {
-        ppn / self.mapping_units_per_superpage() / self.dies
+    pub(crate) fn row_of(&self, ppn: u64) -> u32 {
+        self.superpage_and_unit(ppn).0 / self.dies
     }
 
     /// Returns the die that holds the parity of a row (rule 218). Rows are counted over all superblocks.
@@ -188,37 +234,38 @@ impl SuperblockShape {
     }
 
     /// Returns the first place of the superpage that holds the parity of a row.
-    pub(crate) fn parity_place(&self, row: u32) -> Option<u32> {
-        self.parity_die(row).map(|die| (row * self.dies + die) * self.mapping_units_per_superpage())
+    pub(crate) fn parity_place(&self, row: u32) -> Option<u64> {
+        self.parity_die(row).map(|die| self.first_place_of_superpage(row * self.dies + die))
     }
 
     /// Returns true if the place `ppn` (the position of one unit of the mapping) holds parity.
-    pub(crate) fn is_parity(&self, ppn: u32) -> bool {
-        self.parity_die(self.row_of(ppn)) == Some(ppn / self.mapping_units_per_superpage() % self.dies)
+    pub(crate) fn is_parity(&self, ppn: u64) -> bool {
+        let superpage = self.superpage_and_unit(ppn).0;
+        self.parity_die(superpage / self.dies) == Some(superpage % self.dies)
     }
 
     /// Returns the number of a place among the places for data of its superblock; `None` if it holds parity.
-    pub(crate) fn data_slot(&self, ppn: u32) -> Option<u32> {
+    pub(crate) fn data_slot(&self, ppn: u64) -> Option<u32> {
         if !self.has_parity_superpages {
-            return Some(ppn % self.mapping_units_per_superblock());
+            return Some(self.superblock_and_place(ppn).1);
         }
-        let units = self.mapping_units_per_superpage();
-        let (superpage, row) = (ppn / units, self.row_of(ppn));
+        let (superpage, unit) = self.superpage_and_unit(ppn);
+        let row = superpage / self.dies;
         let (die, parity) = (superpage % self.dies, row % self.dies);
         let superpage = row % self.superpages_of_superblock_per_die * (self.dies - 1) + die - u32::from(die > parity);
-        (die != parity).then(|| superpage * units + ppn % units)
+        (die != parity).then(|| superpage * self.mapping_units_per_superpage() + unit)
     }
 
     /// Returns the place with a number among the places for data of a superblock.
-    pub(crate) fn place_of_data_slot(&self, block: u32, slot: u32) -> u32 {
+    pub(crate) fn place_of_data_slot(&self, block: u32, slot: u32) -> u64 {
         if !self.has_parity_superpages {
-            return block * self.mapping_units_per_superblock() + slot;
+            return self.first_place_of(block) + u64::from(slot);
         }
         let units = self.mapping_units_per_superpage();
         let (superpage, dies) = (slot / units, self.dies - 1);
         let row = block * self.superpages_of_superblock_per_die + superpage / dies;
         let die = superpage % dies;
-        (row * self.dies + die + u32::from(die >= row % self.dies)) * units + slot % units
+        self.first_place_of_superpage(row * self.dies + die + u32::from(die >= row % self.dies)) + u64::from(slot % units)
     }
 
     /// Returns the row, counted over all superblocks, of a die's superpage for data with this number.
@@ -257,16 +304,15 @@ impl SuperblockShape {
     }
 
     /// Converts the place number `ppn` of a unit to die, plane and page.
-    pub(crate) fn place(&self, ppn: u32) -> MappingUnitLocation {
-        let units = self.mapping_units_per_superpage();
-        let superpage = ppn / units;
-        let flash_page = ppn % units / self.mapping_units_per_flash_page;
+    pub(crate) fn place(&self, ppn: u64) -> MappingUnitLocation {
+        let (superpage, unit) = self.superpage_and_unit(ppn);
+        let flash_page = unit / self.mapping_units_per_flash_page;
         MappingUnitLocation {
             die: superpage % self.dies,
             plane: flash_page % self.planes,
             page_of_block: superpage / self.dies % self.superpages_of_superblock_per_die * self.bits_per_cell + flash_page / self.planes,
-            flash_page_in_drive: ppn / self.mapping_units_per_flash_page,
-            unit_of_page: ppn % self.mapping_units_per_flash_page,
+            flash_page_in_drive: u64::from(superpage) * u64::from(self.planes * self.bits_per_cell) + u64::from(flash_page),
+            unit_of_page: unit % self.mapping_units_per_flash_page,
         }
     }
 }
@@ -282,7 +328,7 @@ pub struct MappingUnitLocation {
     /// Number of the flash page that holds the unit, counted within its block.
     pub(crate) page_of_block: u32,
     /// Number of the flash page in the drive.
-    pub flash_page_in_drive: u32,
+    pub flash_page_in_drive: u64,
     /// Index of the unit among those in its flash page.
     pub(crate) unit_of_page: u32,
 }
@@ -349,7 +395,7 @@ mod tests {
     use super::{PlacementHandles, SuperblockShape};
 
     /// Twenty superblocks of 16 superpages of 8 units, of which each may be useless with 120 valid units.
-    fn shape(exported_units: u32) -> SuperblockShape {
+    fn shape(exported_units: u64) -> SuperblockShape {
         SuperblockShape {
             dies: 4,
             planes: 2,

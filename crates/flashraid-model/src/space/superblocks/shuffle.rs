@@ -11,28 +11,34 @@ const ROUNDS: [u64; 2] = [0, 2];
 /// Bijections of the numbers below a bound, one for each key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shuffle {
-    bound: u32,
+    bound: u64,
     rows: u32,
     columns: u32,
 }
 
 impl Shuffle {
     /// Returns the bijections of the numbers below `bound`.
-    pub(super) fn new(bound: u32) -> Self {
+    pub(super) fn new(bound: u64) -> Self {
         // The nearest grid to a square that holds all numbers leaves few places empty.
         let columns = if bound > 1 { (bound - 1).isqrt() + 1 } else { 1 };
-        Self { bound, rows: bound.div_ceil(columns), columns }
+        Self { bound, rows: bound.div_ceil(columns) as u32, columns: columns as u32 }
+    }
+
+    #[inline]
+    fn row_and_column(self, x: u64) -> (u32, u32) {
+        let columns = u64::from(self.columns);
+        ((x / columns) as u32, (x % columns) as u32)
     }
 
     /// Returns the number at position `x`, which is less than the bound.
-    pub(super) fn apply(self, key: u64, mut x: u32) -> u32 {
+    pub(super) fn apply(self, key: u64, mut x: u64) -> u64 {
         loop {
-            let (mut row, mut column) = (x / self.columns, x % self.columns);
+            let (mut row, mut column) = self.row_and_column(x);
             for round in ROUNDS {
                 row = plus(row, shift(key, round, column, self.rows), self.rows);
                 column = plus(column, shift(key, round + 1, row, self.columns), self.columns);
             }
-            x = row * self.columns + column;
+            x = u64::from(row) * u64::from(self.columns) + u64::from(column);
             if x < self.bound {
                 return x;
             }
@@ -40,14 +46,14 @@ impl Shuffle {
     }
 
     /// Returns the position of the number `y`, which is less than the bound.
-    pub(super) fn invert(self, key: u64, mut y: u32) -> u32 {
+    pub(super) fn invert(self, key: u64, mut y: u64) -> u64 {
         loop {
-            let (mut row, mut column) = (y / self.columns, y % self.columns);
+            let (mut row, mut column) = self.row_and_column(y);
             for round in ROUNDS.into_iter().rev() {
                 column = plus(column, self.columns - shift(key, round + 1, row, self.columns), self.columns);
                 row = plus(row, self.rows - shift(key, round, column, self.rows), self.rows);
             }
-            y = row * self.columns + column;
+            y = u64::from(row) * u64::from(self.columns) + u64::from(column);
             if y < self.bound {
                 return y;
             }
@@ -89,11 +95,11 @@ mod tests {
 
     #[test]
     fn large_bounds_have_inverses() {
-        for bound in [u32::MAX >> 1, 1 << 31, (1 << 30) + 1, 1_600_000_000, (3 << 30) - 1] {
+        for bound in [(1 << 31) - 1, 1 << 31, (1 << 30) + 1, 1_600_000_000, (3 << 30) - 1, 6_250_000_000, 1 << 40] {
             let shuffle = Shuffle::new(bound);
             let mut random = rng::stream(1, "positions", 0);
             for _ in 0..10_000 {
-                let x = rng::below(&mut random, u64::from(bound)) as u32;
+                let x = rng::below(&mut random, bound);
                 assert_eq!(shuffle.invert(7, shuffle.apply(7, x)), x);
             }
         }
@@ -109,7 +115,7 @@ mod tests {
                 let mut classes = [0_u32; 64];
                 for index in 0..16_000 {
                     let at = shuffle.apply(rng::mix_bits(key), (from + index * step) % bound);
-                    classes[(u64::from(at) * 64 / u64::from(bound)) as usize] += 1;
+                    classes[(at * 64 / bound) as usize] += 1;
                 }
                 let chi_square: f64 = classes.iter().map(|&n| (f64::from(n) - 250.0).powi(2) / 250.0).sum();
                 assert!(chi_square < 63.0 + 6.0 * 11.2, "key {key}, from {from} by {step}: {chi_square}");
@@ -127,8 +133,8 @@ mod tests {
                 let mut classes = [0_u32; 64];
                 for x in 0..16_000 {
                     let (a, b) = (shuffle.apply(key, x), shuffle.apply(key, x + lag));
-                    let difference = (u64::from(a) + u64::from(bound) - u64::from(b)) % u64::from(bound);
-                    classes[(difference * 64 / u64::from(bound)) as usize] += 1;
+                    let difference = (a + bound - b) % bound;
+                    classes[(difference * 64 / bound) as usize] += 1;
                 }
                 let chi_square: f64 = classes.iter().map(|&n| (f64::from(n) - 250.0).powi(2) / 250.0).sum();
                 assert!(chi_square < 63.0 + 6.0 * 11.2, "key {key}, lag {lag}: {chi_square}");

@@ -11,15 +11,18 @@
 //! ```
 
 use super::open::parity_written;
-use super::{BegunVictim, Changes, NONE, Open, Origin, State, Stream, Superblock, SuperblockMapping};
+use super::{BegunVictim, Changes, Contents, NONE, Open, Origin, State, Stream, Superblock, SuperblockMapping};
 use crate::space::codec::{Packer, Reader, STREAM_BYTES_MAX, Unpacker, bits_for, packed_bytes, put_streams, put_words};
+
+/// Word of a saved state that stands for no superblock.
+const NOTHING: u32 = u32::MAX;
 
 impl SuperblockMapping {
     /// Encodes the present state of the superblocks as bytes, from which [`SuperblockMapping::load`] restores it. The write buffer must be
     /// empty, and no operation may be in progress.
     pub fn save(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.saved_state_bytes_max() as usize);
-        let unmapped = self.shape.physical_mapping_units_per_drive() as u32;
+        let unmapped = self.shape.physical_mapping_units_per_drive();
         let mut packer = Packer::new(&mut out, self.bits_of_map());
         for unit in 0..self.shape.exported_mapping_units {
             let place = self.entry(unit);
@@ -43,7 +46,7 @@ impl SuperblockMapping {
         if self.shape.slc_superblock_limit.is_some() {
             put_words(&mut out, self.superblocks.iter().map(|superblock| u32::from(superblock.is_slc)));
         }
-        put_words(&mut out, self.begun.map_or([NONE, 0], |begun| [begun.block, begun.valid]));
+        put_words(&mut out, self.begun.map_or([NOTHING, 0], |begun| [begun.block, begun.valid]));
         put_streams(&mut out, &self.streams);
         out
     }
@@ -51,7 +54,7 @@ impl SuperblockMapping {
     /// Returns the number of bits of an entry in the packed map. It must hold the number of a place, or one number more for a unit without
     /// data.
     fn bits_of_map(&self) -> u32 {
-        bits_for(self.shape.physical_mapping_units_per_drive() as u32)
+        bits_for(self.shape.physical_mapping_units_per_drive())
     }
 
     fn packed_map_bytes(&self) -> usize {
@@ -158,9 +161,9 @@ impl SuperblockMapping {
         let (begun, valid) = (parts.word()?, parts.word()?);
         parts.streams(&mut self.streams)?;
         self.unpack_map(map)?;
-        self.begun = (begun != NONE).then_some(BegunVictim { block: begun, valid });
+        self.begun = (begun != NOTHING).then_some(BegunVictim { block: begun, valid });
         let is_victim = |superblock: &Superblock| superblock.state == State::Sealed && superblock.valid <= valid;
-        if begun != NONE && !(self.superblocks.get(begun as usize).is_some_and(is_victim) && self.shape.is_useful(valid)) {
+        if begun != NOTHING && !(self.superblocks.get(begun as usize).is_some_and(is_victim) && self.shape.is_useful(valid)) {
             return Err(format!("superblock {begun} can't be a victim that was begun"));
         }
         Ok(())
@@ -168,15 +171,15 @@ impl SuperblockMapping {
 
     /// Reads the packed map, and derives from it the units of all places, the valid bits and the counts.
     fn unpack_map(&mut self, packed: &[u8]) -> Result<(), String> {
-        (self.origin, self.changes) = (Origin::Empty, Changes::all(self.shape.exported_mapping_units, NONE));
-        self.valid.fill(0);
+        (self.origin, self.changes) = (Origin::Empty, Changes::all(self.width, self.shape.exported_mapping_units, NONE));
+        self.contents.fill(Contents::with_places(self.width, 0));
         self.computed.fill(0..0);
         for block in 0..self.shape.superblocks {
             if self.superblocks[block as usize].state != State::Free {
                 self.make_room_for_units(block);
             }
         }
-        let unmapped = self.shape.physical_mapping_units_per_drive() as u32;
+        let unmapped = self.shape.physical_mapping_units_per_drive();
         let mut entries = Unpacker::new(packed, self.bits_of_map());
         for unit in 0..self.shape.exported_mapping_units {
             let place = entries.entry();
@@ -192,7 +195,7 @@ impl SuperblockMapping {
     }
 
     /// Returns true if the superpage of a place has been programmed, given that no program is in progress.
-    fn is_programmed(&self, place: u32) -> bool {
+    fn is_programmed(&self, place: u64) -> bool {
         let block = self.superblock_of(place);
         if self.shape.is_parity(place) || self.stays_empty(place) {
             return false;
@@ -201,7 +204,7 @@ impl SuperblockMapping {
             State::Sealed => true,
             State::Free | State::Victim => false,
             State::Open => {
-                let superpage = place % self.shape.mapping_units_per_superblock() / self.shape.mapping_units_per_superpage();
+                let superpage = self.shape.superpage_and_unit(place).0 % self.shape.superpages_per_superblock();
                 let (row, die) = (superpage / self.shape.dies, superpage % self.shape.dies);
                 self.open.iter().flatten().any(|open| open.block == block && row < open.next_row[die as usize])
             }
@@ -256,7 +259,7 @@ mod tests {
         assert!(space.warm_up(overwrites, 3, 0, &mut |_| true));
         // These writes use all handles, and some leave superblocks open.
         let units = 0..if overwrites > 0.0 { 150 } else { 0 };
-        space.overwrite_untimed(units.map(|unit| (unit, (unit / 5 % placement.count) as u8)));
+        space.overwrite_untimed(units.map(|unit| (unit, (unit / 5 % u64::from(placement.count)) as u8)));
         space.end_warm_up_and_close_superpages();
         space
     }
@@ -288,7 +291,7 @@ mod tests {
             let before = space.free_units_by_pool();
             space.overwrite_untimed((0..overwritten).map(|unit| (unit, 0)));
             space.end_warm_up_and_close_superpages();
-            assert_eq!(before[0] - space.free_units_by_pool()[0], u64::from(overwritten), "{overwritten} units are written elsewhere");
+            assert_eq!(before[0] - space.free_units_by_pool()[0], overwritten, "{overwritten} units are written elsewhere");
             assert_eq!(space.units_to_program_to_regain(&before), expected, "parity {rain}, {overwritten} units");
             assert_eq!(space.units_to_program_to_regain(&[0]), 0, "there is more than before");
         }

@@ -4,10 +4,10 @@ use super::changes::Changes;
 use super::open::parity_written;
 use super::origin::{InOrder, Origin, Steady};
 use super::{
-    BegunVictim, CollectionCourse, Open, PlacementHandles, PointOfCycle, State, Stream, Superblock, SuperblockMapping, SuperblockShape,
+    BegunVictim, CollectionCourse, Contents, Open, PlacementHandles, PointOfCycle, State, Stream, Superblock, SuperblockMapping,
+    SuperblockShape,
 };
 use crate::rng;
-use crate::space::tables::LargeTable;
 
 /// Number of entries by which prefetching runs ahead.
 pub(super) const AHEAD: usize = 16;
@@ -32,8 +32,8 @@ impl SuperblockMapping {
         // Row of the first superpage of each die that is not written.
         let until: Vec<u32> = (0..dies).map(|die| shape.row_of_data_superpage(die, in_order.superpages_on(&shape, die))).collect();
         // The last superpage may be filled only in part.
-        let padding = units.next_multiple_of(shape.mapping_units_per_superpage()) - units;
-        let last_block = in_order.place_of(&shape, units - 1) / shape.mapping_units_per_superblock();
+        let padding = (u64::from(shape.superpages_exported()) * u64::from(shape.mapping_units_per_superpage()) - units) as u32;
+        let last_block = shape.superblock_of(in_order.place_of(&shape, units - 1));
         while let Some(&block) = self.free.front() {
             let next_row = |die: u32| shape.data_row(block, die, until[die as usize].saturating_sub(block * rows).min(rows));
             let next_row: Vec<u32> = (0..dies).map(next_row).collect();
@@ -71,7 +71,7 @@ impl SuperblockMapping {
 
     /// Overwrites units of the mapping (one page or several, `ssd.superblock.unit`) in the given order, without simulated time. Each
     /// unit comes with a placement handle, which decides the superblocks that it is written to.
-    pub fn overwrite_untimed(&mut self, writes: impl Iterator<Item = (u32, u8)>) {
+    pub fn overwrite_untimed(&mut self, writes: impl Iterator<Item = (u64, u8)>) {
         let mut writers = std::mem::take(&mut self.untimed);
         writes.for_each(|(unit, handle)| writers.write(self, unit, handle));
         self.untimed = writers;
@@ -94,7 +94,7 @@ impl SuperblockMapping {
     /// returns false.
     pub fn warm_up(&mut self, overwrites: f64, seed: u64, member: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
         let mut stream = warm_up_stream(seed, member);
-        let exported = u64::from(self.shape.exported_mapping_units);
+        let exported = self.shape.exported_mapping_units;
         let writes = (overwrites * exported as f64) as u64;
         if overwrites > EXPECT_ALL_FROM {
             self.changes.expect_all();
@@ -104,7 +104,7 @@ impl SuperblockMapping {
             if done % (1 << 14) == 0 && !go_on(done as f64 / writes as f64) {
                 return false;
             }
-            writers.write(self, rng::below(&mut stream, exported) as u32, 0);
+            writers.write(self, rng::below(&mut stream, exported), 0);
         }
         writers.close(self);
         go_on(1.0)
@@ -112,10 +112,9 @@ impl SuperblockMapping {
 
     /// Empties the drive: no unit has data, and no superblock was ever opened or erased.
     fn empty(&mut self) {
-        (self.origin, self.changes) = (Origin::Empty, Changes::none(self.shape.exported_mapping_units));
+        (self.origin, self.changes) = (Origin::Empty, Changes::none(self.width, self.shape.exported_mapping_units));
         self.computed.fill(0..0);
-        self.units.iter_mut().for_each(|units| *units = LargeTable::zeroed(0));
-        self.valid = LargeTable::zeroed(self.valid.len());
+        self.contents.fill(Contents::with_places(self.width, 0));
         self.superblocks.fill(Superblock::free(0));
         self.free = (0..self.shape.superblocks).collect();
         self.open.iter_mut().for_each(Vec::clear);
@@ -133,7 +132,7 @@ impl SuperblockMapping {
         self.empty();
         let Drawn { free, open, moved } = self.draw_point(&mut rng::stream(seed, "cycle", u64::from(point.index) << 32), point.course);
         let units_in = |rows: u32| shape.data_mapping_units_per_superblock() / shape.superpages_of_superblock_per_die * rows;
-        let in_open: u32 = open.iter().map(|&(_, rows)| units_in(rows)).sum();
+        let in_open: u64 = open.iter().map(|&(_, rows)| u64::from(units_in(rows))).sum();
         let aged = shape.superblocks - free - open.len() as u32;
         let (mut valid, victim) = valid_by_age(&shape, aged, moved, shape.exported_mapping_units - in_open);
         let moved = moved.filter(|_| victim.is_some());
@@ -170,7 +169,7 @@ impl SuperblockMapping {
         let others = shape.streams() - 2;
         let filled = [Stream::Host(0), Stream::Collection(0)].map(|of| (of, rng::below(stream, u64::from(rows)) as u32));
         // On a tiny drive, open superblocks could hold everything.
-        if u64::from(shape.exported_mapping_units) < 4 * u64::from(shape.data_mapping_units_per_superblock()) {
+        if shape.exported_mapping_units < 4 * u64::from(shape.data_mapping_units_per_superblock()) {
             return Drawn { free: self.target_free_superblocks + others + 2, open: Vec::new(), moved: None };
         }
         // A stream without filled rows has no open superblock. Before it takes a unit, it needs a free one.
@@ -208,7 +207,7 @@ struct Drawn {
 ///
 /// The model writes superblocks one after another and overwrites units uniformly. If the age of a superblock is a times that of the oldest,
 /// a share e^(−λa) of its units is still valid.
-pub(super) fn valid_by_age(shape: &SuperblockShape, aged: u32, moved: Option<u32>, exported: u32) -> (Vec<u32>, Option<u32>) {
+pub(super) fn valid_by_age(shape: &SuperblockShape, aged: u32, moved: Option<u32>, exported: u64) -> (Vec<u32>, Option<u32>) {
     let (per_block, superpages) = (shape.data_mapping_units_per_superblock(), shape.data_superpages());
     let superpages_left = superpages - moved.unwrap_or(0);
     let oldest = aged - 1;
@@ -218,22 +217,22 @@ pub(super) fn valid_by_age(shape: &SuperblockShape, aged: u32, moved: Option<u32
     let (mut low, mut high) = (0.0, 1000.0);
     for _ in 0..64 {
         let middle = (low + high) / 2.0;
-        if all(middle) > f64::from(exported) { low = middle } else { high = middle }
+        if all(middle) > exported as f64 { low = middle } else { high = middle }
     }
     let victim = moved.map(|_| (left(high, oldest) + 0.5) as u32);
     if victim.is_some_and(|valid| !shape.is_useful(valid)) {
         return valid_by_age(shape, aged, None, exported);
     }
-    let of_victim = victim.map(|valid| ((f64::from(valid) * share_of_oldest + 0.5) as u32).min(exported));
+    let of_victim = victim.map(|valid| ((f64::from(valid) * share_of_oldest + 0.5) as u64).min(exported));
     let sealed = if of_victim.is_some() { oldest } else { aged };
     let in_sealed = exported - of_victim.unwrap_or(0);
     let (mut sum, mut given) = (0.0, 0);
     let share = |block| {
         sum += left(high, block);
-        let until = if block + 1 == sealed { in_sealed } else { ((sum + 0.5) as u32).min(in_sealed) };
-        until - std::mem::replace(&mut given, until)
+        let until = if block + 1 == sealed { in_sealed } else { ((sum + 0.5) as u64).min(in_sealed) };
+        (until - std::mem::replace(&mut given, until)) as u32
     };
-    ((0..sealed).map(share).chain(of_victim).collect(), victim)
+    ((0..sealed).map(share).chain(of_victim.map(|valid| valid as u32)).collect(), victim)
 }
 
 /// Writes units of a stream without simulated time, superpage by superpage. It takes the dies in turn and changes the channel each time,
@@ -241,7 +240,7 @@ pub(super) fn valid_by_age(shape: &SuperblockShape, aged: u32, moved: Option<u32
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct UntimedWriter {
     stream: Stream,
-    first: u32,
+    first: u64,
     filled: u32,
     /// Position in the order of dies at which the search for the next superpage begins.
     next_die: usize,
@@ -254,11 +253,11 @@ impl UntimedWriter {
         Self { stream, first: 0, filled: 0, next_die: 0, parity_superpages: 0 }
     }
 
-    pub(super) fn put(&mut self, space: &mut SuperblockMapping, unit: u32) {
+    pub(super) fn put(&mut self, space: &mut SuperblockMapping, unit: u64) {
         if self.filled == 0 {
             self.begin(space);
         }
-        space.record_program(unit, self.first + self.filled);
+        space.record_program(unit, self.first + u64::from(self.filled));
         self.filled += 1;
         if self.filled == space.superpage_units(self.stream) {
             self.close(space);
@@ -304,7 +303,7 @@ impl UntimedWriters {
     }
 
     /// Writes one unit for the host.
-    fn write(&mut self, space: &mut SuperblockMapping, unit: u32, handle: u8) {
+    fn write(&mut self, space: &mut SuperblockMapping, unit: u64, handle: u8) {
         if self.host[usize::from(handle)].filled == 0 {
             self.collect(space);
             self.host[usize::from(handle)].stream = space.stream_of_host(handle, 0);
@@ -322,9 +321,8 @@ impl UntimedWriters {
         let parity_before = writer.parity_superpages;
         space.begin_victim(victim);
         space.store_contents(victim);
-        let places = space.shape.mapping_units_per_superblock();
         let mut units = 0;
-        for place in victim * places..(victim + 1) * places {
+        for place in space.shape.first_place_of(victim)..space.shape.first_place_of(victim + 1) {
             if space.is_valid(place) {
                 let unit = space.unit_at(place);
                 space.invalidate(unit, place);

@@ -15,7 +15,7 @@ use crate::ssd::params::SuperblockDriveParams;
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Part {
     /// Number of the first place of the superpage.
-    pub(crate) first: u32,
+    pub(crate) first: u64,
     /// Set of units that must be read, one bit for each place.
     pub(crate) units: u128,
     /// Type of the pages that are being read, which decides how long a read takes.
@@ -203,7 +203,7 @@ impl Collection {
     pub(crate) fn next(&mut self, media: &mut SuperblockMapping, need: Need) -> Next {
         let Some(mut victim) = self.victim else { return self.next_victim(media, need) };
         let (per_superpage, superpages) = (self.shape.mapping_units_per_superpage(), self.shape.superpages_per_superblock());
-        let first_of = |superpage: u32| (victim.block * superpages + superpage) * per_superpage;
+        let first_of = |superpage: u32| self.shape.first_place_of_superpage(victim.block * superpages + superpage);
         let mut with_valid = (victim.next..superpages).map(|superpage| {
             media.store_contents_to((superpage + 1) * per_superpage, victim.block);
             (superpage, media.valid_units(first_of(superpage)))

@@ -66,7 +66,7 @@ impl Activity {
     /// Returns the time that mechanisms, such as read retries, add to a host's read of the flash array, which alone takes `array_ns`.
     /// `page_and_erases` tells them the number of the page in the SSD and the number of erases of its block.
     #[inline]
-    pub(crate) fn extra_array_ns(&mut self, array_ns: u64, page_and_erases: impl FnOnce() -> (u32, u32)) -> u64 {
+    pub(crate) fn extra_array_ns(&mut self, array_ns: u64, page_and_erases: impl FnOnce() -> (u64, u32)) -> u64 {
         let Some(mechanisms) = &mut self.mechanisms else { return 0 };
         let (page, erases) = page_and_erases();
         mechanisms.read_ns_added_by_delay_mechanisms(page, erases, array_ns)

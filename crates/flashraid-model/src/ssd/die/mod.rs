@@ -197,7 +197,7 @@ impl Dies {
     }
 
     /// Writes logical pages in order, each with its stream. It takes no simulated time and counts nothing.
-    pub(super) fn overwrite_untimed(&self, space: &mut Mapping, front: &Front, pages: &[(u32, u8)]) {
+    pub(super) fn overwrite_untimed(&self, space: &mut Mapping, front: &Front, pages: &[(u64, u8)]) {
         match (self, space) {
             (Self::Pages(own), Mapping::PageMapping(pools)) => own.overwrite_untimed(pools, pages),
             (Self::Superpages(own), Mapping::Superblocks(media)) => own.overwrite_untimed(media, front, pages),
@@ -263,7 +263,7 @@ impl<'a> DieContext<'a> {
     }
 
     /// Returns the prospect of a read of logical page `page`. An idle die with pools checks its pools first.
-    pub(super) fn forecast_read(&mut self, now: TimeNs, page: u32) -> ReadForecast {
+    pub(super) fn forecast_read(&mut self, now: TimeNs, page: u64) -> ReadForecast {
         match self {
             Self::Pages(context) => context.forecast_read(now, page),
             Self::Superpages(context) => context.own.forecast_read(context.media, now, page),

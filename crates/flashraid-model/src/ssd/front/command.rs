@@ -79,8 +79,8 @@ impl Command {
 }
 
 /// Groups operations in order of address into units. Returns each unit with the range of its operations.
-pub(crate) fn units_of(ops: &[LogicalPageOp], pages_per_mapping_unit: u32) -> impl Iterator<Item = (u32, std::ops::Range<usize>)> {
-    let mut at = 0;
+pub(crate) fn units_of(ops: &[LogicalPageOp], pages_per_mapping_unit: u32) -> impl Iterator<Item = (u64, std::ops::Range<usize>)> {
+    let (mut at, pages_per_mapping_unit) = (0, u64::from(pages_per_mapping_unit));
     std::iter::from_fn(move || {
         let unit = ops.get(at)?.logical_page / pages_per_mapping_unit;
         let begin = at;

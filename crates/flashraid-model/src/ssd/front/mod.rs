@@ -260,7 +260,7 @@ impl Front {
     }
 
     /// Returns the pages of write commands that are neither in the buffer nor with a die.
-    pub(super) fn pages_to_write(&self) -> impl Iterator<Item = u32> {
+    pub(super) fn pages_to_write(&self) -> impl Iterator<Item = u64> {
         let writes = self.commands.entries().filter(|command| command.kind == OpKind::Write);
         writes.flat_map(|command| command.ops.iter().skip(command.next as usize)).map(|op| op.logical_page)
     }
@@ -368,7 +368,7 @@ impl Front {
 /// A unit that is next to enter the buffer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entering {
-    pub(crate) unit: u32,
+    pub(crate) unit: u64,
     /// Number of its pages that the host writes.
     pub(crate) pages: u32,
     pub(crate) handle: u8,

@@ -51,7 +51,7 @@ impl Default for Buffered {
 pub(crate) struct PageBuffer {
     pub(crate) pages: Table<Buffered>,
     /// Latest version of each logical page that is in the buffer and not trimmed.
-    pub(crate) held: HashMap<u32, u32>,
+    pub(crate) held: HashMap<u64, u32>,
     /// Waiting pages of each die in order of entry. If dies are chosen late, there is one common queue.
     pub(crate) lanes: Vec<VecDeque<u32>>,
     /// Number of pages of each lane that have been sent to dies and whose programs have not begun. There is one lane per die or, with
@@ -97,7 +97,7 @@ impl PageBuffer {
     }
 
     /// Returns the pages that no die has received yet.
-    pub(crate) fn waiting(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = u64> {
         self.lanes.iter().flatten().map(|&id| self.pages[id].op.logical_page)
     }
 

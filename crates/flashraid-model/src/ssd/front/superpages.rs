@@ -35,13 +35,13 @@ pub(crate) struct Superpage {
     /// Sequence number of the superpage.
     pub(crate) number: u64,
     /// Numbers of the logical units in the superpage. A unit is what the mapping places: one page or several.
-    pub(crate) units: Vec<u32>,
+    pub(crate) units: Vec<u64>,
     /// Old places of the units, if collection moves them.
-    pub(crate) sources: Vec<u32>,
+    pub(crate) sources: Vec<u64>,
     /// Number of units that wait until the rest of their data has been read from flash.
     pub(crate) missing: u32,
     /// First place on flash; it is set when the superpage is assigned to a die.
-    pub(crate) first: u32,
+    pub(crate) first: u64,
 }
 
 /// Superpages in the write buffer, and those of moved units.
@@ -77,14 +77,14 @@ impl Superpages {
     }
 
     /// Returns the map entry for a unit in a superpage, given its index there.
-    pub(crate) fn slot(&self, id: u32, at: usize) -> u32 {
-        BUFFERED + id * self.units_max + at as u32
+    pub(crate) fn slot(&self, id: u32, at: usize) -> u64 {
+        BUFFERED + u64::from(id * self.units_max + at as u32)
     }
 
     /// Returns the superpage that a map entry refers to, if it refers to one.
-    pub(crate) fn superpage_at(&self, place: u32) -> Option<&Superpage> {
+    pub(crate) fn superpage_at(&self, place: u64) -> Option<&Superpage> {
         let is_buffered = place != NONE && place >= BUFFERED;
-        is_buffered.then(|| &self.table[(place - BUFFERED) / self.units_max])
+        is_buffered.then(|| &self.table[(place - BUFFERED) as u32 / self.units_max])
     }
 
     /// Begins an empty superpage with this sequence number, and returns its index.
@@ -99,7 +99,7 @@ impl Superpages {
     }
 
     /// Makes the number and memory of a superpage available to later ones.
-    pub(crate) fn recycle(&mut self, id: u32, units: Vec<u32>) {
+    pub(crate) fn recycle(&mut self, id: u32, units: Vec<u64>) {
         self.table[id].units = units;
         self.table.recycle(id);
     }
@@ -170,7 +170,7 @@ impl Superpages {
     }
 
     /// Sets the place on flash of a superpage.
-    pub(crate) fn has_place(&mut self, id: u32, first: u32) {
+    pub(crate) fn has_place(&mut self, id: u32, first: u64) {
         self.table[id].first = first;
         self.slc_promised -= u32::from(self.table[id].stream == Stream::Slc);
     }

@@ -60,7 +60,7 @@ pub trait DelayMechanismStateOfDie<C>: std::fmt::Debug + Clone {
     /// nanoseconds. The die asks when its flash array begins to read the page. Without the mechanism, the flash array takes
     /// `_array_ns`. `_page` is the number of the flash page in the SSD, and `_erases` is the number of erases of its block. The
     /// mechanism counts its effects in `_counters`.
-    fn extra_cell_read_ns(&mut self, _page: u32, _erases: u32, _array_ns: u64, _counters: &mut C) -> u64 {
+    fn extra_cell_read_ns(&mut self, _page: u64, _erases: u32, _array_ns: u64, _counters: &mut C) -> u64 {
         0
     }
 }
@@ -235,7 +235,7 @@ macro_rules! mechanisms {
 
             /// Returns the time that all mechanisms (optional behaviour, such as read retries) add to a read of the flash array for the
             /// host, in nanoseconds. It is the sum of [`DelayMechanismStateOfDie::extra_cell_read_ns`].
-            pub fn read_ns_added_by_delay_mechanisms(&mut self, page: u32, erases: u32, array_ns: u64) -> u64 {
+            pub fn read_ns_added_by_delay_mechanisms(&mut self, page: u64, erases: u32, array_ns: u64) -> u64 {
                 let counters = &mut self.counters;
                 0 $(+ self.$table.as_mut().map_or(0, |at_die| at_die.extra_cell_read_ns(page, erases, array_ns, &mut counters.$table)))*
             }

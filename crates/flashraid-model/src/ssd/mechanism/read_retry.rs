@@ -61,8 +61,10 @@ pub struct ReadRetryStateOfDie {
 }
 
 impl DelayMechanismStateOfDie<ReadRetryCounters> for ReadRetryStateOfDie {
-    fn extra_cell_read_ns(&mut self, page: u32, erases: u32, array_ns: u64, counters: &mut ReadRetryCounters) -> u64 {
-        let mut draw = rng::stream(self.seed, "page", u64::from(erases) << 32 | u64::from(page));
+    fn extra_cell_read_ns(&mut self, page: u64, erases: u32, array_ns: u64, counters: &mut ReadRetryCounters) -> u64 {
+        // The seed tells apart what 32 bits do not.
+        let (of_seed, page) = (page >> 32, page as u32);
+        let mut draw = rng::stream(self.seed.wrapping_add(of_seed), "page", u64::from(erases) << 32 | u64::from(page));
         if !rng::chance(&mut draw, self.of.share.0) {
             return 0;
         }

@@ -154,7 +154,7 @@ impl SsdParams {
         let (g, stride) = (&self.geometry, self.consecutive_pages_per_die);
         if let Some(superblock) = &self.superblock {
             let shape = superblock.shape(g);
-            return u64::from(shape.exported_mapping_units) * u64::from(superblock.pages_per_mapping_unit);
+            return shape.exported_mapping_units * u64::from(superblock.pages_per_mapping_unit);
         }
         u64::from(g.exported_pages_per_die() / stride * stride) * u64::from(g.dies)
     }

@@ -76,7 +76,7 @@ impl SuperblockDriveParams {
             bits_per_cell: self.bits_per_cell,
             superpages_of_superblock_per_die: geometry.pages_per_block / superpage_rows_pages,
             superblocks: geometry.blocks_per_plane,
-            exported_mapping_units: (exported_pages / u64::from(self.pages_per_mapping_unit)) as u32,
+            exported_mapping_units: exported_pages / u64::from(self.pages_per_mapping_unit),
             has_parity_superpages: self.has_parity_superpages,
             placement_handles: self.placement_handles,
             slc_superblock_limit: self.slc.map(|slc| slc.superblock_limit),

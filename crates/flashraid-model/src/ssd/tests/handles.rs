@@ -105,15 +105,15 @@ fn what_is_moved_stays_apart_only_with_persistent_isolation() {
             let mut stream = rng::stream(7, "tenants", u64::from(dies));
             for write in 0..6000 {
                 let source = rng::below(&mut stream, 2) as u32;
-                let page = source * half + rng::below(&mut stream, u64::from(half)) as u32;
+                let page = (u64::from(source) * half + rng::below(&mut stream, half)) as u32;
                 bench.write_of(source as u8, u64::from(write) * 4000, write, page..page + 1);
             }
             let (done, drive) = bench.run();
             assert_eq!(done.len(), 6000);
             let media = &drive.media();
-            let per_block = drive.media().shape.mapping_units_per_superblock();
             let mixed = (0..drive.media().shape.superblocks).filter(|block| {
-                let valid = (block * per_block..(block + 1) * per_block).filter(|&place| media.is_valid(place));
+                let valid =
+                    (media.shape.first_place_of(*block)..media.shape.first_place_of(block + 1)).filter(|&place| media.is_valid(place));
                 let of_second: Vec<bool> = valid.map(|place| media.unit_at(place) >= half).collect();
                 of_second.contains(&true) && of_second.contains(&false)
             });

@@ -103,7 +103,7 @@ impl Bench {
             self.drive.submit(
                 at,
                 LogicalPageOp {
-                    logical_page: page,
+                    logical_page: u64::from(page),
                     kind,
                     fua,
                     must_not_wait_for_gc: false,

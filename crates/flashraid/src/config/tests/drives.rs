@@ -364,9 +364,11 @@ fn what_cannot_be_is_refused_with_the_reason() {
             "leaves 8 dies, but `ssd.channel.dies_per_channel` is 16",
         ),
         ("ssd.scale_by = \"width\"\nssd.scale = 4\n[ssd.superblock]\nrain = true\n", "fewer dies would have a larger share of parity"),
-        ("ssd.scale_by = \"width\"\nssd.scale = 4\nssd.geometry.blocks = 100000\n", "simulate a smaller part of it"),
+        ("ssd.scale_by = \"width\"\nssd.scale = 4\nssd.geometry.blocks = 2000000\n", "simulate a smaller part of it"),
         ("[ssd.buffer]\nsize = \"64KiB\"\n", "must hold two superpages (576KiB)"),
-        ("[ssd.geometry]\ndies = 4096\nblocks = 2000\n", "simulate a part of it: ssd.scale = "),
+        ("[ssd.geometry]\ndies = 4096\nblocks = 200000\n", "the drive has 6553600000 superpages, but the model numbers 4294967295"),
+        ("[ssd.geometry]\ndies = 4096\nblocks = 200000\n", "simulate a part of it: ssd.scale = 128"),
+        ("ssd.scale = 1\n[ssd.geometry]\ndies = 65536\nblocks = 100\n", "a superblock has 2415919104 units of 4KiB, but"),
     ];
     for (text, expected) in bad {
         let problems = read(&format!("{GEN5}{text}")).expect_err(text).to_string();

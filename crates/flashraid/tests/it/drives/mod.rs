@@ -55,6 +55,23 @@ fn run(settings: &[(&str, &str)]) -> Result<Report, Error> {
     settings.iter().try_fold(simulation, |simulation, (key, value)| simulation.set(key, value))?.verify().run()
 }
 
+/// Arrays of drives as they are bought, at their real size, run in the memory of a small machine.
+#[test]
+fn arrays_of_real_size_run() {
+    for (preset, members, exported) in [("nvme-gen5-25600", 24, 563e12), ("nvme-qlc", 8, 368e12)] {
+        let text = format!(
+            "[array]\nlevel = \"raid6\"\nmembers = {members}\n[ssd]\npreset = \"{preset}\"\nscale = 1\n\
+             [workload]\nkind = \"synthetic\"\nread_fraction = 0.7\nsize = \"16KiB\"\nrequests = 200000\n"
+        );
+        let check = Simulation::from_toml(&text).unwrap().check().unwrap();
+        assert!(check.memory_bytes < 3 << 30, "{preset}: {}", check.memory_bytes);
+        assert!((check.array_bytes as f64 / exported - 1.0).abs() < 0.01, "{preset}: {}", check.array_bytes);
+        let report = Simulation::from_toml(&text).unwrap().set("workload.requests", "3000").unwrap().run().unwrap();
+        assert_eq!(report.drive.as_ref().unwrap().scale, 1);
+        assert!(report.flash.host_pages_read > 0 && report.drive.as_ref().unwrap().write_amplification.unwrap() > 1.0, "{preset}");
+    }
+}
+
 /// Returns the verdict on the array of the README under this many requests, of which so many are outstanding.
 fn readme(depth: u32, requests: u32, more: &[(&str, &str)]) -> Report {
     let text = include_str!("../../../../../README.md");

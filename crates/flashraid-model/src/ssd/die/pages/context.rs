@@ -109,7 +109,9 @@ impl PageDies {
 
     /// Returns the die and logical page number of logical page `page` (rule 7).
     #[inline]
-    pub(crate) fn die_and_lpn(&self, pools: &PageMapping, page: u32) -> (DieId, Lpn) {
+    pub(crate) fn die_and_lpn(&self, pools: &PageMapping, page: u64) -> (DieId, Lpn) {
+        // A member with pools has fewer than 2^32 pages.
+        let page = page as u32;
         // Every page comes here three times (twice to hint), and divisions would be a tenth of its cost.
         if let Some(shift) = self.die_shift {
             let die = DieId(page & ((1 << shift) - 1));
@@ -165,7 +167,7 @@ impl PageDies {
     }
 
     /// Writes logical pages in order. It takes no simulated time and counts nothing.
-    pub(crate) fn overwrite_untimed(&self, pools: &mut PageMapping, pages: &[(u32, u8)]) {
+    pub(crate) fn overwrite_untimed(&self, pools: &mut PageMapping, pages: &[(u64, u8)]) {
         // Dies know nothing of each other: one after the other keeps the tables of one in the processor's cache.
         let mut lpns_of_dies = vec![Vec::new(); self.striping.0 as usize];
         for (page, _) in pages {
@@ -209,7 +211,7 @@ impl PageContext<'_> {
 
     /// Returns the die and logical page number of logical page `page` (rule 7).
     #[inline]
-    pub(super) fn die_and_lpn(&self, page: u32) -> (DieId, Lpn) {
+    pub(super) fn die_and_lpn(&self, page: u64) -> (DieId, Lpn) {
         self.own.die_and_lpn(self.pools, page)
     }
 

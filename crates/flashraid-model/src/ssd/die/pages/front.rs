@@ -159,7 +159,7 @@ impl PageContext<'_> {
             }
             if let Some(id) = self.front.unit_entered(now, entering.pages) {
                 let (front, buffered) = (&mut *self.front, &self.own.buffered);
-                let pages: Vec<u32> =
+                let pages: Vec<u64> =
                     if front.commands[id].fua { front.commands[id].ops.iter().map(|op| op.logical_page).collect() } else { Vec::new() };
                 // What is in the buffer no more has been programmed, or trimmed, in the meantime.
                 let batches = || pages.iter().filter_map(|page| buffered.held.get(page)).map(|&held| buffered.pages[held].number).collect();
@@ -198,7 +198,7 @@ impl PageContext<'_> {
     }
 
     /// Removes a trimmed page from the write buffer. If a die has received it already, the page only becomes invisible to reads.
-    fn drop_buffered(&mut self, now: TimeNs, page: u32) {
+    fn drop_buffered(&mut self, now: TimeNs, page: u64) {
         let Some(id) = self.own.buffered.held.remove(&page) else { return };
         let Buffered { stage, lane, .. } = self.own.buffered.pages[id];
         if stage != Stage::NotSentToDie {
@@ -221,7 +221,7 @@ impl PageContext<'_> {
     }
 
     /// Returns the pages of write commands that no die has received.
-    pub(super) fn pages_before_dies(&self) -> impl Iterator<Item = u32> {
+    pub(super) fn pages_before_dies(&self) -> impl Iterator<Item = u64> {
         let in_commands = self.front.pages_to_write();
         in_commands.chain(self.own.buffered.waiting())
     }

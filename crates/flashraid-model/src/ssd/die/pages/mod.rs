@@ -557,7 +557,13 @@ impl PageContext<'_> {
         }
         let array_ns = self.own.durations.array_ns;
         let die = &mut self.own.dies[self.pools.die_that_holds(lpn).index()];
-        Some(array_ns + die.activity.extra_array_ns(array_ns, || self.pools.physical_page_and_block_erases(lpn)))
+        Some(
+            array_ns
+                + die.activity.extra_array_ns(array_ns, || {
+                    let (page, erases) = self.pools.physical_page_and_block_erases(lpn);
+                    (u64::from(page), erases)
+                }),
+        )
     }
 
     /// Removes an operation from the queue when it starts, and attributes its waiting time to causes.

@@ -10,7 +10,7 @@ use crate::ssd::parts::SsdParts;
 
 impl PageContext<'_> {
     /// Returns the prospect of a read of a page that would be sent now. An idle die checks its pools first, as it would for the read.
-    pub(crate) fn forecast_read(&mut self, now: TimeNs, page: u32) -> ReadForecast {
+    pub(crate) fn forecast_read(&mut self, now: TimeNs, page: u64) -> ReadForecast {
         if self.own.buffered.held.contains_key(&page) {
             return ReadForecast::not_on_flash(now);
         }

@@ -35,7 +35,7 @@ impl SuperpageContext<'_> {
         let mut closes: Vec<u8> = Vec::new();
         let (front, media, buffer) = (&mut *self.front, &*self.media, &self.own.buffer);
         let (params, work_times) = (&self.own.params, &self.parts.work_times);
-        let units: Vec<u32> = if front.commands[id].fua {
+        let units: Vec<u64> = if front.commands[id].fua {
             units_of(&front.commands[id].ops, params.pages_per_mapping_unit).map(|(unit, _)| media.entry(unit)).collect()
         } else {
             Vec::new()
@@ -57,7 +57,7 @@ impl SuperpageContext<'_> {
     }
 
     /// Admits a unit to the write buffer. Returns true if there was room, or if the unit replaces an older version.
-    fn admit_unit(&mut self, now: TimeNs, unit: u32, handle: u8, is_partial: bool) -> bool {
+    fn admit_unit(&mut self, now: TimeNs, unit: u64, handle: u8, is_partial: bool) -> bool {
         let place = self.media.entry(unit);
         let held_by = self.own.buffer.superpage_at(place);
         if held_by.is_some_and(|superpage| superpage.stage != SuperpageStage::Programming) {
@@ -233,7 +233,7 @@ impl SuperpageContext<'_> {
     }
 
     /// Adds a unit that collection has read to a superpage of moved units, if the unit is still valid.
-    pub(super) fn add_moved_unit(&mut self, now: TimeNs, source: u32) {
+    pub(super) fn add_moved_unit(&mut self, now: TimeNs, source: u64) {
         let stream = self.media.collection_of(self.media.superblock_of(source));
         let id = match self.own.buffer.filling_moved(stream.handle()) {
             Some(id) => id,
@@ -288,7 +288,7 @@ impl SuperpageContext<'_> {
             for (at, &unit) in units.iter().enumerate() {
                 self.media.prefetch_map(units[(at + AHEAD).min(units.len() - 1)]);
                 if self.media.entry(unit) == self.own.buffer.slot(id, at) {
-                    self.media.record_program(unit, first + at as u32);
+                    self.media.record_program(unit, first + at as u64);
                 }
             }
             self.front.buffer.free_room(units.len() as u32);
@@ -301,7 +301,7 @@ impl SuperpageContext<'_> {
                 self.media.prefetch_map(units[(at + AHEAD).min(units.len() - 1)]);
                 if self.media.entry(unit) == source {
                     self.media.invalidate(unit, source);
-                    self.media.record_program(unit, first + at as u32);
+                    self.media.record_program(unit, first + at as u64);
                 }
             }
         }

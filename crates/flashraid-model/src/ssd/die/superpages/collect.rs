@@ -105,7 +105,7 @@ impl SuperpageContext<'_> {
         let valid = (units & self.media.valid_units(part.first)).count_ones();
         self.collection().part_read_ended(block, valid, units.count_ones() - valid);
         while units != 0 {
-            let source = part.first + units.trailing_zeros();
+            let source = part.first + u64::from(units.trailing_zeros());
             units &= units - 1;
             if self.media.is_valid(source) {
                 self.add_moved_unit(now, source);
@@ -122,11 +122,11 @@ impl SuperpageContext<'_> {
     }
 
     /// Records that moved units have been programmed. `sources` are their old places.
-    pub(super) fn moves_programmed(&mut self, now: TimeNs, sources: &[u32]) {
+    pub(super) fn moves_programmed(&mut self, now: TimeNs, sources: &[u64]) {
         sources.iter().for_each(|&source| self.own.merging.remove(source));
-        let superblock_units = self.own.shape.mapping_units_per_superblock();
-        for of_block in sources.chunk_by(|a, b| a / superblock_units == b / superblock_units) {
-            let block = of_block[0] / superblock_units;
+        let shape = self.own.shape;
+        for of_block in sources.chunk_by(|&a, &b| shape.superblock_of(a) == shape.superblock_of(b)) {
+            let block = shape.superblock_of(of_block[0]);
             self.own.collection.moves_programmed(block, of_block.len() as u32);
             self.erase_if_empty(now, block);
         }

@@ -37,7 +37,7 @@ impl SuperpageContext<'_> {
                 other_ns: now - command.started,
                 before: WorkSnapshot::default(),
             };
-            let place = self.media.entry(op.logical_page / self.own.params.pages_per_mapping_unit);
+            let place = self.media.entry(op.logical_page / u64::from(self.own.params.pages_per_mapping_unit));
             if place < BUFFERED {
                 self.enqueue_read(now, place, Reader::Host(waiter));
             } else {

@@ -9,7 +9,7 @@ use crate::ssd::counters::SuperblockCounters;
 
 impl SuperpageDies {
     /// Returns the time that the flash array needs to read page `page_of_block` of a block. `ppn` is a place in that block.
-    pub(crate) fn array_read_ns(&self, media: &SuperblockMapping, ppn: u32, page_of_block: u32) -> u64 {
+    pub(crate) fn array_read_ns(&self, media: &SuperblockMapping, ppn: u64, page_of_block: u32) -> u64 {
         let types = &self.params.read_ns_by_page_type;
         let slc = self.params.slc.filter(|_| media.is_slc(ppn));
         slc.map_or(types[page_of_block as usize % types.len()], |slc| slc.read_ns)
@@ -53,7 +53,7 @@ impl SuperpageDies {
     }
 
     /// Returns the first place of a part's superpage, and the set of units in its current step, one bit for each.
-    pub(crate) fn part_step_units(&self, id: u32) -> (u32, u128) {
+    pub(crate) fn part_step_units(&self, id: u32) -> (u64, u128) {
         let Part { first, units, page_type } = self.collection.parts[id];
         let of_type = self.shape.planes * self.shape.mapping_units_per_flash_page;
         (first, units & (u128::MAX >> (128 - of_type)) << (page_type * of_type))

@@ -37,7 +37,7 @@ impl Overlap {
 /// Units that collection has read but not programmed, by their old places. It stays empty unless merging is on.
 #[derive(Debug, Clone)]
 pub(super) struct Merging {
-    held: Option<HashSet<u32>>,
+    held: Option<HashSet<u64>>,
 }
 
 impl Merging {
@@ -46,18 +46,18 @@ impl Merging {
     }
 
     /// Returns true if collection has the unit of that place, so that a host read of it needs no flash.
-    pub(super) fn holds(&self, place: u32) -> bool {
+    pub(super) fn holds(&self, place: u64) -> bool {
         self.held.as_ref().is_some_and(|held| held.contains(&place))
     }
 
-    fn insert(&mut self, place: u32) {
+    fn insert(&mut self, place: u64) {
         if let Some(held) = &mut self.held {
             assert!(held.insert(place), "collection reads a unit once");
         }
     }
 
     /// Removes the unit of that place, because it has been programmed or dropped.
-    pub(super) fn remove(&mut self, place: u32) {
+    pub(super) fn remove(&mut self, place: u64) {
         if let Some(held) = &mut self.held {
             assert!(held.remove(&place), "a unit that leaves has been read");
         }
@@ -76,7 +76,7 @@ impl SuperpageContext<'_> {
         let planes = &mut self.own.dies[die as usize].planes;
         for flash_page in 0..shape.planes * shape.bits_per_cell {
             if units >> (flash_page * shape.mapping_units_per_flash_page) & of_flash_page != 0 {
-                let plane = &mut planes[shape.place(first + flash_page * shape.mapping_units_per_flash_page).plane as usize];
+                let plane = &mut planes[shape.place(first + u64::from(flash_page * shape.mapping_units_per_flash_page)).plane as usize];
                 plane.holds = if are_there { plane.holds + 1 } else { plane.holds - 1 };
             }
         }
@@ -101,7 +101,7 @@ impl SuperpageContext<'_> {
     }
 
     /// Makes the units of a finished collection step available to host reads. Waiting reads that need no other unit are served at once.
-    pub(super) fn merge_reads(&mut self, now: TimeNs, die: u32, step: (u32, u128)) {
+    pub(super) fn merge_reads(&mut self, now: TimeNs, die: u32, step: (u64, u128)) {
         if self.own.merging.held.is_none() {
             return;
         }
@@ -111,9 +111,9 @@ impl SuperpageContext<'_> {
         let reads = &self.own.reads;
         let is_merged = |id: u32| {
             let read = &reads[id];
-            let first_page = first / shape.mapping_units_per_flash_page;
-            let at = read.flash_page.checked_sub(first_page).filter(|&at| at < shape.planes * shape.bits_per_cell);
-            at.is_some_and(|at| read.units & !((units >> (at * shape.mapping_units_per_flash_page)) as u64 & of_flash_page) == 0)
+            let first_page = first / u64::from(shape.mapping_units_per_flash_page);
+            let at = read.flash_page.checked_sub(first_page).filter(|&at| at < u64::from(shape.planes * shape.bits_per_cell));
+            at.is_some_and(|at| read.units & !((units >> (at * u64::from(shape.mapping_units_per_flash_page))) as u64 & of_flash_page) == 0)
         };
         let state = &mut self.own.dies[die as usize];
         let merged: Vec<u32> = state.reads.iter().copied().filter(|&id| is_merged(id)).collect();
@@ -123,7 +123,7 @@ impl SuperpageContext<'_> {
         }
         let done = state.done_before(now);
         while units != 0 {
-            self.own.merging.insert(first + units.trailing_zeros());
+            self.own.merging.insert(first + u64::from(units.trailing_zeros()));
             units &= units - 1;
         }
         for id in merged {

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 /// Read of one flash page for the host.
 #[derive(Debug, Clone, Default)]
 pub(super) struct FlashRead {
-    pub(crate) flash_page: u32,
+    pub(crate) flash_page: u64,
     die: u32,
     plane: u32,
     /// Time that the flash array takes for the read, in nanoseconds.
@@ -172,7 +172,7 @@ impl Die {
 
 impl SuperpageContext<'_> {
     /// Adds a read of the unit at a place to the queue of its die. [`SuperpageContext::look_at_touched`] must be called after it.
-    pub(super) fn enqueue_read(&mut self, now: TimeNs, ppn: u32, mut reader: Reader) {
+    pub(super) fn enqueue_read(&mut self, now: TimeNs, ppn: u64, mut reader: Reader) {
         if self.own.merging.holds(ppn) {
             return self.serve_merged(now, reader, WorkSnapshot::default());
         }
@@ -276,7 +276,7 @@ impl SuperpageContext<'_> {
         state.reading += 1;
         state.reads_in_a_row += u32::from(others_wait);
         state.waiting_ns -= read.array_ns + self.own.params.mapping_unit_transfer_ns;
-        let block = self.media.superblock_of(read.flash_page * self.own.shape.mapping_units_per_flash_page);
+        let block = self.media.superblock_of(read.flash_page * u64::from(self.own.shape.mapping_units_per_flash_page));
         let superblock = &mut self.media.superblocks[block as usize];
         superblock.reads += 1;
         read.array_ns += state.activity.extra_array_ns(read.array_ns, || (read.flash_page, superblock.erases));
@@ -335,8 +335,10 @@ impl SuperpageContext<'_> {
         self.own.reads[id] = read;
         self.own.reads.recycle(id);
         self.dispatch(now, die);
-        let reads =
-            || self.media.superblocks[self.media.superblock_of(flash_page * self.own.shape.mapping_units_per_flash_page) as usize].reads;
+        let reads = || {
+            self.media.superblocks[self.media.superblock_of(flash_page * u64::from(self.own.shape.mapping_units_per_flash_page)) as usize]
+                .reads
+        };
         if self.own.collection.upkeep.is_read_too_often(reads) {
             self.begin_parts(now);
         }

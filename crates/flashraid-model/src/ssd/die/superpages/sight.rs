@@ -8,8 +8,8 @@ use crate::ssd::job::ReadForecast;
 
 impl SuperpageDies {
     /// Returns the prospect of a read of a page that would be sent now.
-    pub(crate) fn forecast_read(&self, media: &SuperblockMapping, now: TimeNs, page: u32) -> ReadForecast {
-        let ppn = media.entry(page / self.params.pages_per_mapping_unit);
+    pub(crate) fn forecast_read(&self, media: &SuperblockMapping, now: TimeNs, page: u64) -> ReadForecast {
+        let ppn = media.entry(page / u64::from(self.params.pages_per_mapping_unit));
         if ppn >= BUFFERED || self.merging.holds(ppn) {
             return ReadForecast::not_on_flash(now);
         }

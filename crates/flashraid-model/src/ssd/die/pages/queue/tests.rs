@@ -9,7 +9,7 @@ use proptest::prelude::*;
 fn operation(page: u32, kind: u32) -> Waiting {
     let kinds = [OpKind::Read, OpKind::Write, OpKind::Write, OpKind::Trim];
     let op = LogicalPageOp {
-        logical_page: page,
+        logical_page: u64::from(page),
         kind: kinds[kind as usize],
         fua: false,
         must_not_wait_for_gc: kind == 2,
