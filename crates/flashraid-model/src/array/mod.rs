@@ -63,7 +63,7 @@ pub use setup::{ArrayExecutionOptions, ArrayShape};
 use slow::SlowMembers;
 pub use slow::{InjectedSlownessCounters, SlowMemberPeriodParams, StallParams};
 use stripes::Stripes;
-pub use untimed::UntimedAccess;
+pub use untimed::{OwnedPages, UntimedAccess};
 use volume::Volume;
 
 /// Maximum number of members of an array, spares included. A set of members is kept as the bits of a 128-bit number.

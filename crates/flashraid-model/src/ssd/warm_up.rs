@@ -1,7 +1,7 @@
 //! Warm-ups, which bring a filled member to a working state without simulated time.
 
 use super::{MemberCounters, Ssd};
-use crate::space::superblocks::PointOfCycle;
+use crate::space::superblocks::{PointOfCycle, UnitOwners};
 
 impl Ssd {
     /// Overwrites random pages, `overwrites` × the exported capacity in all (rule 24). It works die by die, so that the tables of one die
@@ -24,6 +24,21 @@ impl Ssd {
     /// SSDs with the same `point` stand at the same point between two collections.
     pub fn make_steady(&mut self, seed: u64, point: PointOfCycle) {
         self.space.make_steady(seed, self.parts.member.0, point);
+    }
+
+    /// Fills this SSD anew with units that have the placement handles of their streams (rule 221). An SSD without superblocks, or with a
+    /// single handle, stays as it is.
+    ///
+    /// `ranges_of` gets the number of pages in a unit and the number of units. It returns the first unit and the stream of each range of
+    /// units, in order of address.
+    pub(crate) fn fill_by_owner(&mut self, ranges_of: impl FnOnce(u32, u32) -> Vec<(u32, u8)>) {
+        let handles = self.parts.params.handles();
+        let pages_per_unit = self.parts.params.pages_per_mapping_unit();
+        let Some(superblocks) = self.space.as_mut().superblocks().filter(|_| handles > 1) else { return };
+        let units = superblocks.shape.exported_mapping_units;
+        let mut ranges = ranges_of(pages_per_unit, units);
+        ranges.iter_mut().for_each(|(_, stream)| *stream = self.front.handle_of(*stream));
+        superblocks.fill_by_owner(UnitOwners::new(units, handles, &ranges, None));
     }
 
     /// Ends a warm-up. Warm-up writes may have filled superpages (each the data of one program of a die) only in part. These

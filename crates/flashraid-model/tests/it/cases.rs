@@ -82,6 +82,7 @@ pub(crate) fn one_plane() -> Case {
             host_port: None,
         },
         warm_up: WarmUp { overwrites_per_page: 0.0, pattern: WarmUpPattern::Random },
+        owners: Vec::new(),
         seed: 1,
         host: HostLoop::Open,
         requests: Vec::new(),

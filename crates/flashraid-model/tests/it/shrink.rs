@@ -143,7 +143,9 @@ fn superblock(case: &mut Case, simplify: fn(&mut SuperblockDriveParams)) {
     }
 }
 
-const SIMPLER: [fn(&mut Case); 104] = [
+const SIMPLER: [fn(&mut Case); 106] = [
+    |case| case.owners.clear(),
+    |case| case.owners.truncate(1),
     |case| case.params.read_plan = ReadPlan::Home,
     |case| case.params.read_plan_params.refusal_answer_ns = 0,
     |case| case.params.read_plan_params.hedge_delay = HedgeAfter::Time(1000),

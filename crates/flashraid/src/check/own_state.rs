@@ -11,6 +11,7 @@
 
 use crate::config::{Scenario, workload_address_space};
 use crate::file_hashes::traces;
+use crate::warm_up::fill_by_owner;
 use flashraid_driver::overwrite_untimed;
 use flashraid_model::array::{Array, ArrayExecutionOptions, ArrayParams, RaidLevel, WarmUpPattern};
 use flashraid_model::flash::DieToChannelAssignment;
@@ -90,6 +91,8 @@ fn by_writing(scenario: &Scenario, superblock: &SuperblockDriveParams) -> Option
     let space = workload_address_space(&params);
     let shape = params.ssd.superblock.as_ref()?.shape(&params.ssd.geometry);
     let mut array = Array::new(&params, scenario.seed, ArrayExecutionOptions::default());
+    let smaller = Scenario { array: params, ..scenario.clone() };
+    fill_by_owner(&smaller, &mut array, &Stop::default()).ok()?;
     let mut source = workload::open_stoppable_workload(
         &scenario.workload.without_times_and_priorities(),
         rng::mix_bits(scenario.seed),

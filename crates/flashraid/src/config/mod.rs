@@ -50,8 +50,8 @@ use flashraid_driver::RunLimit;
 use flashraid_model::array::{ArrayParams, WarmUp, WarmUpPattern as Overwrites};
 use flashraid_model::coordination::ZeroTimeCollection;
 use flashraid_model::metrics::MetricsParams;
-use flashraid_workload::WorkloadSpec;
 use flashraid_workload::files::{is_wrong_path, read_file_with_size_limit};
+use flashraid_workload::{SourceSpec, WorkloadSpec};
 
 pub use array::{ArrayConfig, Level};
 pub use cache::{CacheCapacityUnit, CacheConfig, CommonCacheKeys, RecencyBit};
@@ -163,6 +163,12 @@ impl Scenario {
         let WarmUp { overwrites_per_page, pattern } = self.warm_up;
         let is_written = pattern != Overwrites::SteadyStateWithoutWrites && overwrites_per_page > 0.0;
         self.array.ssd.superblock.is_some() && !is_written && self.warm_state.load_from.is_none()
+    }
+
+    /// Returns true if units may have a placement handle other than 0 before the run (rule 221). Writes of a write cache have handle 0.
+    pub(crate) fn have_units_owners(&self) -> bool {
+        let has_handles = self.array.ssd.superblock.as_ref().is_some_and(|superblock| superblock.placement_handles.count > 1);
+        has_handles && self.array.cache.is_none() && matches!(self.workload.source, SourceSpec::Mix(_))
     }
 
     /// Returns the same experiment with the coordination scheme `ideal`, as if the configuration had it. Its warnings are those of the

@@ -230,6 +230,12 @@ impl SuperblockShape {
         turn * self.dies + at + u32::from(at >= die)
     }
 
+    /// Returns the number of superpages for data that a die has in the rows before `row`, which are counted over all superblocks.
+    pub(crate) fn data_superpages_of_die_before(&self, die: u32, row: u32) -> u32 {
+        let with_parity = if self.has_parity_superpages { (row + self.dies - 1 - die) / self.dies } else { 0 };
+        row - with_parity
+    }
+
     /// Returns the number of superpages for data that a die has in the rows before `row`; `None` if it holds the parity of `row`.
     pub(crate) fn data_superpages_before(&self, die: u32, row: u32) -> Option<u32> {
         if !self.has_parity_superpages {

@@ -5,6 +5,7 @@ use flashraid_model::request::{OpKind, Request};
 use flashraid_model::ssd::SsdParams;
 
 use super::parity::{data_columns, member_of, parities};
+use crate::outcome::Case;
 
 /// Pages that the array exports (rule 3).
 pub(crate) fn array_pages(params: &ArrayParams) -> u64 {
@@ -93,6 +94,28 @@ pub(crate) fn stripes(params: &ArrayParams) -> u64 {
 pub(crate) fn fits_one_member(params: &ArrayParams, request: &Request) -> bool {
     let data_strips = stripes(params) / u64::from(params.members) * (params.members as usize).saturating_sub(parities(params)) as u64;
     pages_touched(params, request) < data_strips.saturating_sub(1) * u64::from(params.stripe_unit_pages)
+}
+
+/// The stream that each unit of a member belongs to before the run: that of its first page (rule 221).
+pub(super) fn owners_of_units(case: &Case, member: usize) -> Vec<usize> {
+    let params = &case.params;
+    let (strip, columns) = (u64::from(params.stripe_unit_pages), data_columns(params));
+    let unit_pages = params.ssd.superblock.as_ref().map_or(1, |own| u64::from(own.pages_per_mapping_unit));
+    let owner = |page: u64| {
+        let (stripe, offset) = (page / strip, page % strip);
+        let role = match params.level {
+            RaidLevel::Single | RaidLevel::Raid1 => 0,
+            RaidLevel::Raid0 => member,
+            RaidLevel::Raid10 => member / 2,
+            _ => (0..columns + parities(params)).find(|&role| member_of(params, stripe, role) == member).expect("it has a strip"),
+        };
+        // Parity belongs to the first strip that it protects.
+        let column = if role < columns { role } else { 0 };
+        let of_array = (stripe * columns as u64 + column as u64) * strip + offset;
+        case.owners.iter().find(|owned| owned.pages.contains(&of_array)).map_or(0, |owned| usize::from(owned.stream))
+    };
+    let pages = stripes(params) * strip;
+    (0..pages.div_ceil(unit_pages)).map(|unit| owner(unit * unit_pages)).collect()
 }
 
 /// A logical page by its home die and that die's logical page (rule 7), `die × exported pages per die + page`.
