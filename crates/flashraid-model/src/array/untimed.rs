@@ -2,6 +2,7 @@
 
 use super::volume::Volume;
 use super::{Array, ArrayLayout, RequestInPages};
+use crate::ids::MemberId;
 use crate::ssd::Ssd;
 use std::ops::Range;
 
@@ -46,7 +47,8 @@ impl<'a> UntimedAccess<'a> {
         &mut self.0.members.ssds[..count]
     }
 
-    /// Fills the members anew, so that units of superblocks have the placement handles of the streams that they belong to (rule 221).
+    /// Fills the members anew, so that units of superblocks have the placement handles of the streams that they belong to (rules 221
+    /// and 280).
     /// `owners` has ranges in order of address that do not overlap. All other pages belong to stream 0.
     ///
     /// Spares, and members without superblocks or with a single handle, stay as they are.
@@ -54,7 +56,12 @@ impl<'a> UntimedAccess<'a> {
         let Volume { layout, members, .. } = self.0;
         let layout = *layout;
         for (member, ssd) in (0..layout.members()).zip(&mut members.ssds) {
-            ssd.fill_by_owner(|pages_per_unit, units| ranges_of_member(&layout, member, owners, pages_per_unit, units));
+            let handles = &members.handles;
+            ssd.fill_by_owner(|pages_per_unit, units| {
+                let mut ranges = ranges_of_member(&layout, member, owners, pages_per_unit, units);
+                ranges.iter_mut().for_each(|(_, stream)| *stream = handles.of_stream(*stream));
+                (ranges, handles.parity_units(MemberId(member), pages_per_unit))
+            });
         }
     }
 

@@ -71,6 +71,7 @@ pub(crate) fn one_plane() -> Case {
             level: RaidLevel::Single,
             members: 1,
             stripe_unit_pages: 1,
+            parity_handle: Default::default(),
             ssd,
             coordination: None,
             failures: Vec::new(),

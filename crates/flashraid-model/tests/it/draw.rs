@@ -1,8 +1,8 @@
 //! Random small arrays and loads, a function for each kind of case.
 
 use flashraid_model::array::{
-    ArrayParams, HedgeAfter, HostKnowledgeOfCollection, OwnedPages, RaidLevel, ReadPlan, ReadPlanParams, SlowMemberPeriodParams,
-    SlowReadPredictionParams, StallParams, WarmUp, WarmUpPattern,
+    ArrayParams, HedgeAfter, HostKnowledgeOfCollection, OwnedPages, ParityHandle, RaidLevel, ReadPlan, ReadPlanParams,
+    SlowMemberPeriodParams, SlowReadPredictionParams, StallParams, WarmUp, WarmUpPattern,
 };
 use flashraid_model::coordination::{CoordinationPolicy, JointCollectionRequestTiming};
 use flashraid_model::request::HostLoop;
@@ -150,12 +150,27 @@ fn draw_mixed(seed: u64, superblocks: bool) -> Case {
         draw.want_safety(&mut case);
     }
     set_rules_by_seed(&mut case);
+    draw_parity_handle(&mut case);
     let mut of_mechanisms = Draw(rng::stream(seed, "agreement", 9));
     if !superblocks && of_mechanisms.chance(25) {
         case.params.ssd.die_delay_mechanisms =
             DieDelayMechanisms::random_for_tests(&mut of_mechanisms.0, case.params.ssd.timing.page_program_ns);
     }
     case
+}
+
+/// Gives parity a handle, if there are parity and handles.
+fn draw_parity_handle(case: &mut Case) {
+    let mut draw = Draw(rng::stream(case.seed, "parity handle", 0));
+    let handles = case.params.ssd.superblock.as_ref().map_or(1, |own| own.placement_handles.count);
+    if handles == 1 || case.params.level.parity_strips() == 0 {
+        return;
+    }
+    case.params.parity_handle = match draw.between(0, 2) {
+        0 => ParityHandle::OfData,
+        1 => ParityHandle::Own,
+        _ => ParityHandle::Number(draw.between(0, u64::from(handles) - 1) as u8),
+    };
 }
 
 /// Draws streams that own pages of the array before the run. They are drawn from a stream of their own, so that cases without them stay as

@@ -53,6 +53,7 @@ pub(crate) fn draw_drive_case(seed: u64) -> Case {
                 level: RaidLevel::Single,
                 members: 1,
                 stripe_unit_pages: 1,
+                parity_handle: Default::default(),
                 ssd,
                 coordination,
                 failures: Vec::new(),

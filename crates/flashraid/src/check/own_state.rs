@@ -13,7 +13,7 @@ use crate::config::{Scenario, workload_address_space};
 use crate::file_hashes::traces;
 use crate::warm_up::fill_by_owner;
 use flashraid_driver::overwrite_untimed;
-use flashraid_model::array::{Array, ArrayExecutionOptions, ArrayParams, RaidLevel, WarmUpPattern};
+use flashraid_model::array::{Array, ArrayExecutionOptions, ArrayParams, ParityHandle, RaidLevel, WarmUpPattern};
 use flashraid_model::flash::DieToChannelAssignment;
 use flashraid_model::rng;
 use flashraid_model::ssd::{SsdParams, SuperblockDriveParams};
@@ -124,7 +124,7 @@ fn smaller(array: &ArrayParams, superblock: &SuperblockDriveParams) -> ArrayPara
     let row_units = superblock.bits_per_cell * superblock.mapping_units_per_flash_page;
     let rows = SUPERBLOCK_UNITS.div_ceil(row_units);
     let mut smaller = array.clone();
-    (smaller.level, smaller.members) = (RaidLevel::Single, 1);
+    (smaller.level, smaller.members, smaller.parity_handle) = (RaidLevel::Single, 1, ParityHandle::OfData);
     smaller.slow.clear();
     (smaller.failures, smaller.rebuild, smaller.cache, smaller.host_port, smaller.coordination) = (Vec::new(), None, None, None, None);
     let ssd = &mut smaller.ssd;

@@ -162,6 +162,7 @@ fn key_of_members(scenario: &Scenario) -> String {
         level,
         members,
         stripe_unit_pages,
+        parity_handle,
         ssd,
         failures: _,
         rebuild: _,
@@ -181,7 +182,7 @@ fn key_of_members(scenario: &Scenario) -> String {
             // A warm spare has the contents of the member that it will replace (rule 66).
             let replaced: Vec<u32> =
                 params.failures_in_time_order().iter().take(params.warmed_up_spares() as usize).map(|f| f.member).collect();
-            Some((level, members, stripe_unit_pages, ssd.consecutive_pages_per_die, params.spares_and_state(), replaced))
+            Some((level, members, stripe_unit_pages, parity_handle, ssd.consecutive_pages_per_die, params.spares_and_state(), replaced))
         }
     };
     // A unit of superblocks has several pages, which decides what a page of the workload overwrites.
@@ -261,7 +262,11 @@ pub fn warmed_up_array(scenario: &Scenario, shared: &SharedWarmUps, observer: &m
 /// Returns the errors of the workload's traces, which are read to find their addresses.
 pub(crate) fn fill_by_owner(scenario: &Scenario, array: &mut Array, stop: &Stop) -> Result<(), SourceError> {
     if scenario.have_units_owners() {
-        let owners = workload::pages_owned_by_streams(&scenario.workload, &workload_address_space(&scenario.array), stop)?;
+        // Writes of a write cache belong to no stream.
+        let owners = match scenario.array.cache {
+            Some(_) => Vec::new(),
+            None => workload::pages_owned_by_streams(&scenario.workload, &workload_address_space(&scenario.array), stop)?,
+        };
         array.untimed_access().fill_by_owner(&owners);
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! The conversion of a request to pages of members (rules 1 to 5 and 7).
 
-use flashraid_model::array::{ArrayParams, RaidLevel};
+use flashraid_model::array::{ArrayParams, ParityHandle, RaidLevel};
 use flashraid_model::request::{OpKind, Request};
 use flashraid_model::ssd::SsdParams;
 
@@ -96,8 +96,52 @@ pub(crate) fn fits_one_member(params: &ArrayParams, request: &Request) -> bool {
     pages_touched(params, request) < data_strips.saturating_sub(1) * u64::from(params.stripe_unit_pages)
 }
 
+/// Placement handles of what a member or a spare is given (rules 221 and 280).
+pub(super) struct Labels {
+    /// Number of handles that streams share.
+    streams: usize,
+    /// Handle of parity, if it is not that of the data, and whether each page holds parity.
+    parity: Option<(usize, Vec<bool>)>,
+    /// Handle that each unit has before the run.
+    pub owners: Vec<usize>,
+}
+
+impl Labels {
+    pub(super) fn of(case: &Case, member: usize, replaced: usize) -> Self {
+        let params = &case.params;
+        let own = params.ssd.superblock.as_ref().expect("a drive with superblocks");
+        let handles = own.placement_handles.count as usize;
+        let of_parity = match params.parity_handle {
+            _ if parities(params) == 0 => None,
+            ParityHandle::OfData => None,
+            ParityHandle::Own => Some(handles - 1),
+            ParityHandle::Number(handle) => Some(usize::from(handle)),
+        };
+        let strip = u64::from(params.stripe_unit_pages);
+        let columns = data_columns(params);
+        let is_parity = |page: u64| (columns..columns + parities(params)).any(|role| member_of(params, page / strip, role) == replaced);
+        let parity = of_parity.map(|handle| (handle, (0..stripes(params) * strip).map(is_parity).collect()));
+        let streams = if of_parity.is_some() && params.parity_handle == ParityHandle::Own { handles - 1 } else { handles };
+        let mut labels = Self { streams, parity, owners: Vec::new() };
+        if member < params.members as usize {
+            let unit_pages = u64::from(own.pages_per_mapping_unit);
+            let owners = owners_of_units(case, member);
+            labels.owners = (0..).zip(owners).map(|(unit, stream)| labels.of_write(unit * unit_pages, stream)).collect();
+        }
+        labels
+    }
+
+    /// The handle of a write of a stream.
+    pub(super) fn of_write(&self, page: u64, stream: usize) -> usize {
+        match &self.parity {
+            Some((handle, is_parity)) if is_parity.get(page as usize) == Some(&true) => *handle,
+            _ => stream % self.streams,
+        }
+    }
+}
+
 /// The stream that each unit of a member belongs to before the run: that of its first page (rule 221).
-pub(super) fn owners_of_units(case: &Case, member: usize) -> Vec<usize> {
+fn owners_of_units(case: &Case, member: usize) -> Vec<usize> {
     let params = &case.params;
     let (strip, columns) = (u64::from(params.stripe_unit_pages), data_columns(params));
     let unit_pages = params.ssd.superblock.as_ref().map_or(1, |own| u64::from(own.pages_per_mapping_unit));

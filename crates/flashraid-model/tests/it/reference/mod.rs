@@ -333,8 +333,8 @@ impl Member {
         let is_drive = ssd.superblock.is_some();
         let drive = is_drive.then(|| {
             let point = case.params.point_of_cycle(member as u32);
-            let owners = if member < case.params.members as usize { layout::owners_of_units(case, member) } else { Vec::new() };
-            Drive::new(ssd, (case.seed, member), warm.then(|| case.warm_up.clone()), point, owners)
+            let labels = layout::Labels::of(case, member, parity::replaced_by(&case.params, member));
+            Drive::new(ssd, (case.seed, member), warm.then(|| case.warm_up.clone()), point, labels)
         });
         let mut flash = if is_drive { Flash::without_pools(ssd) } else { Flash::filled(ssd, case.seed, member) };
         if warm && !is_drive {

@@ -17,6 +17,7 @@ use flashraid_model::space::superblocks::PointOfCycle;
 use flashraid_model::ssd::{SsdParams, SuperblockDriveParams};
 
 use super::front::{Front, FrontEvent, Told};
+use super::layout::Labels;
 use super::retries::Retries;
 use super::stalls::StallSchedule;
 use super::transfer::Wires;
@@ -173,6 +174,7 @@ pub(super) struct Drive {
     units: Vec<Where>,
     /// Handle that each unit has before the run.
     owners: Vec<usize>,
+    labels: Labels,
     written: Vec<Option<u32>>,
     blocks: Vec<Block>,
     erases: Vec<u32>,
@@ -239,22 +241,16 @@ pub(super) struct Drive {
 impl Drive {
     /// A drive after its fill, and after its warm-up if there is one. In the steady state it stands at `point` of its cycle.
     ///
-    /// Units belong to the streams in `owners`, or to stream 0 behind the end of that list.
-    pub(super) fn new(
-        ssd: &SsdParams,
-        (seed, member): (u64, usize),
-        warm_up: Option<WarmUp>,
-        point: PointOfCycle,
-        mut owners: Vec<usize>,
-    ) -> Self {
+    /// Units have the handles in `labels`, or handle 0 behind the end of that list.
+    pub(super) fn new(ssd: &SsdParams, (seed, member): (u64, usize), warm_up: Option<WarmUp>, point: PointOfCycle, labels: Labels) -> Self {
         let own = ssd.superblock.clone().expect("a drive with superblocks");
         let g = ssd.geometry;
         let superblocks = g.blocks_per_plane as usize;
         let streams = 2 * own.placement_handles.count as usize;
         let per_channel = ssd.channel.map_or(1, |channel| channel.dies_per_channel);
         let exported = (u64::from(g.exported_pages_per_die()) * u64::from(g.dies) / u64::from(own.pages_per_mapping_unit)) as usize;
+        let mut owners = labels.owners.clone();
         owners.resize(exported, 0);
-        owners.iter_mut().for_each(|owner| *owner %= own.placement_handles.count as usize);
         let die = |number: usize| Die {
             reading: vec![false; g.planes as usize],
             holding: vec![0; g.planes as usize],
@@ -269,6 +265,7 @@ impl Drive {
             retries: Retries::of(&ssd.die_delay_mechanisms, seed, member),
             units: vec![Where::Nowhere; exported],
             owners,
+            labels,
             written: Vec::new(),
             blocks: vec![Block::Free; superblocks],
             erases: vec![0; superblocks],

@@ -204,9 +204,11 @@ impl Drive {
 
     /// Writes the workload's units before the run, each with the source of its write.
     pub(crate) fn overwrite(&mut self, pages: &[(u64, u8)]) {
-        let handles = self.handle_count();
-        let writes: Vec<(u32, usize)> =
-            pages.iter().map(|&(page, source)| (page as u32 / self.own.pages_per_mapping_unit, usize::from(source) % handles)).collect();
+        let label = |&(page, source): &(u64, u8)| {
+            let unit = page as u32 / self.own.pages_per_mapping_unit;
+            (unit, self.labels.of_write(page, usize::from(source)))
+        };
+        let writes: Vec<(u32, usize)> = pages.iter().map(label).collect();
         self.overwrite_units(&writes);
     }
 
