@@ -30,7 +30,7 @@ impl Ssd {
     /// single handle, stays as it is.
     ///
     /// `owners_of` gets the number of pages in a unit and the number of units. It returns the first unit and the handle of each range of
-    /// units, in order of address, and units of parity with a handle of their own.
+    /// units, in order of address. It also returns the units of parity, if these have a handle of their own.
     pub(crate) fn fill_by_owner(&mut self, owners_of: impl FnOnce(u32, u32) -> (Vec<(u32, u8)>, Option<ParityUnits>)) {
         let handles = self.parts.params.handles();
         let pages_per_unit = self.parts.params.pages_per_mapping_unit();

@@ -24,9 +24,9 @@ pub struct ArrayConfig {
     /// with superblocks, 4 KiB for others, and at least a page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stripe_unit: Option<Size>,
-    /// Placement handle of parity: `"data"` for the handle of the request that it is written for, `"own"` for the last handle of the
-    /// drives, which no stream of a mix then gets, or the number of a handle. By default, `"data"`. Only at levels with parity, and with
-    /// `ssd.placement_handles`.
+    /// Placement handle of parity. By default (`"data"`), it is that of the request that the parity is written for. `"own"` is the last
+    /// handle of the drives, which no stream of a mix then gets. A number is the handle with that number. Only at levels with parity, and
+    /// with `ssd.placement_handles`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parity_handle: Option<ParityHandleConfig>,
     /// Members that fail during the run, as one table or several (`[[array.failure]]`). By default, none fails.

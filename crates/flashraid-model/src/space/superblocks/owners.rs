@@ -168,8 +168,8 @@ mod tests {
             ranges.dedup_by_key(|&mut (first, _)| first);
             let parity = parity.map(|(handle, period, start, length, until)| {
                 let start = start % period;
-                let runs = vec![start..(start + length).min(period)];
-                ParityUnits { handle, period, runs, until: until.min(units) }
+                let run = start..(start + length).min(period);
+                ParityUnits { handle, period, runs: Vec::from([run]), until: until.min(units) }
             });
             let handle_of = |unit: u32| match &parity {
                 Some(parity) if unit < parity.until && parity.runs[0].contains(&(unit % parity.period)) => parity.handle,

@@ -283,8 +283,8 @@ impl SuperblockMapping {
         let rows_left: u32 = open.iter().map(|open| rows - open.rows).sum();
         let (above_target, moved) = match course {
             CollectionCourse::WithHostWrites => {
-                // In halves of a row. Free space, open superblocks and the victim have more room than the target: half a superblock for
-                // each stream, and half a one for the victim.
+                // In halves of a row. Free space, open superblocks and the victim have more room than the target. It is half a
+                // superblock for each stream, and half a one for the victim.
                 let halves = i64::from((streams + 1) * rows) - 2 * i64::from(rows_left);
                 let of_superblock = i64::from(2 * rows);
                 let moved = halves.rem_euclid(of_superblock) as u32 * (shape.data_superpages() / rows) / 2;
