@@ -77,7 +77,12 @@ impl Default for RequestTransformSpec {
 impl RequestTransformSpec {
     /// Returns true if requests that fit into the array are not changed.
     pub fn changes_nothing(&self) -> bool {
-        *self == Self { address_fit: self.address_fit, ..Self::default() } && !matches!(self.address_fit, AddressFit::Scale { .. })
+        *self == Self { address_fit: self.address_fit, ..Self::default() } && !self.scales_addresses()
+    }
+
+    /// Returns true if addresses are multiplied, so that the stream fills the array.
+    pub(crate) fn scales_addresses(&self) -> bool {
+        matches!(self.address_fit, AddressFit::Scale { .. })
     }
 
     /// Returns the problems of the settings. `closed_loop` is true if the stream has no times.

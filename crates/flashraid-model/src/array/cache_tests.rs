@@ -22,6 +22,7 @@ fn params(level: RaidLevel, members: u32, unit: u32, spare_blocks: u32, cache: W
         level,
         members,
         stripe_unit_pages: unit,
+        parity_handle: Default::default(),
         ssd,
         coordination: None,
         failures: Vec::new(),

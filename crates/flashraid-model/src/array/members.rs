@@ -1,6 +1,7 @@
 //! The members of an array, the events that they report, and the completions that wait for these events.
 
 use super::RequestDone;
+use super::handles::Handles;
 use super::slow::SlowMembers;
 use crate::TimeNs;
 use crate::cache::{CacheWake, Token};
@@ -293,6 +294,8 @@ impl PageAllowances {
 #[derive(Debug, Clone)]
 pub(super) struct Members {
     pub(crate) ssds: Vec<Ssd>,
+    /// Placement handles of writes.
+    pub(crate) handles: Handles,
     pub(crate) agenda: MembersAgenda,
     pub(crate) completions: Slab<Completion>,
     /// Deferred events. They are kept outside the agenda, because their order must not depend on when a member learns its end times.
@@ -310,9 +313,10 @@ pub(super) struct Members {
 }
 
 impl Members {
-    pub(super) fn new(ssds: Vec<Ssd>) -> Self {
+    pub(super) fn new(ssds: Vec<Ssd>, handles: Handles) -> Self {
         Self {
             ssds,
+            handles,
             agenda: MembersAgenda::default(),
             completions: Slab::default(),
             deferred: BinaryHeap::new(),
@@ -385,6 +389,7 @@ impl Members {
             fua: writes && fua,
             must_not_wait_for_gc: writes && high_priority,
             workload_stream: source,
+            placement_handle: if writes { self.handles.of_write(source, member, page) } else { 0 },
             completion_tag: completion,
         };
         let Issued(()) = self.act_on_member(member, |ssd, out| ssd.submit(now, op, after_events_of_now, out));

@@ -18,6 +18,7 @@ mod counters;
 mod counts;
 mod events;
 mod failure;
+mod handles;
 mod host_port;
 mod locks;
 mod members;
@@ -51,6 +52,8 @@ pub use counts::ArrayCounters;
 use events::Outbox;
 pub use events::{ArrayEvent, MappingUnitsProgrammed, RequestDone};
 pub use failure::{ArrayHealth, MemberFailureAndRebuildState};
+use handles::Handles;
+pub use handles::ParityHandle;
 pub use host_port::ControllerThrottlingCounters;
 use host_port::HostPort;
 use members::{Access, Continuation, Issued, Members, PageAllowances};
@@ -63,7 +66,7 @@ pub use setup::{ArrayExecutionOptions, ArrayShape};
 use slow::SlowMembers;
 pub use slow::{InjectedSlownessCounters, SlowMemberPeriodParams, StallParams};
 use stripes::Stripes;
-pub use untimed::UntimedAccess;
+pub use untimed::{OwnedPages, UntimedAccess};
 use volume::Volume;
 
 /// Maximum number of members of an array, spares included. A set of members is kept as the bits of a 128-bit number.
@@ -122,7 +125,7 @@ impl Array {
             Ssd::new_filled(ssd, seed, MemberId(number), params.coordination.is_some(), shortcuts)
         };
         let filled = (0..params.members + spares).map(|number| go_on().then(|| member(number)));
-        let mut members = Members::new(filled.collect::<Option<_>>()?);
+        let mut members = Members::new(filled.collect::<Option<_>>()?, Handles::from_params(params));
         if params.coordination.as_ref().is_some_and(CoordinationParams::counts_pages) {
             members.page_allowances = Some(Box::new(PageAllowances::new(members.ssds.len())));
         }

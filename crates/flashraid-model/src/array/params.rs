@@ -1,6 +1,6 @@
 //! Parameters of an array, as plain integers. The configuration fills them in and guarantees that they are consistent.
 
-use super::{ReadPlan, SlowMemberPeriodParams};
+use super::{ParityHandle, ReadPlan, SlowMemberPeriodParams};
 use crate::TimeNs;
 use crate::cache::WriteCacheParams;
 use crate::coordination::CoordinationParams;
@@ -19,6 +19,8 @@ pub struct ArrayParams {
     pub stripe_unit_pages: u32,
     /// Parameters of each member.
     pub ssd: SsdParams,
+    /// Placement handle of parity. A handle is a label of a write; drives put data with different handles into different superblocks.
+    pub parity_handle: ParityHandle,
     /// Settings for coordinating the members' garbage collection; `None` if each member collects by itself.
     pub coordination: Option<CoordinationParams>,
     /// Members that fail, each at most once. The level must survive a failure.

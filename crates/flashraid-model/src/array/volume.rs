@@ -157,7 +157,10 @@ impl Volume {
     /// Performs page writes without simulated time. The members are written one after another, and die by die.
     pub(super) fn overwrite_untimed(&mut self, requests: &[RequestInPages]) {
         let mut pages_of_members = vec![Vec::new(); self.members.ssds.len()];
-        let mut write = |member: u32, page: u64, source: u8| pages_of_members[member as usize].push((page, source));
+        let handles = &self.members.handles;
+        let mut write = |member: u32, page: u64, source: u8| {
+            pages_of_members[member as usize].push((page, handles.of_write(source, member, page)));
+        };
         if let Some(stripes) = &mut self.stripes {
             // Blank spares get their contents by rebuilding.
             let spares: Vec<(u32, u32)> = match self.blank_spares {

@@ -37,6 +37,7 @@ fn params(members: u32, dies: u32, mut coordination: CoordinationParams) -> Arra
         level: RaidLevel::Raid0,
         members,
         stripe_unit_pages: 1,
+        parity_handle: Default::default(),
         ssd,
         coordination: Some(coordination),
         failures: Vec::new(),

@@ -222,6 +222,11 @@ impl ArrayLayout {
         self.level
     }
 
+    /// Returns the number of members, without spares.
+    pub(crate) fn members(&self) -> u32 {
+        self.members
+    }
+
     /// Returns the number of data and parity strips in a stripe, and how they rotate.
     #[inline]
     pub fn stripe_shape(&self) -> StripeShape {
@@ -305,6 +310,15 @@ impl ArrayLayout {
     #[inline]
     pub(crate) fn stripe_of_member_page(&self, page: u64) -> u64 {
         if self.strip_pages == 1 { page } else { page / u64::from(self.strip_pages) }
+    }
+
+    /// Returns the page of the array that lies on a page of a member. For a page of parity, it is the one at the same offset in the first
+    /// data strip of the stripe. The result is `None` behind the last stripe.
+    pub(crate) fn array_page_beside(&self, member: u32, member_page: u64) -> Option<u64> {
+        let (stripe, offset) = (self.stripe_of_member_page(member_page), (member_page % u64::from(self.strip_pages)) as u32);
+        let role = self.strip_index_of_member(stripe, member);
+        let column = if role < self.shape.data_strips { role } else { 0 };
+        (stripe < self.stripes).then(|| self.array_page(stripe, column, offset))
     }
 
     /// Returns the number of the first logical page of `stripe`, which is the same on each member.

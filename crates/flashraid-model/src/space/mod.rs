@@ -182,14 +182,15 @@ impl<P: BorrowMut<PageMapping>, S: BorrowMut<SuperblockMapping>> Mapping<P, S> {
         either!(self, held => held.borrow_mut().load(bytes))
     }
 
-    /// Resets the state to that of a newly filled drive. Parameters, seed and member must be the original ones.
+    /// Resets the state to that of a newly filled drive. Parameters, seed and member must be the original ones. Units of superblocks keep
+    /// their owners.
     ///
     /// # Panics
     /// Panics if this mapping has pools of blocks and `params` describes superblocks, or the other way round.
     pub fn reset_to_filled(&mut self, params: &MappingParams, seed: u64, member: u32) {
         match (self, Mapping::new_filled(params, seed, member)) {
             (Self::PageMapping(pools), Mapping::PageMapping(filled)) => *pools.borrow_mut() = filled,
-            (Self::Superblocks(superblocks), Mapping::Superblocks(filled)) => *superblocks.borrow_mut() = filled,
+            (Self::Superblocks(superblocks), Mapping::Superblocks(filled)) => superblocks.borrow_mut().reset_to(filled),
             _ => panic!("a mapping stays of its kind"),
         }
     }

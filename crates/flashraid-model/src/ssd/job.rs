@@ -21,6 +21,8 @@ pub struct LogicalPageOp {
     pub must_not_wait_for_gc: bool,
     /// Stream of its request in a mix of workloads. It is 0 without a mix, and for operations of the array itself.
     pub workload_stream: u8,
+    /// Placement handle of a write, less than the number of handles of the member. It is a label that keeps data in separate superblocks.
+    pub placement_handle: u8,
     /// Number by which the caller finds what waits for this operation. The end of the operation returns it in
     /// [`PageOpEnd::completion_tag`].
     pub completion_tag: u32,

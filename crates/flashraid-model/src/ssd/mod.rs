@@ -95,7 +95,7 @@ impl Ssd {
             (params.gc.preemption, params.gc.idle_collection_after_ns, params.gc.cleans_planes_together) = (None, None, false);
         }
         let space = Mapping::new_filled(&params.mapping_params(), seed, member.0);
-        let front = Front::new(params.front(), params.link, member, params.pages_per_mapping_unit(), params.handles());
+        let front = Front::new(params.front(), params.link, member, params.pages_per_mapping_unit());
         let dies = Dies::new(&params, &space, seed, member, forced_by_controller, shortcuts);
         Self { parts: SsdParts::new(member, params), space, front, dies }
     }

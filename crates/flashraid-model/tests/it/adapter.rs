@@ -38,6 +38,7 @@ pub(crate) fn fast_with(case: &Case, shortcuts: ExactFastPaths) -> (Outcome, Vec
         let pages = page_request_of(request, page_bytes, exported_pages).expect("it fits");
         RequestInPages { tag: tag as u64, ..pages }
     };
+    array.untimed_access().fill_by_owner(&case.owners);
     match case.warm_up.pattern {
         WarmUpPattern::Random => {
             for member in array.untimed_access().members_to_warm_up() {

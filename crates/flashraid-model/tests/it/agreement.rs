@@ -117,8 +117,8 @@ fn variable(name: &str) -> Option<u64> {
 }
 
 fn description(case: &Case) -> String {
-    let Case { params, warm_up, seed, host, requests } = case;
-    let mut text = format!("{params:#?}\n{warm_up:?} {host:?} seed {seed}");
+    let Case { params, warm_up, owners, seed, host, requests } = case;
+    let mut text = format!("{params:#?}\n{warm_up:?} {owners:?} {host:?} seed {seed}");
     for (index, request) in requests.iter().enumerate() {
         let Request {
             arrival_ns, offset_bytes, length_bytes, kind: direction, high_priority, contiguous_on_one_member: one_member, ..

@@ -543,6 +543,11 @@ fn the_cases_of_drives_reach_every_corner() {
         let placement = case.params.ssd.superblock.as_ref().expect("it is a drive").placement_handles;
         let handles = &outcome.members[0].drive.as_ref().expect("it is a drive").handles;
         let moves_of = handles.iter().filter(|[.., moved]| *moved > 0).count();
+        let owners = case.owners.iter().map(|owned| u32::from(owned.stream) % placement.count).collect::<std::collections::BTreeSet<_>>();
+        let begins_apart = placement.collection_separates_handles && owners.len() > 1;
+        let is_steady = case.warm_up.pattern == WarmUpPattern::SteadyStateWithoutWrites;
+        count("owners that stay apart, steady", begins_apart && is_steady && moves_of > 1);
+        count("owners that stay apart, filled", begins_apart && !is_steady && moves_of > 1);
         count("moved together", placement.count > 1 && !placement.collection_separates_handles && moves_of > 0);
         count("moved apart", moves_of > 1);
     }

@@ -1,8 +1,8 @@
 //! Random small arrays and loads, a function for each kind of case.
 
 use flashraid_model::array::{
-    HedgeAfter, HostKnowledgeOfCollection, RaidLevel, ReadPlan, ReadPlanParams, SlowMemberPeriodParams, SlowReadPredictionParams,
-    StallParams, WarmUp, WarmUpPattern,
+    ArrayParams, HedgeAfter, HostKnowledgeOfCollection, OwnedPages, ParityHandle, RaidLevel, ReadPlan, ReadPlanParams,
+    SlowMemberPeriodParams, SlowReadPredictionParams, StallParams, WarmUp, WarmUpPattern,
 };
 use flashraid_model::coordination::{CoordinationPolicy, JointCollectionRequestTiming};
 use flashraid_model::request::HostLoop;
@@ -28,7 +28,8 @@ pub(crate) fn draw_case(seed: u64) -> Case {
     let pattern = if draw.chance(15) { WarmUpPattern::Workload } else { WarmUpPattern::Random };
     let host = if draw.chance(25) { HostLoop::Closed { depth: draw.between(1, 32) as u32, think_ns: 0 } } else { HostLoop::Open };
     let requests = draw.requests(&params);
-    let mut case = Case { params, warm_up: WarmUp { overwrites_per_page: overwrites, pattern }, seed, host, requests };
+    let warm_up = WarmUp { overwrites_per_page: overwrites, pattern };
+    let mut case = Case { params, warm_up, owners: Vec::new(), seed, host, requests };
     draw.aim_at_members(&mut case);
     set_rules_by_seed(&mut case);
     case
@@ -126,7 +127,8 @@ fn draw_mixed(seed: u64, superblocks: bool) -> Case {
             pattern = WarmUpPattern::SteadyStateWithoutWrites;
         }
     }
-    let mut case = Case { params, warm_up: WarmUp { overwrites_per_page: overwrites, pattern }, seed, host, requests };
+    let owners = draw_owners(seed, &params);
+    let mut case = Case { params, warm_up: WarmUp { overwrites_per_page: overwrites, pattern }, owners, seed, host, requests };
     draw.want_few_pages(&mut case);
     draw.aim_at_members(&mut case);
     draw.set_priorities(&mut case);
@@ -148,12 +150,45 @@ fn draw_mixed(seed: u64, superblocks: bool) -> Case {
         draw.want_safety(&mut case);
     }
     set_rules_by_seed(&mut case);
+    draw_parity_handle(&mut case);
     let mut of_mechanisms = Draw(rng::stream(seed, "agreement", 9));
     if !superblocks && of_mechanisms.chance(25) {
         case.params.ssd.die_delay_mechanisms =
             DieDelayMechanisms::random_for_tests(&mut of_mechanisms.0, case.params.ssd.timing.page_program_ns);
     }
     case
+}
+
+/// Gives parity a handle, if there are parity and handles.
+fn draw_parity_handle(case: &mut Case) {
+    let mut draw = Draw(rng::stream(case.seed, "parity handle", 0));
+    let handles = case.params.ssd.superblock.as_ref().map_or(1, |own| own.placement_handles.count);
+    if handles == 1 || case.params.level.parity_strips() == 0 {
+        return;
+    }
+    case.params.parity_handle = match draw.between(0, 2) {
+        0 => ParityHandle::OfData,
+        1 => ParityHandle::Own,
+        _ => ParityHandle::Number(draw.between(0, u64::from(handles) - 1) as u8),
+    };
+}
+
+/// Draws streams that own pages of the array before the run. They are drawn from a stream of their own, so that cases without them stay as
+/// they were.
+pub(crate) fn draw_owners(seed: u64, params: &ArrayParams) -> Vec<OwnedPages> {
+    let mut draw = Draw(rng::stream(seed, "owners", 0));
+    if draw.chance(30) {
+        return Vec::new();
+    }
+    let (pages, ranges) = (reference::array_pages(params), draw.between(1, 5));
+    let mut ends: Vec<u64> = (0..2 * ranges).map(|_| draw.between(0, pages)).collect();
+    if draw.chance(50) {
+        (ends[0], ends[1]) = (0, pages);
+    }
+    ends.sort_unstable();
+    let mut of = |ends: &[u64]| OwnedPages { pages: ends[0]..ends[1], stream: draw.between(0, 6) as u8 };
+    // In half of the cases ranges touch.
+    if seed.is_multiple_of(2) { ends.windows(2).map(&mut of).collect() } else { ends.chunks(2).map(&mut of).collect() }
 }
 
 /// The same with section 25 of the rules.

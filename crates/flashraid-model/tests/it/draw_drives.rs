@@ -14,6 +14,7 @@ use flashraid_model::ssd::{
 };
 
 use crate::cases::PAGE_BYTES;
+use crate::draw::draw_owners;
 use crate::draw_parts::FORCED_WORK;
 use crate::outcome::Case;
 
@@ -52,6 +53,7 @@ pub(crate) fn draw_drive_case(seed: u64) -> Case {
                 level: RaidLevel::Single,
                 members: 1,
                 stripe_unit_pages: 1,
+                parity_handle: Default::default(),
                 ssd,
                 coordination,
                 failures: Vec::new(),
@@ -62,7 +64,16 @@ pub(crate) fn draw_drive_case(seed: u64) -> Case {
                 cache: None,
                 host_port: None,
             };
-            return Case { params, warm_up: WarmUp { overwrites_per_page: overwrites, pattern }, seed, host: HostLoop::Open, requests };
+            let owners = if extra.handles { draw_owners(seed, &params) } else { Vec::new() };
+            // More of these cases begin in the steady state of several handles.
+            let pattern =
+                if owners.len() > 1 && !params.ssd.superblock.as_ref().is_some_and(|own| own.starts_empty) && seed.is_multiple_of(2) {
+                    WarmUpPattern::SteadyStateWithoutWrites
+                } else {
+                    pattern
+                };
+            let warm_up = WarmUp { overwrites_per_page: overwrites, pattern };
+            return Case { params, warm_up, owners, seed, host: HostLoop::Open, requests };
         }
     }
 }

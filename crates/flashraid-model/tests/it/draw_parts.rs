@@ -56,6 +56,7 @@ impl Draw {
             level,
             members: members as u32,
             stripe_unit_pages: self.between(1, 8) as u32,
+            parity_handle: Default::default(),
             ssd: self.ssd(),
             coordination: None,
             failures: Vec::new(),

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use flashraid_model::array::{
-    ArrayParams, GcAvoidingReadCounters, HedgeCounters, InjectedSlownessCounters, ParityAndRebuildCounters, SlowReadPredictionCounters,
-    WarmUp,
+    ArrayParams, GcAvoidingReadCounters, HedgeCounters, InjectedSlownessCounters, OwnedPages, ParityAndRebuildCounters,
+    SlowReadPredictionCounters, WarmUp,
 };
 use flashraid_model::cache::CacheCounters;
 use flashraid_model::coordination::MESSAGE_KINDS;
@@ -19,6 +19,8 @@ pub(crate) struct Case {
     pub params: ArrayParams,
     /// Warm-up of the members. If it is by the workload, all writes of the case are the warm-up, once.
     pub warm_up: WarmUp,
+    /// Pages of the array that belong to streams before the run, in order.
+    pub owners: Vec<OwnedPages>,
     pub seed: u64,
     pub host: HostLoop,
     pub requests: Vec<Request>,

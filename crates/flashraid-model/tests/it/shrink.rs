@@ -143,7 +143,10 @@ fn superblock(case: &mut Case, simplify: fn(&mut SuperblockDriveParams)) {
     }
 }
 
-const SIMPLER: [fn(&mut Case); 104] = [
+const SIMPLER: [fn(&mut Case); 107] = [
+    |case| case.params.parity_handle = Default::default(),
+    |case| case.owners.clear(),
+    |case| case.owners.truncate(1),
     |case| case.params.read_plan = ReadPlan::Home,
     |case| case.params.read_plan_params.refusal_answer_ns = 0,
     |case| case.params.read_plan_params.hedge_delay = HedgeAfter::Time(1000),
@@ -158,7 +161,10 @@ const SIMPLER: [fn(&mut Case); 104] = [
     |case| case.params.read_plan_params.collection_knowledge = HostKnowledgeOfCollection::PerDieOrPlane,
     |case| superblock(case, |own| own.submission_queues = None),
     |case| superblock(case, |own| own.slc = None),
-    |case| superblock(case, |own| own.placement_handles = PlacementHandles::SINGLE_HANDLE),
+    |case| {
+        superblock(case, |own| own.placement_handles = PlacementHandles::SINGLE_HANDLE);
+        case.params.parity_handle = Default::default();
+    },
     |case| superblock(case, |own| own.upkeep = RefreshAndWearLevellingParams::default()),
     |case| superblock(case, |own| own.suspension = None),
     |case| superblock(case, |own| own.has_parity_superpages = false),

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{PoolGcThresholdsAndCost, theory};
 use crate::config::{HandleIsolation, ScaledDriveDimension, Scenario, SlcShareBase};
 use crate::memory;
-use flashraid_model::array::ArrayParams;
+use flashraid_model::array::{ArrayParams, ParityHandle};
 use flashraid_model::ssd::{
     PlaneReadMode, SlcSuperblockCountLimit, SsdParams, SubmissionQueueParams, SuperblockDriveParams, SuperblockShape,
 };
@@ -70,8 +70,8 @@ pub struct PlacementHandlesCheck {
     pub handles: u32,
     /// Time for which data of different placement handles stay in different superblocks: until collection moves them, or for ever.
     pub isolation: HandleIsolation,
-    /// Number of placement handles that writes of the workload use: one for each stream of a mix, at most `handles`. It is 1 for other
-    /// workloads, and behind a write cache.
+    /// Number of placement handles that writes use: one for each stream of a mix, and that of parity (`array.parity_handle`), at most
+    /// `handles`. Other workloads, and writes behind a write cache, use one.
     pub handles_used: u32,
     /// Maximum number of superblocks that may be open at the same time, for the host and for collection.
     pub open_superblocks_max: u32,
@@ -83,10 +83,17 @@ fn placement_check(scenario: &Scenario, shape: &SuperblockShape) -> Option<Place
         SourceSpec::Mix(streams) if scenario.array.cache.is_none() => streams.len() as u32,
         _ => 1,
     };
+    let of_parity = scenario.array.parity_handle;
+    let of_streams = sources.min(written.handles - u32::from(of_parity == ParityHandle::Own));
+    let is_further = match of_parity {
+        ParityHandle::OfData => false,
+        ParityHandle::Own => true,
+        ParityHandle::Number(handle) => u32::from(handle) >= of_streams,
+    };
     Some(PlacementHandlesCheck {
         handles: written.handles,
         isolation: written.isolation,
-        handles_used: sources.min(written.handles),
+        handles_used: of_streams + u32::from(is_further),
         open_superblocks_max: shape.open_superblocks_max(),
     })
 }

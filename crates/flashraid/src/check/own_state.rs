@@ -11,8 +11,9 @@
 
 use crate::config::{Scenario, workload_address_space};
 use crate::file_hashes::traces;
+use crate::warm_up::fill_by_owner;
 use flashraid_driver::overwrite_untimed;
-use flashraid_model::array::{Array, ArrayExecutionOptions, ArrayParams, RaidLevel, WarmUpPattern};
+use flashraid_model::array::{Array, ArrayExecutionOptions, ArrayParams, ParityHandle, RaidLevel, WarmUpPattern};
 use flashraid_model::flash::DieToChannelAssignment;
 use flashraid_model::rng;
 use flashraid_model::ssd::{SsdParams, SuperblockDriveParams};
@@ -90,6 +91,8 @@ fn by_writing(scenario: &Scenario, superblock: &SuperblockDriveParams) -> Option
     let space = workload_address_space(&params);
     let shape = params.ssd.superblock.as_ref()?.shape(&params.ssd.geometry);
     let mut array = Array::new(&params, scenario.seed, ArrayExecutionOptions::default());
+    let smaller = Scenario { array: params, ..scenario.clone() };
+    fill_by_owner(&smaller, &mut array, &Stop::default()).ok()?;
     let mut source = workload::open_stoppable_workload(
         &scenario.workload.without_times_and_priorities(),
         rng::mix_bits(scenario.seed),
@@ -121,7 +124,7 @@ fn smaller(array: &ArrayParams, superblock: &SuperblockDriveParams) -> ArrayPara
     let row_units = superblock.bits_per_cell * superblock.mapping_units_per_flash_page;
     let rows = SUPERBLOCK_UNITS.div_ceil(row_units);
     let mut smaller = array.clone();
-    (smaller.level, smaller.members) = (RaidLevel::Single, 1);
+    (smaller.level, smaller.members, smaller.parity_handle) = (RaidLevel::Single, 1, ParityHandle::OfData);
     smaller.slow.clear();
     (smaller.failures, smaller.rebuild, smaller.cache, smaller.host_port, smaller.coordination) = (Vec::new(), None, None, None, None);
     let ssd = &mut smaller.ssd;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use flashraid_workload::units::{ByteRate, Duration, Fraction, Size};
+use flashraid_workload::units::{AllowedUnitlessRange, ByteRate, Duration, Fraction, Quantity, Size, UnitError};
 
 /// The array of SSDs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -24,6 +24,11 @@ pub struct ArrayConfig {
     /// with superblocks, 4 KiB for others, and at least a page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stripe_unit: Option<Size>,
+    /// Placement handle of parity. By default (`"data"`), it is that of the request that the parity is written for. `"own"` is the last
+    /// handle of the drives, which no stream of a mix then gets. A number is the handle with that number. Only at levels with parity, and
+    /// with `ssd.placement_handles`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parity_handle: Option<ParityHandleConfig>,
     /// Members that fail during the run, as one table or several (`[[array.failure]]`). By default, none fails.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<FailureList>,
@@ -46,10 +51,50 @@ impl Default for ArrayConfig {
             level: Level::Raid0,
             members: None,
             stripe_unit: None,
+            parity_handle: None,
             failure: None,
             slow: None,
             rebuild: None,
             controller: None,
+        }
+    }
+}
+
+/// Choice of the placement handle of parity. A handle is a label of a write; drives put data with different handles into different
+/// superblocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParityHandleConfig {
+    /// Parity has the handle of the request that it is written for.
+    OfData,
+    /// Parity has the last handle of the drives, which no stream of a mix gets.
+    Own,
+    /// Parity has the handle with this number, which streams may have, too.
+    Number(u8),
+}
+
+impl Quantity for ParityHandleConfig {
+    const JSON_SCHEMA_FORMAT: &'static str = "parity-handle";
+    const ALLOWED_VALUES: &'static str = "\"data\", \"own\", or the number of a placement handle, such as 1";
+    const JSON_SCHEMA_PATTERN: &'static str = r"^\s*(data|own)\s*$";
+    const UNITLESS_RANGE: Option<AllowedUnitlessRange> = Some(AllowedUnitlessRange { min: 0.0, max: 15.0, only_whole_numbers: true });
+
+    fn parse(text: &str) -> Result<Self, UnitError> {
+        match text.trim() {
+            "data" => Ok(Self::OfData),
+            "own" => Ok(Self::Own),
+            _ => Err(UnitError::new("the words are \"data\" and \"own\"")),
+        }
+    }
+
+    fn from_unitless_number(number: f64) -> Result<Self, UnitError> {
+        Ok(Self::Number(number as u8))
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        match self {
+            Self::OfData => "data".into(),
+            Self::Own => "own".into(),
+            Self::Number(handle) => (*handle).into(),
         }
     }
 }

@@ -47,13 +47,13 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use flashraid_driver::RunLimit;
-use flashraid_model::array::{ArrayParams, WarmUp, WarmUpPattern as Overwrites};
+use flashraid_model::array::{ArrayParams, ParityHandle, WarmUp, WarmUpPattern as Overwrites};
 use flashraid_model::coordination::ZeroTimeCollection;
 use flashraid_model::metrics::MetricsParams;
-use flashraid_workload::WorkloadSpec;
 use flashraid_workload::files::{is_wrong_path, read_file_with_size_limit};
+use flashraid_workload::{SourceSpec, WorkloadSpec};
 
-pub use array::{ArrayConfig, Level};
+pub use array::{ArrayConfig, Level, ParityHandleConfig};
 pub use cache::{CacheCapacityUnit, CacheConfig, CommonCacheKeys, RecencyBit};
 pub use coordination::{
     ControllerAnswerToForcedGcRequest, CoordinationConfig, ForceCollectionUntil, GcCoordinatorConfig, JointCollectionRequestTimingConfig,
@@ -163,6 +163,13 @@ impl Scenario {
         let WarmUp { overwrites_per_page, pattern } = self.warm_up;
         let is_written = pattern != Overwrites::SteadyStateWithoutWrites && overwrites_per_page > 0.0;
         self.array.ssd.superblock.is_some() && !is_written && self.warm_state.load_from.is_none()
+    }
+
+    /// Returns true if units may have a placement handle other than 0 before the run (rules 221 and 280).
+    pub(crate) fn have_units_owners(&self) -> bool {
+        let has_handles = self.array.ssd.superblock.as_ref().is_some_and(|superblock| superblock.placement_handles.count > 1);
+        let by_stream = self.array.cache.is_none() && matches!(self.workload.source, SourceSpec::Mix(_));
+        has_handles && (by_stream || self.array.parity_handle != ParityHandle::OfData)
     }
 
     /// Returns the same experiment with the coordination scheme `ideal`, as if the configuration had it. Its warnings are those of the

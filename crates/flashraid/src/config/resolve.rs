@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::array::Level;
+use super::array::{Level, ParityHandleConfig};
 use super::device::{
     ControllerDiePath, DieChoiceForWrites, Duplex, FillBeforeWarmUp, HalfDuplexLinkBandwidthLimit, HostLinkBandwidth, PlaneChoice,
     WarmUpPattern, WriteZeroes,
@@ -637,6 +637,7 @@ impl Resolver<'_> {
             Level::Raid5 => array::RaidLevel::Raid5,
             Level::Raid6 => array::RaidLevel::Raid6,
         };
+        let parity_handle = self.parity_handle(config, &ssd);
         let failures = self.failures(config, level, members);
         let slow = self.slow_members(config, members);
         let rebuild = self.rebuild(config, members, stripe_unit);
@@ -652,6 +653,7 @@ impl Resolver<'_> {
             level,
             members,
             stripe_unit_pages: u32::try_from(stripe_unit.bytes / page_bytes).expect("a member's pages fit 32 bits"),
+            parity_handle,
             coordination,
             failures,
             slow,
@@ -662,6 +664,35 @@ impl Resolver<'_> {
             host_port,
             ssd,
         })
+    }
+
+    /// Returns the placement handle of parity (rule 280).
+    fn parity_handle(&mut self, config: &Config, ssd: &SsdParams) -> array::ParityHandle {
+        const KEY: &str = "array.parity_handle";
+        let Some(written) = config.array.parity_handle else { return array::ParityHandle::default() };
+        let handles = ssd.superblock.as_ref().map_or(1, |superblock| superblock.placement_handles.count);
+        let level = config.array.level;
+        if !matches!(level, Level::Raid4 | Level::Raid5 | Level::Raid6) {
+            let message = format!("`{KEY}` is set, but arrays of level \"{}\" have no parity", level.name());
+            self.problem(KEY, message, Some("remove the key, or set array.level = \"raid5\""));
+        } else if handles == 1 {
+            let message = format!("`{KEY}` is set, but the drives have one placement handle, so that nothing is kept apart");
+            self.problem(KEY, message, Some("set ssd.placement_handles.handles = 2 or more (only for drives with superblocks)"));
+        }
+        match written {
+            ParityHandleConfig::OfData => array::ParityHandle::OfData,
+            ParityHandleConfig::Own => array::ParityHandle::Own,
+            ParityHandleConfig::Number(handle) => {
+                if handles > 1 && u32::from(handle) >= handles {
+                    let message = format!(
+                        "`{KEY}` is {handle}, but the drives have the placement handles 0 to {} (`ssd.placement_handles`)",
+                        handles - 1
+                    );
+                    self.problem(KEY, message, Some("take one of these, \"own\", or \"data\""));
+                }
+                array::ParityHandle::Number(handle)
+            }
+        }
     }
 
     /// Adds problems for keys that contradict the named procedure of collection.

@@ -148,10 +148,8 @@ impl SharedWarmUps {
 pub fn warm_up_key(scenario: &Scenario) -> String {
     let members = scenario.array.members;
     let spares = scenario.array.spares_and_state();
-    let workload = match scenario.warm_up.pattern {
-        WarmUpPattern::Random | WarmUpPattern::SteadyStateWithoutWrites => None,
-        WarmUpPattern::Workload => Some(scenario.workload.without_times_and_priorities()),
-    };
+    let by_addresses = scenario.warm_up.pattern == WarmUpPattern::Workload || scenario.have_units_owners();
+    let workload = by_addresses.then(|| scenario.workload.without_times_and_priorities());
     format!("{members} members, spares {spares:?}, {}, {workload:?}", key_of_members(scenario))
 }
 
@@ -164,6 +162,7 @@ fn key_of_members(scenario: &Scenario) -> String {
         level,
         members,
         stripe_unit_pages,
+        parity_handle,
         ssd,
         failures: _,
         rebuild: _,
@@ -178,12 +177,12 @@ fn key_of_members(scenario: &Scenario) -> String {
     // Members that collect together begin at the same point of their cycle.
     let cycle = (pattern == WarmUpPattern::SteadyStateWithoutWrites).then(|| params.point_of_cycle(1));
     let array = match pattern {
-        WarmUpPattern::Random | WarmUpPattern::SteadyStateWithoutWrites => None,
-        WarmUpPattern::Workload => {
+        WarmUpPattern::Random | WarmUpPattern::SteadyStateWithoutWrites if !scenario.have_units_owners() => None,
+        _ => {
             // A warm spare has the contents of the member that it will replace (rule 66).
             let replaced: Vec<u32> =
                 params.failures_in_time_order().iter().take(params.warmed_up_spares() as usize).map(|f| f.member).collect();
-            Some((level, members, stripe_unit_pages, ssd.consecutive_pages_per_die, params.spares_and_state(), replaced))
+            Some((level, members, stripe_unit_pages, parity_handle, ssd.consecutive_pages_per_die, params.spares_and_state(), replaced))
         }
     };
     // A unit of superblocks has several pages, which decides what a page of the workload overwrites.
@@ -197,9 +196,10 @@ fn key_of_members(scenario: &Scenario) -> String {
 
 /// Returns the keys under which the members' states are kept.
 fn keys_of_kept(scenario: &Scenario, members: usize, go_on: GoOn<'_>) -> Result<Vec<String>, RunError> {
-    let content = match scenario.warm_up.pattern {
-        WarmUpPattern::Random | WarmUpPattern::SteadyStateWithoutWrites => String::new(),
-        WarmUpPattern::Workload => format!(", {}", content_of(&scenario.workload.without_times_and_priorities(), go_on)?),
+    let content = if scenario.warm_up.pattern == WarmUpPattern::Workload || scenario.have_units_owners() {
+        format!(", {}", content_of(&scenario.workload.without_times_and_priorities(), go_on)?)
+    } else {
+        String::new()
     };
     let common = key_of_members(scenario) + &content;
     let Geometry { dies, planes, blocks_per_plane, pages_per_block, .. } = scenario.array.ssd.geometry;
@@ -240,6 +240,7 @@ pub fn warmed_up_array(scenario: &Scenario, shared: &SharedWarmUps, observer: &m
     };
     let filled = setup.new_array_unless_stopped(&scenario.array, scenario.seed, &mut || go_on(0.0).is_ok());
     let mut array = filled.ok_or(RunError::StoppedBeforeFirstRequest)?;
+    fill_by_owner(scenario, &mut array, &stop)?;
     if let Some(path) = &scenario.warm_state.load_from {
         warm_state::load_warm_state(path, &scenario.array, &mut array)?;
     } else {
@@ -253,6 +254,22 @@ pub fn warmed_up_array(scenario: &Scenario, shared: &SharedWarmUps, observer: &m
         warm_state::save_warm_state(path, &scenario.array, &array)?;
     }
     Ok(array)
+}
+
+/// Fills the members of an array anew if the addresses of the workload's streams have several placement handles (rule 221).
+///
+/// # Errors
+/// Returns the errors of the workload's traces, which are read to find their addresses.
+pub(crate) fn fill_by_owner(scenario: &Scenario, array: &mut Array, stop: &Stop) -> Result<(), SourceError> {
+    if scenario.have_units_owners() {
+        // Writes of a write cache belong to no stream.
+        let owners = match scenario.array.cache {
+            Some(_) => Vec::new(),
+            None => workload::pages_owned_by_streams(&scenario.workload, &workload_address_space(&scenario.array), stop)?,
+        };
+        array.untimed_access().fill_by_owner(&owners);
+    }
+    Ok(())
 }
 
 /// The cache and the keys under which the states of an array's members are kept.

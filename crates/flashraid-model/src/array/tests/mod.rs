@@ -35,6 +35,7 @@ fn params(level: RaidLevel, members: u32, strip_pages: u32) -> ArrayParams {
         level,
         members,
         stripe_unit_pages: strip_pages,
+        parity_handle: Default::default(),
         ssd,
         coordination: None,
         failures: Vec::new(),

@@ -14,6 +14,7 @@ mod changes;
 mod invariants;
 mod open;
 mod origin;
+mod owners;
 mod shape;
 mod shuffle;
 mod state;
@@ -29,6 +30,7 @@ use crate::flash::DieToChannelAssignment;
 use crate::rng;
 use changes::Changes;
 use origin::Origin;
+pub use owners::{ParityUnits, UnitOwners};
 pub use shape::{MAPPING_UNITS_PER_SUPERPAGE_MAX, MappingUnitLocation, PlacementHandles, SlcSuperblockCountLimit, SuperblockShape};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -234,6 +236,8 @@ pub struct SuperblockMapping {
     /// Number of data superpages whose program has begun, for each row that is not full. Rows are counted over all superblocks. It is used
     /// only with parity.
     rows_begun: BTreeMap<u32, u32>,
+    /// Placement handles of the units at the start; `None` if all have handle 0.
+    owners: Option<UnitOwners>,
     /// State of the writes without simulated time: each continues where the one before it ended.
     untimed: UntimedWriters,
 }
@@ -271,6 +275,7 @@ impl SuperblockMapping {
             begun: None,
             slc_in_use: 0,
             rows_begun: BTreeMap::new(),
+            owners: None,
             untimed: UntimedWriters::new(shape.placement_handles),
         };
         if !starts_empty {
@@ -501,6 +506,11 @@ impl SuperblockMapping {
     /// Returns the stream of the units that collection moves out of a superblock.
     pub(crate) fn collection_of(&self, block: u32) -> Stream {
         Stream::Collection(self.superblocks[block as usize].handle)
+    }
+
+    /// Returns the placement handle of the superblocks that a stream opens, or 0 if collection mixes handles.
+    fn handle_of_superblocks(&self, stream: Stream) -> u8 {
+        if self.shape.placement_handles.collection_separates_handles { stream.handle() } else { 0 }
     }
 
     /// Returns the number of open superblocks with one bit per cell.

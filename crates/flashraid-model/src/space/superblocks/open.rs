@@ -44,7 +44,7 @@ impl SuperblockMapping {
     /// Allocates a superpage of the stream on that die, which must have room, and returns its place.
     pub(crate) fn take_place(&mut self, stream: Stream, die: u32) -> u64 {
         let SuperblockShape { dies, superpages_of_superblock_per_die: rows, .. } = self.shape;
-        let handle = if self.shape.placement_handles.collection_separates_handles { stream.handle() } else { 0 };
+        let handle = self.handle_of_superblocks(stream);
         let number = self.number_of(stream);
         let list = &mut self.open[number];
         let at = list.iter().position(|open| open.next_row[die as usize] < rows).unwrap_or_else(|| {

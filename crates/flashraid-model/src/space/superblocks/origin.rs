@@ -2,6 +2,7 @@
 //!
 //! A run changes little of a large drive. Nothing is therefore stored for what lies where it lay at the start.
 
+use super::owners::UnitOwners;
 use super::shuffle::Shuffle;
 use super::{NONE, SuperblockShape};
 use crate::rng;
@@ -43,7 +44,7 @@ impl Origin {
             // A place without a unit is not looked at.
             let block = shape.superblock_of(places.start);
             let (from, to) = steady.ranks_of(block);
-            return (from..to).for_each(|rank| each(steady.units.invert(steady.key, rank), steady.place_of_rank(shape, block, rank)));
+            return (from..to).for_each(|rank| each(steady.order.unit_of(rank), steady.place_of_rank(shape, block, rank)));
         }
         for place in places {
             if let Some(unit) = self.unit_at(shape, place) {
@@ -53,19 +54,32 @@ impl Origin {
     }
 }
 
-/// The fill: units in order, superpage by superpage over the dies in turn (rule 215).
+/// The fill: handle by handle, units in order, superpage by superpage over the dies in turn (rules 215 and 221).
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct InOrder {
     /// Dies in the order of their turns, and the turn of each die.
     order: Vec<u32>,
     turns: Vec<u32>,
+    owners: Option<UnitOwners>,
+    /// Handles with units, in the order in which they were filled. Each begins a superblock of its own.
+    parts: Vec<FilledPart>,
+}
+
+/// Units of one placement handle, as the fill wrote them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct FilledPart {
+    handle: u8,
+    units: u64,
+    /// First row of its first superblock, counted over all superblocks.
+    first_row: u32,
 }
 
 impl InOrder {
-    pub(super) fn new(order: &[u32]) -> Self {
+    /// Returns a fill of which nothing has been written yet.
+    pub(super) fn new(order: &[u32], owners: Option<UnitOwners>) -> Self {
         let mut turns = vec![0; order.len()];
         (0..).zip(order).for_each(|(turn, &die)| turns[die as usize] = turn);
-        Self { order: order.to_vec(), turns }
+        Self { order: order.to_vec(), turns, owners, parts: Vec::new() }
     }
 
     /// Returns true if the formulas hold for a shape. They need a row without the parity of each die in each superblock.
@@ -73,24 +87,40 @@ impl InOrder {
         !shape.has_parity_superpages || shape.superpages_of_superblock_per_die > 1
     }
 
-    /// Returns the number of superpages that the fill writes to a die.
-    pub(super) fn superpages_on(&self, shape: &SuperblockShape, die: u32) -> u32 {
-        let all = shape.superpages_exported();
-        all / shape.dies + u32::from(self.turns[die as usize] < all % shape.dies)
+    /// Adds the units of a handle, from the superblock with this first row on. Returns for each die the row of its first superpage after
+    /// them, and the row in which the last unit lies.
+    pub(super) fn add_part(&mut self, shape: &SuperblockShape, handle: u8, units: u64, first_row: u32) -> (Vec<u32>, u32) {
+        self.parts.push(FilledPart { handle, units, first_row });
+        let all = units.div_ceil(u64::from(shape.mapping_units_per_superpage())) as u32;
+        let until = (0..shape.dies).map(|die| {
+            let superpages = all / shape.dies + u32::from(self.turns[die as usize] < all % shape.dies);
+            shape.row_of_data_superpage(die, shape.data_superpages_of_die_before(die, first_row) + superpages)
+        });
+        (until.collect(), shape.row_of(self.place_in(shape, first_row, units - 1)))
     }
 
-    pub(super) fn place_of(&self, shape: &SuperblockShape, unit: u64) -> u64 {
-        let (superpage, at) = shape.superpage_and_unit(unit);
+    /// Returns the place of the unit with this number among those that were written from `first_row` on.
+    fn place_in(&self, shape: &SuperblockShape, first_row: u32, number: u64) -> u64 {
+        let (superpage, at) = shape.superpage_and_unit(number);
         let die = self.order[(superpage % shape.dies) as usize];
-        shape.first_place_of_superpage(shape.row_of_data_superpage(die, superpage / shape.dies) * shape.dies + die) + u64::from(at)
+        let superpage_of_die = shape.data_superpages_of_die_before(die, first_row) + superpage / shape.dies;
+        shape.first_place_of_superpage(shape.row_of_data_superpage(die, superpage_of_die) * shape.dies + die) + u64::from(at)
+    }
+
+    fn place_of(&self, shape: &SuperblockShape, unit: u64) -> u64 {
+        let Some(owners) = &self.owners else { return self.place_in(shape, 0, unit) };
+        let (handle, number) = owners.number_of(unit);
+        let part = self.parts.iter().find(|part| part.handle == handle).expect("a handle with units was filled");
+        self.place_in(shape, part.first_row, number)
     }
 
     fn unit_at(&self, shape: &SuperblockShape, place: u64) -> Option<u64> {
         let (superpage, at) = shape.superpage_and_unit(place);
         let (row, die) = (superpage / shape.dies, superpage % shape.dies);
-        let round = shape.data_superpages_before(die, row)?;
-        let unit = shape.first_place_of_superpage(round * shape.dies + self.turns[die as usize]) + u64::from(at);
-        (unit < shape.exported_mapping_units).then_some(unit)
+        let part = self.parts.iter().rfind(|part| part.first_row <= row)?;
+        let round = shape.data_superpages_before(die, row)? - shape.data_superpages_of_die_before(die, part.first_row);
+        let number = shape.first_place_of_superpage(round * shape.dies + self.turns[die as usize]) + u64::from(at);
+        (number < part.units).then(|| self.owners.as_ref().map_or(number, |owners| owners.unit_of(part.handle, number)))
     }
 }
 
@@ -101,9 +131,8 @@ impl InOrder {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Steady {
-    /// Bijection of units to ranks, and its key.
-    units: Shuffle,
-    key: u64,
+    /// Bijection of units to ranks.
+    order: RankOrder,
     /// Bijections of the places for data in a sealed superblock, and the key of each superblock. Those of the victim come last.
     slots: Shuffle,
     keys: Vec<u64>,
@@ -114,6 +143,58 @@ pub(super) struct Steady {
     /// Superblock of every rank that is a multiple of a power of two.
     guide: Vec<u32>,
     guide_bits: u32,
+}
+
+/// Bijection of units to ranks.
+#[derive(Debug, Clone, PartialEq)]
+enum RankOrder {
+    /// All units are mixed.
+    Mixed { units: Shuffle, key: u64 },
+    /// Units of each placement handle are mixed among themselves, and lie in superblocks of their own.
+    ByHandle { owners: UnitOwners, handles: Vec<HandleRanks> },
+}
+
+/// Ranks of the units of one placement handle.
+#[derive(Debug, Clone, PartialEq)]
+struct HandleRanks {
+    /// Bijection of the numbers of its units, and its key.
+    units: Shuffle,
+    key: u64,
+    /// Ranks in its superblocks, in the order of these.
+    ranks: Vec<Range<u64>>,
+}
+
+impl RankOrder {
+    fn rank_of(&self, unit: u64) -> u64 {
+        match self {
+            Self::Mixed { units, key } => units.apply(*key, unit),
+            Self::ByHandle { owners, handles } => {
+                let (handle, number) = owners.number_of(unit);
+                let HandleRanks { units, key, ranks } = &handles[usize::from(handle)];
+                let mut at = units.apply(*key, number);
+                let range = ranks.iter().find(|range| {
+                    let is_here = at < range.end - range.start;
+                    at -= if is_here { 0 } else { range.end - range.start };
+                    is_here
+                });
+                range.expect("a handle has as many ranks as units").start + at
+            }
+        }
+    }
+
+    fn unit_of(&self, rank: u64) -> u64 {
+        match self {
+            Self::Mixed { units, key } => units.invert(*key, rank),
+            Self::ByHandle { owners, handles } => {
+                let has = |of: &HandleRanks| of.ranks.iter().any(|range| range.contains(&rank));
+                let handle = handles.iter().position(has).expect("each rank belongs to a handle");
+                let HandleRanks { units, key, ranks } = &handles[handle];
+                // Ranges behind that of the rank add nothing.
+                let before: u64 = ranks.iter().map(|range| rank.clamp(range.start, range.end) - range.start).sum();
+                owners.unit_of(handle as u8, units.invert(*key, before))
+            }
+        }
+    }
 }
 
 /// Rest of a superblock whose valid units are being moved, superpage by superpage.
@@ -130,7 +211,16 @@ impl Steady {
     /// Returns the state of a member whose superblocks have so many valid units. The first `sealed` superblocks are sealed. Valid units are
     /// drawn from all their places. With `moved`, the next superblock is a victim, of which so many superpages hold no valid units, because
     /// these were moved. Other superblocks are filled row by row.
-    pub(super) fn new(shape: &SuperblockShape, valid: &[u32], sealed: u32, moved: Option<u32>, seed: u64, member: u32) -> Self {
+    ///
+    /// With `by_handle`, the handles keep to superblocks of their own, which are given as ranges for each handle.
+    pub(super) fn new(
+        shape: &SuperblockShape,
+        valid: &[u32],
+        sealed: u32,
+        moved: Option<u32>,
+        by_handle: Option<(UnitOwners, Vec<Vec<Range<u32>>>)>,
+        (seed, member): (u64, u32),
+    ) -> Self {
         let key = |index: u32| rng::derive_seed(seed, "steady", (u64::from(member) << 32) + u64::from(index));
         let mut sum = 0;
         let until = valid.iter().map(|&valid| {
@@ -152,9 +242,21 @@ impl Steady {
             let first_slot = superpages * shape.mapping_units_per_superpage();
             PartOfVictim { block: sealed, first_slot, slots: Shuffle::new(u64::from(slots - first_slot)) }
         });
+        let order = match by_handle {
+            None => RankOrder::Mixed { units: Shuffle::new(sum), key: key(0) },
+            Some((owners, blocks)) => {
+                let ranks_of = |blocks: &Range<u32>| first_ranks[blocks.start as usize]..first_ranks[blocks.end as usize];
+                let of_handle = |(handle, blocks): (u8, &Vec<Range<u32>>)| HandleRanks {
+                    units: Shuffle::new(owners.units_of(handle)),
+                    key: rng::derive_seed(seed, "steady-handles", (u64::from(member) << 32) + u64::from(handle)),
+                    ranks: blocks.iter().map(ranks_of).collect(),
+                };
+                let handles = (0..).zip(&blocks).map(of_handle).collect();
+                RankOrder::ByHandle { owners, handles }
+            }
+        };
         Self {
-            units: Shuffle::new(sum),
-            key: key(0),
+            order,
             slots: Shuffle::new(u64::from(slots)),
             keys: (1..=sealed + u32::from(victim.is_some())).map(key).collect(),
             victim,
@@ -186,7 +288,7 @@ impl Steady {
     }
 
     fn place_of(&self, shape: &SuperblockShape, unit: u64) -> u64 {
-        let rank = self.units.apply(self.key, unit);
+        let rank = self.order.rank_of(unit);
         let mut block = self.guide[(rank >> self.guide_bits) as usize];
         while self.first_ranks[block as usize + 1] <= rank {
             block += 1;
@@ -200,6 +302,6 @@ impl Steady {
         let slot = u64::from(shape.data_slot(place)?.checked_sub(first_slot)?);
         let number = self.keys.get(block as usize).map_or(slot, |&key| slots.invert(key, slot));
         let (from, to) = self.ranks_of(block);
-        (number < to - from).then(|| self.units.invert(self.key, from + number))
+        (number < to - from).then(|| self.order.unit_of(from + number))
     }
 }

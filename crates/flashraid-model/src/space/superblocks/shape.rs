@@ -125,11 +125,6 @@ impl SuperblockShape {
         u64::from(self.superblocks) * u64::from(self.mapping_units_per_superblock())
     }
 
-    /// Returns the number of superpages that the exported units fill, the last one perhaps in part.
-    pub(crate) fn superpages_exported(&self) -> u32 {
-        self.exported_mapping_units.div_ceil(u64::from(self.mapping_units_per_superpage())) as u32
-    }
-
     /// Returns the number of superblocks that are not needed to hold the capacity that the drive offers the host. That capacity fills
     /// the others.
     pub fn superblocks_beyond_capacity(&self) -> u32 {
@@ -275,6 +270,12 @@ impl SuperblockShape {
         }
         let (turn, at) = (number / (self.dies - 1), number % (self.dies - 1));
         turn * self.dies + at + u32::from(at >= die)
+    }
+
+    /// Returns the number of superpages for data that a die has in the rows before `row`, which are counted over all superblocks.
+    pub(crate) fn data_superpages_of_die_before(&self, die: u32, row: u32) -> u32 {
+        let with_parity = if self.has_parity_superpages { (row + self.dies - 1 - die) / self.dies } else { 0 };
+        row - with_parity
     }
 
     /// Returns the number of superpages for data that a die has in the rows before `row`; `None` if it holds the parity of `row`.

@@ -5,7 +5,7 @@ use super::open::parity_written;
 use super::origin::{InOrder, Origin, Steady};
 use super::{
     BegunVictim, CollectionCourse, Contents, Open, PlacementHandles, PointOfCycle, State, Stream, Superblock, SuperblockMapping,
-    SuperblockShape,
+    SuperblockShape, UnitOwners,
 };
 use crate::rng;
 
@@ -16,45 +16,85 @@ const EXPECT_ALL_FROM: f64 = 0.2;
 
 impl SuperblockMapping {
     /// Maps all exported units of the mapping (one page or several, `ssd.superblock.unit`) in order, as the initial fill does.
+    ///
+    /// With owners, the handles are filled one after another, each from a superblock of its own on.
     pub(super) fn fill(&mut self) {
         if InOrder::holds_for(&self.shape) {
             return self.fill_computed();
         }
-        let mut writer = UntimedWriter::new(Stream::Host(0));
-        (0..self.shape.exported_mapping_units).for_each(|unit| writer.put(self, unit));
-        writer.close(self);
+        for (handle, units) in self.units_by_handle() {
+            let mut writer = UntimedWriter::new(Stream::Host(handle));
+            for number in 0..units {
+                let unit = self.owners.as_ref().map_or(number, |owners| owners.unit_of(handle, number));
+                writer.put(self, unit);
+            }
+            writer.close(self);
+        }
+    }
+
+    /// Returns the handles that have units at the start, and the numbers of their units.
+    fn units_by_handle(&self) -> Vec<(u8, u64)> {
+        match &self.owners {
+            None => vec![(0, self.shape.exported_mapping_units)],
+            Some(owners) => (0..owners.handles()).map(|of| (of, owners.units_of(of))).filter(|&(_, units)| units > 0).collect(),
+        }
+    }
+
+    /// Fills the drive anew, so that each unit has the placement handle of its owner. An empty drive stays empty, but its warm-up writes
+    /// units with their handles.
+    pub fn fill_by_owner(&mut self, owners: UnitOwners) {
+        let is_empty = self.sequence == 0;
+        self.owners = Some(owners);
+        if !is_empty {
+            self.empty();
+            self.fill();
+        }
+    }
+
+    /// Resets the drive to the newly filled state `filled`. Units keep their owners.
+    pub(in crate::space) fn reset_to(&mut self, filled: Self) {
+        let owners = self.owners.take();
+        *self = filled;
+        if let Some(owners) = owners {
+            self.fill_by_owner(owners);
+        }
     }
 
     /// Puts the drive into the state after the fill. The places of the units are computed later.
     fn fill_computed(&mut self) {
-        let (shape, in_order) = (self.shape, InOrder::new(&self.die_order));
-        let SuperblockShape { dies, superpages_of_superblock_per_die: rows, exported_mapping_units: units, .. } = shape;
-        // Row of the first superpage of each die that is not written.
-        let until: Vec<u32> = (0..dies).map(|die| shape.row_of_data_superpage(die, in_order.superpages_on(&shape, die))).collect();
-        // The last superpage may be filled only in part.
-        let padding = (u64::from(shape.superpages_exported()) * u64::from(shape.mapping_units_per_superpage()) - units) as u32;
-        let last_block = shape.superblock_of(in_order.place_of(&shape, units - 1));
-        while let Some(&block) = self.free.front() {
-            let next_row = |die: u32| shape.data_row(block, die, until[die as usize].saturating_sub(block * rows).min(rows));
-            let next_row: Vec<u32> = (0..dies).map(next_row).collect();
-            let left: u32 = (0..).zip(&next_row).map(|(die, &row)| shape.data_rows(block, die, row)).sum();
-            if left == shape.data_superpages() {
-                break;
-            }
-            self.free.pop_front();
-            self.sequence += 1;
-            let written = shape.data_superpages() - left;
-            self.superblocks[block as usize] = Superblock {
-                state: if left == 0 { State::Sealed } else { State::Open },
-                valid: written * shape.mapping_units_per_superpage() - if block == last_block { padding } else { 0 },
-                programmed: written + parity_written(&shape, block, &next_row, &mut self.rows_begun),
-                sequence: self.sequence,
-                ..Superblock::free(0)
-            };
-            self.computed[block as usize] = 0..shape.mapping_units_per_superblock();
-            if left > 0 {
-                let stream = self.number_of(Stream::Host(0));
-                self.open[stream].push(Open { block, next_row, superpages_left: left });
+        let shape = self.shape;
+        let SuperblockShape { dies, superpages_of_superblock_per_die: rows, .. } = shape;
+        let mut in_order = InOrder::new(&self.die_order, self.owners.clone());
+        for (handle, units) in self.units_by_handle() {
+            let Some(&first) = self.free.front() else { unreachable!("the reserve has a superblock for each handle") };
+            // Row of the first superpage of each die that is not written.
+            let (until, last_row) = in_order.add_part(&shape, handle, units, first * rows);
+            // The last superpage may be filled only in part.
+            let padding = (units.next_multiple_of(u64::from(shape.mapping_units_per_superpage())) - units) as u32;
+            while let Some(&block) = self.free.front() {
+                let next_row = |die: u32| shape.data_row(block, die, until[die as usize].saturating_sub(block * rows).min(rows));
+                let next_row: Vec<u32> = (0..dies).map(next_row).collect();
+                let left: u32 = (0..).zip(&next_row).map(|(die, &row)| shape.data_rows(block, die, row)).sum();
+                if left == shape.data_superpages() {
+                    break;
+                }
+                self.free.pop_front();
+                self.sequence += 1;
+                let written = shape.data_superpages() - left;
+                let stream = Stream::Host(handle);
+                self.superblocks[block as usize] = Superblock {
+                    state: if left == 0 { State::Sealed } else { State::Open },
+                    handle: self.handle_of_superblocks(stream),
+                    valid: written * shape.mapping_units_per_superpage() - if block == last_row / rows { padding } else { 0 },
+                    programmed: written + parity_written(&shape, block, &next_row, &mut self.rows_begun),
+                    sequence: self.sequence,
+                    ..Superblock::free(0)
+                };
+                self.computed[block as usize] = 0..shape.mapping_units_per_superblock();
+                if left > 0 {
+                    let stream = self.number_of(stream);
+                    self.open[stream].push(Open { block, next_row, superpages_left: left });
+                }
             }
         }
         self.origin = Origin::InOrder(in_order);
@@ -104,7 +144,9 @@ impl SuperblockMapping {
             if done % (1 << 14) == 0 && !go_on(done as f64 / writes as f64) {
                 return false;
             }
-            writers.write(self, rng::below(&mut stream, exported), 0);
+            let unit = rng::below(&mut stream, exported);
+            let handle = self.owners.as_ref().map_or(0, |owners| owners.handle_of(unit));
+            writers.write(self, unit, handle);
         }
         writers.close(self);
         go_on(1.0)
@@ -127,77 +169,190 @@ impl SuperblockMapping {
     /// Superblocks get all ages, and each gets as many valid units of the mapping (one page or several, `ssd.superblock.unit`) as its
     /// age would leave. The point between two collections decides how many superblocks are free and how far the open ones are filled. It
     /// also decides which share of a victim has been moved.
+    ///
+    /// If collection keeps handles apart, each handle has a share of the superblocks, with all ages, and open superblocks of its own (rule
+    /// 221).
     pub(crate) fn make_steady(&mut self, seed: u64, member: u32, point: PointOfCycle) {
         let shape = self.shape;
         self.empty();
-        let Drawn { free, open, moved } = self.draw_point(&mut rng::stream(seed, "cycle", u64::from(point.index) << 32), point.course);
+        let groups = self.steady_groups();
+        let drawn = self.draw_point(&groups, &mut rng::stream(seed, "cycle", u64::from(point.index) << 32), point.course);
         let units_in = |rows: u32| shape.data_mapping_units_per_superblock() / shape.superpages_of_superblock_per_die * rows;
-        let in_open: u64 = open.iter().map(|&(_, rows)| u64::from(units_in(rows))).sum();
-        let aged = shape.superblocks - free - open.len() as u32;
-        let (mut valid, victim) = valid_by_age(&shape, aged, moved, shape.exported_mapping_units - in_open);
-        let moved = moved.filter(|_| victim.is_some());
-        let sealed = aged - u32::from(victim.is_some());
-        valid.extend(open.iter().map(|&(_, rows)| units_in(rows)));
-        self.origin = Origin::Steady(Steady::new(&shape, &valid, sealed, moved, seed, member));
-        self.begun = victim.map(|valid| BegunVictim { block: sealed, valid });
+        let in_open =
+            |group: usize| -> u64 { drawn.open.iter().filter(|open| open.group == group).map(|open| u64::from(units_in(open.rows))).sum() };
+        let left: Vec<u64> = groups.iter().enumerate().map(|(at, group)| group.units - in_open(at)).collect();
+        let aged = shape.superblocks - drawn.free - drawn.open.len() as u32;
+        let least = groups.iter().map(|group| group.units.div_ceil(u64::from(shape.data_mapping_units_per_superblock())) as u32);
+        let least = (0..).zip(least).map(|(at, least)| least + u32::from(drawn.moved.is_some_and(|(group, _)| group == at)));
+        let shares = shares_of(aged, &left, least.collect());
+        // The sealed superblocks of all groups come first, then the victim, then the open ones.
+        let (mut valid, mut victim, mut ages, mut blocks) = (Vec::new(), None, Vec::new(), vec![Vec::new(); groups.len()]);
+        for (group, &share) in shares.iter().enumerate() {
+            let moved = drawn.moved.filter(|&(of, _)| of == group).map(|(_, superpages)| superpages);
+            let (mut of_group, before) = valid_by_age(&shape, share, moved, left[group]);
+            if let Some(before) = before {
+                victim = of_group.pop().map(|valid| (group, before, valid));
+            }
+            let first = valid.len() as u32;
+            ages.extend((0..of_group.len() as u32).map(|at| (2 * at + 1, share, group)));
+            valid.append(&mut of_group);
+            blocks[group].push(first..valid.len() as u32);
+        }
+        let sealed = valid.len() as u32;
+        if let Some((group, _, left)) = victim {
+            ages.push((2 * shares[group] - 1, shares[group], group));
+            blocks[group].push(sealed..sealed + 1);
+            valid.push(left);
+        }
+        for open in &drawn.open {
+            let block = valid.len() as u32;
+            blocks[open.group].push(block..block + 1);
+            valid.push(units_in(open.rows));
+        }
+        let moved = drawn.moved.filter(|_| victim.is_some()).map(|(_, superpages)| superpages);
+        let by_handle = self.owners.clone().filter(|_| groups.len() > 1).map(|owners| {
+            let mut of_handles = vec![Vec::new(); usize::from(owners.handles())];
+            groups.iter().zip(blocks).for_each(|(group, blocks)| of_handles[usize::from(group.handle)] = blocks);
+            (owners, of_handles)
+        });
+        self.origin = Origin::Steady(Steady::new(&shape, &valid, sealed, moved, by_handle, (seed, member)));
+        self.begun = victim.map(|(_, valid, _)| BegunVictim { block: sealed, valid });
         self.free.drain(..valid.len());
         for (superblock, &valid) in self.superblocks.iter_mut().zip(&valid) {
             superblock.valid = valid;
         }
         self.computed[..aged as usize].fill(0..shape.mapping_units_per_superblock());
-        for (block, superblock) in (0..aged).zip(&mut self.superblocks) {
+        // The youngest superblock has the highest number. Equally old ones follow the order of their groups.
+        let mut youngest_first: Vec<usize> = (0..ages.len()).collect();
+        youngest_first.sort_by(|&a, &b| {
+            let ((age, of, group), (other, than, other_group)) = (ages[a], ages[b]);
+            (u64::from(age) * u64::from(than)).cmp(&(u64::from(other) * u64::from(of))).then(group.cmp(&other_group))
+        });
+        for (&block, sequence) in youngest_first.iter().zip((1..=aged).rev()) {
+            let handle = self.handle_of_superblocks(Stream::Collection(groups[ages[block].2].handle));
+            let superblock = &mut self.superblocks[block];
             (superblock.state, superblock.programmed) = (State::Sealed, shape.superpages_per_superblock());
-            // The youngest superblock comes first.
-            superblock.sequence = aged - block;
+            (superblock.handle, superblock.sequence) = (handle, sequence);
         }
-        for (block, &(stream, row)) in (aged..).zip(&open) {
+        for (block, open) in (aged..).zip(&drawn.open) {
+            let &SteadyOpen { stream, rows: row, .. } = open;
             let next_row: Vec<u32> = (0..shape.dies).map(|die| shape.data_row(block, die, row)).collect();
             let superpages_left = (0..).zip(&next_row).map(|(die, &row)| shape.data_rows(block, die, row)).sum();
             self.computed[block as usize] = 0..row * shape.dies * shape.mapping_units_per_superpage();
+            let handle = self.handle_of_superblocks(stream);
             let superblock = &mut self.superblocks[block as usize];
             (superblock.state, superblock.programmed, superblock.sequence) = (State::Open, row * shape.dies, block + 1);
+            superblock.handle = handle;
             let stream = self.number_of(stream);
             self.open[stream].push(Open { block, next_row, superpages_left });
         }
         self.sequence = valid.len() as u32;
     }
 
-    /// Draws the point between two collections at which the drive stands.
-    fn draw_point(&self, stream: &mut rng::RandomStream, course: CollectionCourse) -> Drawn {
-        let (shape, rows) = (self.shape, self.shape.superpages_of_superblock_per_die);
-        // Streams that have no open superblock will open one.
-        let others = shape.streams() - 2;
-        let filled = [Stream::Host(0), Stream::Collection(0)].map(|of| (of, rng::below(stream, u64::from(rows)) as u32));
-        // On a tiny drive, open superblocks could hold everything.
-        if shape.exported_mapping_units < 4 * u64::from(shape.data_mapping_units_per_superblock()) {
-            return Drawn { free: self.target_free_superblocks + others + 2, open: Vec::new(), moved: None };
+    /// Returns the data that have superblocks of their own in the steady state: those of each handle, if collection keeps handles apart,
+    /// and otherwise all.
+    fn steady_groups(&self) -> Vec<SteadyGroup> {
+        if !self.shape.placement_handles.collection_separates_handles {
+            return vec![SteadyGroup { handle: 0, units: self.shape.exported_mapping_units }];
         }
-        // A stream without filled rows has no open superblock. Before it takes a unit, it needs a free one.
-        let open: Vec<(Stream, u32)> = filled.into_iter().filter(|&(_, rows)| rows > 0).collect();
-        let rows_left: u32 = open.iter().map(|&(_, filled)| rows - filled).sum();
+        self.units_by_handle().into_iter().map(|(handle, units)| SteadyGroup { handle, units }).collect()
+    }
+
+    /// Draws the point between two collections at which the drive stands.
+    fn draw_point(&self, groups: &[SteadyGroup], stream: &mut rng::RandomStream, course: CollectionCourse) -> Drawn {
+        let (shape, rows) = (self.shape, self.shape.superpages_of_superblock_per_die);
+        let units_of_superblock = shape.data_mapping_units_per_superblock();
+        let (mut open, mut large) = (Vec::new(), Vec::new());
+        for (at, group) in groups.iter().enumerate() {
+            let filled = [Stream::Host(group.handle), Stream::Collection(group.handle)];
+            let filled = filled.map(|of| (of, rng::below(stream, u64::from(rows)) as u32));
+            // Of few data, open superblocks could hold everything.
+            if group.units >= 4 * u64::from(units_of_superblock) {
+                large.push(at);
+                // A stream without filled rows has no open superblock. Before it takes a unit, it needs a free one.
+                open.extend(filled.into_iter().filter(|&(_, rows)| rows > 0).map(|(stream, rows)| SteadyOpen { group: at, stream, rows }));
+            }
+        }
+        let streams = 2 * large.len() as u32;
+        // Streams that have no open superblock will open one.
+        let others = shape.streams() - streams;
+        if large.is_empty() {
+            return Drawn { free: self.target_free_superblocks + others, open, moved: None };
+        }
+        let rows_left: u32 = open.iter().map(|open| rows - open.rows).sum();
         let (above_target, moved) = match course {
             CollectionCourse::WithHostWrites => {
-                // In halves of a row: what the free space and the victim have together is 3/2 superblocks more than the target.
-                let halves = 5 * rows - 2 * rows_left;
-                let moved = halves % (2 * rows) * (shape.data_superpages() / rows) / 2;
-                (i64::from(halves / (2 * rows)) - 1, Some(moved))
+                // In halves of a row. Free space, open superblocks and the victim have more room than the target. It is half a
+                // superblock for each stream, and half a one for the victim.
+                let halves = i64::from((streams + 1) * rows) - 2 * i64::from(rows_left);
+                let of_superblock = i64::from(2 * rows);
+                let moved = halves.rem_euclid(of_superblock) as u32 * (shape.data_superpages() / rows) / 2;
+                // Many streams do not move the number of free superblocks farther: the pace of collection holds it near the target.
+                (halves.div_euclid(of_superblock).clamp(-1, 1), Some(moved))
             }
             CollectionCourse::WhenTold { span } => (1 + rng::below(stream, u64::from(span)) as i64, None),
             CollectionCourse::InNoTime => (1, None),
         };
+        let of_victim = if large.len() > 1 && moved.is_some() {
+            let units: u64 = large.iter().map(|&group| groups[group].units).sum();
+            let mut at = rng::below(stream, units);
+            let is_in = |&&group: &&usize| {
+                let units = groups[group].units;
+                let is_here = at < units;
+                at -= if is_here { 0 } else { units };
+                is_here
+            };
+            *large.iter().find(is_in).expect("the number is less than the sum")
+        } else {
+            large[0]
+        };
         let free = (i64::from(self.target_free_superblocks + others) + above_target) as u32;
         // Whatever the thresholds are, the data need room.
-        Drawn { free: free.min(shape.superblocks_beyond_capacity().saturating_sub(open.len() as u32 + 1)), open, moved }
+        let needed: u32 = groups.iter().map(|group| group.units.div_ceil(u64::from(units_of_superblock)) as u32).sum();
+        let free = free.min(shape.superblocks.saturating_sub(needed).saturating_sub(open.len() as u32 + 1));
+        Drawn { free, open, moved: moved.map(|superpages| (of_victim, superpages)) }
     }
+}
+
+/// Data that lie in superblocks of their own in the steady state.
+struct SteadyGroup {
+    handle: u8,
+    units: u64,
+}
+
+/// An open superblock in the steady state.
+struct SteadyOpen {
+    group: usize,
+    stream: Stream,
+    /// Number of its full rows.
+    rows: u32,
 }
 
 /// A point between two collections.
 struct Drawn {
     free: u32,
-    /// Streams with an open superblock, and its number of full rows.
-    open: Vec<(Stream, u32)>,
-    /// Number of superpages of data whose valid units have been moved out of the victim in progress; `None` if there is none.
-    moved: Option<u32>,
+    open: Vec<SteadyOpen>,
+    /// Group of the victim in progress, and number of its superpages of data whose valid units have been moved. It is `None` if there is
+    /// no victim.
+    moved: Option<(usize, u32)>,
+}
+
+/// Divides superblocks among groups in proportion to their units, as seats are divided among parties by the method of Sainte-Laguë. Each
+/// group has at least its number in `least`.
+fn shares_of(superblocks: u32, units: &[u64], least: Vec<u32>) -> Vec<u32> {
+    let mut shares = least;
+    let given: u32 = shares.iter().sum();
+    if let [share] = &mut shares[..] {
+        *share = superblocks;
+        return shares;
+    }
+    for _ in given..superblocks {
+        // Of equal claims, the first group has the better one.
+        let claim_is_better = |a: usize, b: usize| units[a] * u64::from(2 * shares[b] + 1) > units[b] * u64::from(2 * shares[a] + 1);
+        let next = (1..units.len()).fold(0, |best, group| if claim_is_better(group, best) { group } else { best });
+        shares[next] += 1;
+    }
+    shares
 }
 
 /// Returns the number of valid units of each of `aged` superblocks in the steady state, the youngest first. The sum is `exported`.

@@ -197,10 +197,10 @@ impl Dies {
     }
 
     /// Writes logical pages in order, each with its stream. It takes no simulated time and counts nothing.
-    pub(super) fn overwrite_untimed(&self, space: &mut Mapping, front: &Front, pages: &[(u64, u8)]) {
+    pub(super) fn overwrite_untimed(&self, space: &mut Mapping, pages: &[(u64, u8)]) {
         match (self, space) {
             (Self::Pages(own), Mapping::PageMapping(pools)) => own.overwrite_untimed(pools, pages),
-            (Self::Superpages(own), Mapping::Superblocks(media)) => own.overwrite_untimed(media, front, pages),
+            (Self::Superpages(own), Mapping::Superblocks(media)) => own.overwrite_untimed(media, pages),
             _ => unreachable!("{ONE_KIND}"),
         }
     }

@@ -57,9 +57,10 @@ impl Default for Command {
 }
 
 impl Command {
-    pub(crate) fn begin(&mut self, now: TimeNs, first: &LogicalPageOp, handle: u8) {
+    pub(crate) fn begin(&mut self, now: TimeNs, first: &LogicalPageOp) {
         self.ops.clear();
-        (self.kind, self.fua, self.handle, self.arrived, self.next, self.waits_since) = (first.kind, first.fua, handle, now, 0, None);
+        (self.kind, self.fua, self.handle) = (first.kind, first.fua, first.placement_handle);
+        (self.arrived, self.next, self.waits_since) = (now, 0, None);
     }
 
     /// Returns true if the command has pages that are not done.

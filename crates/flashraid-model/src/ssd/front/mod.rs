@@ -41,8 +41,6 @@ pub(super) struct Front {
     firmware: ControllerCoresParams,
     /// Number of pages in a unit. The buffer holds units.
     pages_per_mapping_unit: u32,
-    /// Number of placement handles. Streams of a mix are mapped to them.
-    handles: u32,
     pub(crate) commands: Table<Command>,
     /// The command that further operations of the same nanosecond may still join.
     gathering: Option<(TimeNs, u32)>,
@@ -57,15 +55,8 @@ pub(super) struct Front {
 }
 
 impl Front {
-    /// Returns the front of a member with units of `pages_per_mapping_unit` pages and `handles` placement handles. Without parameters,
-    /// operations go directly to the dies.
-    pub(super) fn new(
-        params: Option<FrontEndParams>,
-        link: Option<HostLinkParams>,
-        member: MemberId,
-        pages_per_mapping_unit: u32,
-        handles: u32,
-    ) -> Self {
+    /// Returns the front of a member with units of `pages_per_mapping_unit` pages. Without parameters, operations go directly to the dies.
+    pub(super) fn new(params: Option<FrontEndParams>, link: Option<HostLinkParams>, member: MemberId, pages_per_mapping_unit: u32) -> Self {
         let is_on = params.is_some();
         let params =
             params.unwrap_or(FrontEndParams { write_buffer: None, queues: None, firmware: ControllerCoresParams::WITHOUT_OVERHEAD });
@@ -74,7 +65,6 @@ impl Front {
             member,
             firmware: params.firmware,
             pages_per_mapping_unit,
-            handles,
             commands: Table::default(),
             gathering: None,
             queues: params.queues.map(Queues::new),
@@ -98,19 +88,13 @@ impl Front {
             Some((at, id)) if at == now && self.commands[id].is_of(&op) => id,
             _ => {
                 let id = self.commands.take();
-                let handle = self.handle_of(op.workload_stream);
-                self.commands[id].begin(now, &op, handle);
+                self.commands[id].begin(now, &op);
                 self.gathering = Some((now, id));
                 out.wake(now, FrontWake::CommandArrived(id));
                 id
             }
         };
         self.commands[id].ops.push(op);
-    }
-
-    /// Returns the placement handle for writes of a stream of a mix (rule 221).
-    pub(super) fn handle_of(&self, source: u8) -> u8 {
-        (u32::from(source) % self.handles) as u8
     }
 
     /// Closes a command, so that later operations of this nanosecond form another one.

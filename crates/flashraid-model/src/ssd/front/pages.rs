@@ -40,6 +40,7 @@ impl Default for Buffered {
             fua: false,
             must_not_wait_for_gc: false,
             workload_stream: 0,
+            placement_handle: 0,
             completion_tag: 0,
         };
         Self { op, number: 0, stage: Stage::NotSentToDie, lane: 0 }

@@ -108,6 +108,7 @@ impl Bench {
                     fua,
                     must_not_wait_for_gc: false,
                     workload_stream: source,
+                    placement_handle: (u32::from(source) % self.drive.parts.params.handles()) as u8,
                     completion_tag: completion,
                 },
                 false,

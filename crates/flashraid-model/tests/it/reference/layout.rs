@@ -1,10 +1,11 @@
 //! The conversion of a request to pages of members (rules 1 to 5 and 7).
 
-use flashraid_model::array::{ArrayParams, RaidLevel};
+use flashraid_model::array::{ArrayParams, ParityHandle, RaidLevel};
 use flashraid_model::request::{OpKind, Request};
 use flashraid_model::ssd::SsdParams;
 
 use super::parity::{data_columns, member_of, parities};
+use crate::outcome::Case;
 
 /// Pages that the array exports (rule 3).
 pub(crate) fn array_pages(params: &ArrayParams) -> u64 {
@@ -93,6 +94,72 @@ pub(crate) fn stripes(params: &ArrayParams) -> u64 {
 pub(crate) fn fits_one_member(params: &ArrayParams, request: &Request) -> bool {
     let data_strips = stripes(params) / u64::from(params.members) * (params.members as usize).saturating_sub(parities(params)) as u64;
     pages_touched(params, request) < data_strips.saturating_sub(1) * u64::from(params.stripe_unit_pages)
+}
+
+/// Placement handles of what a member or a spare is given (rules 221 and 280).
+pub(super) struct Labels {
+    /// Number of handles that streams share.
+    streams: usize,
+    /// Handle of parity, if it is not that of the data, and whether each page holds parity.
+    parity: Option<(usize, Vec<bool>)>,
+    /// Handle that each unit has before the run.
+    pub owners: Vec<usize>,
+}
+
+impl Labels {
+    pub(super) fn of(case: &Case, member: usize, replaced: usize) -> Self {
+        let params = &case.params;
+        let own = params.ssd.superblock.as_ref().expect("a drive with superblocks");
+        let handles = own.placement_handles.count as usize;
+        let of_parity = match params.parity_handle {
+            _ if parities(params) == 0 => None,
+            ParityHandle::OfData => None,
+            ParityHandle::Own => Some(handles - 1),
+            ParityHandle::Number(handle) => Some(usize::from(handle)),
+        };
+        let strip = u64::from(params.stripe_unit_pages);
+        let columns = data_columns(params);
+        let is_parity = |page: u64| (columns..columns + parities(params)).any(|role| member_of(params, page / strip, role) == replaced);
+        let parity = of_parity.map(|handle| (handle, (0..stripes(params) * strip).map(is_parity).collect()));
+        let streams = if of_parity.is_some() && params.parity_handle == ParityHandle::Own { handles - 1 } else { handles };
+        let mut labels = Self { streams, parity, owners: Vec::new() };
+        if member < params.members as usize {
+            let unit_pages = u64::from(own.pages_per_mapping_unit);
+            let owners = owners_of_units(case, member);
+            labels.owners = (0..).zip(owners).map(|(unit, stream)| labels.of_write(unit * unit_pages, stream)).collect();
+        }
+        labels
+    }
+
+    /// The handle of a write of a stream.
+    pub(super) fn of_write(&self, page: u64, stream: usize) -> usize {
+        match &self.parity {
+            Some((handle, is_parity)) if is_parity.get(page as usize) == Some(&true) => *handle,
+            _ => stream % self.streams,
+        }
+    }
+}
+
+/// The stream that each unit of a member belongs to before the run: that of its first page (rule 221).
+fn owners_of_units(case: &Case, member: usize) -> Vec<usize> {
+    let params = &case.params;
+    let (strip, columns) = (u64::from(params.stripe_unit_pages), data_columns(params));
+    let unit_pages = params.ssd.superblock.as_ref().map_or(1, |own| u64::from(own.pages_per_mapping_unit));
+    let owner = |page: u64| {
+        let (stripe, offset) = (page / strip, page % strip);
+        let role = match params.level {
+            RaidLevel::Single | RaidLevel::Raid1 => 0,
+            RaidLevel::Raid0 => member,
+            RaidLevel::Raid10 => member / 2,
+            _ => (0..columns + parities(params)).find(|&role| member_of(params, stripe, role) == member).expect("it has a strip"),
+        };
+        // Parity belongs to the first strip that it protects.
+        let column = if role < columns { role } else { 0 };
+        let of_array = (stripe * columns as u64 + column as u64) * strip + offset;
+        case.owners.iter().find(|owned| owned.pages.contains(&of_array)).map_or(0, |owned| usize::from(owned.stream))
+    };
+    let pages = stripes(params) * strip;
+    (0..pages.div_ceil(unit_pages)).map(|unit| owner(unit * unit_pages)).collect()
 }
 
 /// A logical page by its home die and that die's logical page (rule 7), `die × exported pages per die + page`.

@@ -331,8 +331,11 @@ impl Member {
         let warm = warm && !is_blank;
         let dies = ssd.geometry.dies as usize;
         let is_drive = ssd.superblock.is_some();
-        let drive = is_drive
-            .then(|| Drive::new(ssd, case.seed, member, warm.then(|| case.warm_up.clone()), case.params.point_of_cycle(member as u32)));
+        let drive = is_drive.then(|| {
+            let point = case.params.point_of_cycle(member as u32);
+            let labels = layout::Labels::of(case, member, parity::replaced_by(&case.params, member));
+            Drive::new(ssd, (case.seed, member), warm.then(|| case.warm_up.clone()), point, labels)
+        });
         let mut flash = if is_drive { Flash::without_pools(ssd) } else { Flash::filled(ssd, case.seed, member) };
         if warm && !is_drive {
             flash.warm_up(case.warm_up.overwrites_per_page, case.seed, member);

@@ -186,6 +186,12 @@ fn failures_in_order(params: &ArrayParams) -> Vec<Failure> {
     order.into_iter().enumerate().map(failure).collect()
 }
 
+/// The member that a spare replaces; a member replaces itself.
+pub(super) fn replaced_by(params: &ArrayParams, member: usize) -> usize {
+    let failures = failures_in_order(params);
+    failures.iter().find(|failure| failure.spare == Some(member)).map_or(member, |failure| failure.params.member as usize)
+}
+
 impl Stripes {
     pub(super) fn new(params: &ArrayParams, seed: u64) -> Option<Stripes> {
         applies(params).then(|| Stripes {

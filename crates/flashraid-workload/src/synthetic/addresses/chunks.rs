@@ -41,6 +41,11 @@ impl Chunks {
         (count, Self { places, scatter: scatter.then(|| Scatter::new(count, seed)) })
     }
 
+    /// Returns the number of aligned addresses in each chunk.
+    pub(super) fn places(&self) -> u64 {
+        self.places
+    }
+
     /// Returns a random aligned address in the chunk of this rank.
     pub(super) fn place(&self, rank: u64, stream: &mut RandomStream) -> u64 {
         let chunk = self.scatter.as_ref().map_or(rank, |scatter| scatter.apply(rank));

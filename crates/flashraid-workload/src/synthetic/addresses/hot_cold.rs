@@ -7,6 +7,7 @@ use crate::{Request, SizeOrAddressGranularity};
 use flashraid_model::rng::{self, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// A share of the requests goes to a share of the space, the hot part.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -49,15 +50,34 @@ impl AddressPattern for HotCold {
         problems.chunk(self.chunk, room, 2);
     }
 
+    /// Without scattering, a part that gets no requests is left out.
+    fn range(&self, room: &Room) -> Range<u64> {
+        let (count, chunks) = Chunks::new(self.chunk, false, room, 0);
+        let hot = self.hot_chunks(count) * chunks.places();
+        match self.request_share {
+            _ if self.scatter => 0..room.places(),
+            Fraction(share) if share <= 0.0 => hot..count * chunks.places(),
+            Fraction(share) if share >= 1.0 => 0..hot,
+            _ => 0..room.places(),
+        }
+    }
+
     fn draw(&self, room: &Room, seed: u64) -> Box<dyn DrawPlaces> {
         let (count, chunks) = Chunks::new(self.chunk, self.scatter, room, seed);
-        let hot = ((count as f64 * self.space_share.0).round() as u64).clamp(1, count - 1);
+        let hot = self.hot_chunks(count);
         Box::new(HotAndCold { request_share: self.request_share.0, hot, cold: count - hot, chunks })
     }
 
     fn random_for_tests(stream: &mut RandomStream) -> Self {
         let (request_share, space_share) = (Fraction(rng::uniform(stream)), Fraction(rng::uniform(stream)));
         Self { request_share, space_share, scatter: rng::chance(stream, 0.5), ..Self::default() }
+    }
+}
+
+impl HotCold {
+    /// Returns the number of hot chunks among `count` chunks.
+    fn hot_chunks(&self, count: u64) -> u64 {
+        ((count as f64 * self.space_share.0).round() as u64).clamp(1, count - 1)
     }
 }
 

@@ -17,6 +17,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Map;
 use std::borrow::Cow;
+use std::ops::Range;
 
 pub use footprint::Footprint;
 
@@ -31,6 +32,8 @@ policies! {
 
     /// Adds the problems of its parameters to `problems`.
     fn problems(&self, room: &Room<'_>, problems: &mut Problems);
+    /// Returns the range of places that it draws.
+    fn range(&self, room: &Room<'_>) -> Range<u64>;
     /// Returns a generator of places in `room`.
     fn draw(&self, room: &Room<'_>, seed: u64) -> Box<dyn DrawPlaces>;
 }
@@ -39,6 +42,11 @@ policies! {
 trait AddressPattern: Default {
     /// Adds the problems of its parameters to `problems`.
     fn problems(&self, room: &Room<'_>, problems: &mut Problems);
+
+    /// Returns the range of places that it draws. Most patterns draw all of them.
+    fn range(&self, room: &Room<'_>) -> Range<u64> {
+        0..room.places()
+    }
 
     /// Returns a generator of places in `room`. Random numbers that do not come from the common stream of addresses come from streams of
     /// its own, made from `seed`.
@@ -217,6 +225,16 @@ impl AddressSpec {
         };
         let align_bytes = self.alignment.bytes_in(space).max(1);
         bytes / align_bytes * align_bytes
+    }
+
+    /// Returns the range of bytes that requests lie in.
+    pub(crate) fn range_bytes(&self, space: &ArrayProperties) -> Range<u64> {
+        let room = self.room(space);
+        let drawn = self.pattern.range(&room);
+        // Requests that continue others go on to the end of the footprint, and those for one member have its addresses.
+        let start = if self.member_skew.is_some() { 0 } else { drawn.start };
+        let end = if self.member_skew.is_some() || self.sequential_fraction > 0.0 { room.places() } else { drawn.end };
+        start * room.align_bytes..end * room.align_bytes
     }
 
     /// Returns the part of the array that the pattern covers.

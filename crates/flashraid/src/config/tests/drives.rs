@@ -1,6 +1,7 @@
 //! Tests of drives with superblocks.
 
 use super::*;
+use flashraid_model::array::ParityHandle;
 use flashraid_model::ssd::{
     BufferParams, ControllerCoresParams, FrontEndParams, PlacementHandles, ProgramEraseSuspensionParams, RefreshAndWearLevellingParams,
     SlcSuperblockCountLimit, SlcSuperblockParams, SubmissionQueueParams,
@@ -167,6 +168,25 @@ fn placement_handles_need_superblocks_and_room() {
     let raid5 = "ssd.preset = \"nvme-gen5\"\nssd.scale = 64\narray.level = \"raid5\"\narray.members = 4\n";
     let cached = crate::check::check_scenario(&good(&format!("{raid5}{mix}[cache]\npolicy = \"wow\"\nsize = \"64MiB\"\n")));
     assert!(no_effect(&cached), "{:?}", cached.warnings);
+}
+
+#[test]
+fn parity_has_the_handle_that_is_written() {
+    const RAID5: &str = "ssd.preset = \"nvme-gen5\"\nssd.scale = 64\narray.members = 4\n";
+    let handles = "ssd.placement_handles.handles = 3\n";
+    let parity =
+        |handle: &str| good(&format!("{RAID5}array.level = \"raid5\"\narray.parity_handle = {handle}\n{handles}")).array.parity_handle;
+    assert_eq!([parity("\"data\""), parity("\"own\""), parity("2")], [ParityHandle::OfData, ParityHandle::Own, ParityHandle::Number(2)]);
+    let refused = |text: &str| read(&format!("{RAID5}{text}")).unwrap_err().to_string();
+    for (text, expected) in [
+        (format!("array.level = \"raid5\"\narray.parity_handle = 3\n{handles}"), "the drives have the placement handles 0 to 2"),
+        (format!("array.level = \"raid0\"\narray.parity_handle = \"own\"\n{handles}"), "arrays of level \"raid0\" have no parity"),
+        ("array.level = \"raid5\"\narray.parity_handle = \"own\"\n".to_owned(), "the drives have one placement handle"),
+        (format!("array.level = \"raid5\"\narray.parity_handle = \"mine\"\n{handles}"), "\"data\", \"own\", or the number"),
+    ] {
+        let message = refused(&text);
+        assert!(message.contains(expected), "{message}");
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ use flashraid::report::WarningMark;
 use flashraid::{Error, Report, Simulation};
 use flashraid_model::space::victim::VictimPolicy;
 
+mod handles_apart;
 mod steady;
 
 /// Drives small enough that a short load fills them several times.

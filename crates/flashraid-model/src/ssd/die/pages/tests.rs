@@ -60,6 +60,7 @@ fn params(planes: u32, spare_blocks: u32, preemption: Option<GcPreemption>) -> A
         level: RaidLevel::Single,
         members: 1,
         stripe_unit_pages: 1,
+        parity_handle: Default::default(),
         ssd,
         coordination: None,
         failures: Vec::new(),

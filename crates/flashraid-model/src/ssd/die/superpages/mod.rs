@@ -158,10 +158,10 @@ impl SuperpageDies {
         self.collection.since()
     }
 
-    /// Writes logical pages in order, each with its stream. It takes no simulated time and counts nothing.
-    pub(crate) fn overwrite_untimed(&self, media: &mut SuperblockMapping, front: &Front, pages: &[(u64, u8)]) {
+    /// Writes logical pages in order, each with its placement handle. It takes no simulated time and counts nothing.
+    pub(crate) fn overwrite_untimed(&self, media: &mut SuperblockMapping, pages: &[(u64, u8)]) {
         let pages_per_mapping_unit = u64::from(self.params.pages_per_mapping_unit);
-        media.overwrite_untimed(pages.iter().map(|&(page, source)| (page / pages_per_mapping_unit, front.handle_of(source))));
+        media.overwrite_untimed(pages.iter().map(|&(page, handle)| (page / pages_per_mapping_unit, handle)));
     }
 }
 

@@ -17,6 +17,7 @@ use flashraid_model::space::superblocks::PointOfCycle;
 use flashraid_model::ssd::{SsdParams, SuperblockDriveParams};
 
 use super::front::{Front, FrontEvent, Told};
+use super::layout::Labels;
 use super::retries::Retries;
 use super::stalls::StallSchedule;
 use super::transfer::Wires;
@@ -171,6 +172,9 @@ pub(super) struct Drive {
     channels: Vec<Wires>,
     retries: Retries,
     units: Vec<Where>,
+    /// Handle that each unit has before the run.
+    owners: Vec<usize>,
+    labels: Labels,
     written: Vec<Option<u32>>,
     blocks: Vec<Block>,
     erases: Vec<u32>,
@@ -236,13 +240,17 @@ pub(super) struct Drive {
 
 impl Drive {
     /// A drive after its fill, and after its warm-up if there is one. In the steady state it stands at `point` of its cycle.
-    pub(super) fn new(ssd: &SsdParams, seed: u64, member: usize, warm_up: Option<WarmUp>, point: PointOfCycle) -> Self {
+    ///
+    /// Units have the handles in `labels`, or handle 0 behind the end of that list.
+    pub(super) fn new(ssd: &SsdParams, (seed, member): (u64, usize), warm_up: Option<WarmUp>, point: PointOfCycle, labels: Labels) -> Self {
         let own = ssd.superblock.clone().expect("a drive with superblocks");
         let g = ssd.geometry;
         let superblocks = g.blocks_per_plane as usize;
         let streams = 2 * own.placement_handles.count as usize;
         let per_channel = ssd.channel.map_or(1, |channel| channel.dies_per_channel);
         let exported = (u64::from(g.exported_pages_per_die()) * u64::from(g.dies) / u64::from(own.pages_per_mapping_unit)) as usize;
+        let mut owners = labels.owners.clone();
+        owners.resize(exported, 0);
         let die = |number: usize| Die {
             reading: vec![false; g.planes as usize],
             holding: vec![0; g.planes as usize],
@@ -256,6 +264,8 @@ impl Drive {
             channels: (0..g.dies.div_ceil(per_channel)).map(|_| Wires::default()).collect(),
             retries: Retries::of(&ssd.die_delay_mechanisms, seed, member),
             units: vec![Where::Nowhere; exported],
+            owners,
+            labels,
             written: Vec::new(),
             blocks: vec![Block::Free; superblocks],
             erases: vec![0; superblocks],
@@ -309,7 +319,10 @@ impl Drive {
             return drive;
         }
         if !drive.own.starts_empty {
-            drive.write_untimed(0, &(0..exported as u32).collect::<Vec<_>>());
+            for handle in 0..drive.handle_count() {
+                let units: Vec<u32> = (0..exported as u32).filter(|&unit| drive.owners[unit as usize] == handle).collect();
+                drive.write_untimed(handle, &units);
+            }
         }
         // What is written later in no time begins at the first die again.
         drive.turns_in_no_time.fill(0);

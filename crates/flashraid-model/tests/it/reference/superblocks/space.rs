@@ -12,7 +12,8 @@ impl Drive {
     }
 
     pub(super) fn handle_of_command(&self, number: usize) -> usize {
-        usize::from(self.front.commands[number].operations[0].source) % self.handle_count()
+        let first = &self.front.commands[number].operations[0];
+        self.labels.of_write(first.page, usize::from(first.source))
     }
 
     /// The stream of what is moved out of a superblock: behind those of the host one for each handle, or one.

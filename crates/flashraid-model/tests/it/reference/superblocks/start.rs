@@ -10,74 +10,148 @@ impl Drive {
         let (per_block, data_per_block, exported) = (self.per_block(), self.data_per_block(), self.units.len() as u32);
         let (rows, superpages) = (self.rows(), data_per_block / self.per_superpage());
         let handles = self.own.placement_handles.count;
-        let of_collection = if self.own.placement_handles.collection_separates_handles { handles } else { 1 };
-        let further = handles + of_collection + u32::from(self.own.slc.is_some()) - 2;
-        // Full rows of the open superblocks of host and collection.
+        let stay_apart = self.own.placement_handles.collection_separates_handles;
+        let streams = handles + if stay_apart { handles } else { 1 } + u32::from(self.own.slc.is_some());
+        // Data that have superblocks of their own: those of each handle, or all.
+        let groups: Vec<(usize, Vec<u32>)> = if stay_apart {
+            let units_of = |handle: usize| (0..exported).filter(|&unit| self.owners[unit as usize] == handle).collect::<Vec<_>>();
+            (0..handles as usize).map(|handle| (handle, units_of(handle))).filter(|(_, units)| !units.is_empty()).collect()
+        } else {
+            vec![(0, (0..exported).collect())]
+        };
+        let large: Vec<usize> = (0..groups.len()).filter(|&group| groups[group].1.len() as u32 >= 4 * data_per_block).collect();
+        // Full rows of the open superblocks of host and collection, by group.
         let mut drawn = rng::stream(seed, "cycle", u64::from(point.index) << 32);
-        let mut full = [(); 2].map(|()| rng::below(&mut drawn, u64::from(rows)) as u32);
+        let mut full: Vec<[u32; 2]> = groups.iter().map(|_| [(); 2].map(|()| rng::below(&mut drawn, u64::from(rows)) as u32)).collect();
+        for (group, full) in full.iter_mut().enumerate() {
+            if !large.contains(&group) {
+                *full = [0, 0];
+            }
+        }
+        let in_open: f64 = full.iter().flatten().filter(|&&full| full > 0).map(|&full| f64::from(rows - full)).sum();
         let mut above_target = 1.0;
-        // The share of the victim in progress that has been moved.
+        // The share of the victim in progress that has been moved, and its group.
         let mut moved = None;
-        if exported < 4 * data_per_block {
-            (full, above_target) = ([0, 0], 2.0);
+        if large.is_empty() {
+            above_target = 0.0;
         } else if let CollectionCourse::WithHostWrites = point.course {
-            let in_open: f64 = full.iter().filter(|&&full| full > 0).map(|&full| f64::from(rows - full)).sum();
-            let rest = 1.5 * f64::from(rows) - in_open;
+            let rest = (large.len() as f64 + 0.5) * f64::from(rows) - in_open;
             above_target = (rest / f64::from(rows)).floor();
-            moved = Some(rest - above_target * f64::from(rows));
+            let share = rest - above_target * f64::from(rows);
+            above_target = above_target.clamp(-1.0, 1.0);
+            let mut at = if large.len() > 1 {
+                let units: usize = large.iter().map(|&group| groups[group].1.len()).sum();
+                rng::below(&mut drawn, units as u64) as usize
+            } else {
+                0
+            };
+            let mut of = 0;
+            while at >= groups[large[of]].1.len() {
+                at -= groups[large[of]].1.len();
+                of += 1;
+            }
+            moved = Some((large[of], share));
         } else if let CollectionCourse::WhenTold { span } = point.course {
             above_target = 1.0 + rng::below(&mut drawn, u64::from(span)) as f64;
         }
-        let open = full.iter().filter(|&&full| full > 0).count() as u32;
+        let open = full.iter().flatten().filter(|&&full| full > 0).count() as u32;
+        let further = streams - 2 * large.len() as u32;
         let free = (f64::from(self.own.collection.target_free_superblocks + further) + above_target) as u32;
-        let spare = self.blocks.len() as u32 - exported.div_ceil(data_per_block);
+        let needed: u32 = groups.iter().map(|(_, units)| (units.len() as u32).div_ceil(data_per_block)).sum();
+        let spare = self.blocks.len() as u32 - needed;
         let written = self.blocks.len() as u32 - free.min(spare - (open + 1).min(spare)) - open;
         // Whole superpages of the victim that have been moved.
-        let moved = moved.map(|moved| (moved * f64::from(superpages / rows)).floor() as u32);
+        let moved = moved.map(|(group, moved)| (group, (moved * f64::from(superpages / rows)).floor() as u32));
         let in_row = data_per_block / rows;
-        let in_closed = exported - (full[0] + full[1]) * in_row;
-        let (counts, victim) = self.valid_of_ages(written, moved, in_closed);
-        let key = |index: u32| rng::derive_seed(seed, "steady", ((self.member as u64) << 32) + u64::from(index));
-        // The unit of each rank.
-        let mut units = vec![0; exported as usize];
-        for (unit, rank) in (0..).zip(shuffled(key(0), exported)) {
-            units[rank as usize] = unit;
+        let in_closed: Vec<u32> =
+            groups.iter().zip(&full).map(|((_, units), full)| units.len() as u32 - (full[0] + full[1]) * in_row).collect();
+        // Superblocks are given to the group with the strongest claim, one after another.
+        let mut shares: Vec<u32> = (0..groups.len())
+            .map(|group| {
+                let of_victim = u32::from(moved.is_some_and(|(of, _)| of == group));
+                (groups[group].1.len() as u32).div_ceil(data_per_block) + of_victim
+            })
+            .collect();
+        while groups.len() > 1 && shares.iter().sum::<u32>() < written {
+            let claim = |group: usize| (u128::from(in_closed[group]) << 64) / u128::from(2 * shares[group] + 1);
+            let best = (0..groups.len()).rev().max_by_key(|&group| claim(group)).unwrap();
+            shares[best] += 1;
         }
-        let keys: Vec<u64> = (0..written).map(|block| key(1 + block)).collect();
-        let mut ranks = units.into_iter();
-        let mut lies = |drive: &mut Self, place: u32| {
-            let unit = ranks.next().expect("a unit for each valid place");
+        if groups.len() == 1 {
+            shares = vec![written];
+        }
+        let member = self.member as u64;
+        let key = |index: u32| rng::derive_seed(seed, "steady", (member << 32) + u64::from(index));
+        // The unit of each rank of a group.
+        let mut ranks: Vec<std::vec::IntoIter<u32>> = groups
+            .iter()
+            .map(|(handle, units)| {
+                let key = if groups.len() > 1 { rng::derive_seed(seed, "steady-handles", (member << 32) + *handle as u64) } else { key(0) };
+                let mut of_ranks = vec![0; units.len()];
+                for (&unit, rank) in units.iter().zip(shuffled(key, units.len() as u32)) {
+                    of_ranks[rank as usize] = unit;
+                }
+                of_ranks.into_iter()
+            })
+            .collect();
+        // Sealed superblocks by group, the youngest first, and behind them the victim: group, age, valid units.
+        let (mut closed, mut begun) = (Vec::new(), Vec::new());
+        for group in 0..groups.len() {
+            let of_group = moved.filter(|&(of, _)| of == group).map(|(_, superpages)| superpages);
+            let (counts, victim) = self.valid_of_ages(shares[group], of_group, in_closed[group]);
+            for (at, valid) in (0..).zip(counts) {
+                let age = (group, f64::from(2 * at + 1) / f64::from(shares[group]), valid);
+                match victim.filter(|_| at + 1 == shares[group]) {
+                    Some(before) => begun.push((age, before)),
+                    None => closed.push(age),
+                }
+            }
+        }
+        let sealed = closed.len();
+        closed.extend(begun.iter().map(|&(age, _)| age));
+        let mut by_age: Vec<usize> = (0..closed.len()).collect();
+        by_age.sort_by(|&a, &b| closed[a].1.total_cmp(&closed[b].1).then(closed[a].0.cmp(&closed[b].0)));
+        let mut lies = |drive: &mut Self, group: usize, place: u32| {
+            let unit = ranks[group].next().expect("a unit for each valid place");
             drive.units[unit as usize] = Where::Flash(place);
             drive.written[place as usize] = Some(unit);
         };
-        for block in 0..written {
+        for (block, &(group, _, valid)) in (0..).zip(&closed) {
             assert_eq!(self.free.pop_front(), Some(block));
             let mut places: Vec<u32> = (block * per_block..(block + 1) * per_block).filter(|&place| !self.is_parity(place)).collect();
-            if let Some(valid) = victim.filter(|_| block + 1 == written) {
-                self.begun_victim = Some((block, valid));
-                places.drain(..(moved.unwrap() * self.per_superpage()) as usize);
+            if block as usize == sealed {
+                self.begun_victim = Some((block, begun[0].1));
+                places.drain(..(moved.unwrap().1 * self.per_superpage()) as usize);
             }
-            for &slot in &shuffled(keys[block as usize], places.len() as u32)[..counts[block as usize] as usize] {
-                lies(self, places[slot as usize]);
+            for &slot in &shuffled(key(1 + block), places.len() as u32)[..valid as usize] {
+                lies(self, group, places[slot as usize]);
             }
             self.programmed[block as usize] = self.per_block() / self.per_superpage();
             self.blocks[block as usize] = Block::Sealed;
             // The oldest one comes last.
-            self.opened[block as usize] = written - block;
+            let position = by_age.iter().position(|&of| of == block as usize).unwrap() as u32;
+            self.opened[block as usize] = written - position;
+            self.handle_of[block as usize] = groups[group].0;
         }
         self.openings = written;
-        for (stream, full) in [(0, full[0]), (self.handle_count(), full[1])] {
+        let opened: Vec<(usize, usize, u32)> = groups
+            .iter()
+            .enumerate()
+            .flat_map(|(group, &(handle, _))| [(group, handle, full[group][0]), (group, self.handle_count() + handle, full[group][1])])
+            .collect();
+        for (group, stream, full) in opened {
             if full == 0 {
                 continue;
             }
             let block = self.free.pop_front().expect("a free superblock for each stream");
             for place in block * per_block..(block + 1) * per_block {
                 if self.row_of(place) < full && !self.is_parity(place) {
-                    lies(self, place);
+                    lies(self, group, place);
                 }
             }
             self.openings += 1;
             (self.blocks[block as usize], self.opened[block as usize]) = (Block::Open, self.openings);
+            self.handle_of[block as usize] = groups[group].0;
             self.programmed[block as usize] = full * self.dies.len() as u32;
             let left = (0..self.dies.len()).map(|die| self.data_rows(block, die).into_iter().filter(|&row| row >= full).collect());
             let left = left.collect();
@@ -121,7 +195,8 @@ impl Drive {
         let mut stream = rng::stream(seed, "warm-up", (self.member as u64) << 32);
         let exported = self.units.len() as u64;
         let writes = (overwrites * exported as f64) as u64;
-        let drawn: Vec<(u32, usize)> = (0..writes).map(|_| (rng::below(&mut stream, exported) as u32, 0)).collect();
+        let units = (0..writes).map(|_| rng::below(&mut stream, exported) as u32);
+        let drawn: Vec<(u32, usize)> = units.map(|unit| (unit, self.owners[unit as usize])).collect();
         // Each stream goes over the dies by itself, from die 0 on.
         self.turns_in_no_time.fill(0);
         self.overwrite_units(&drawn);
@@ -129,9 +204,11 @@ impl Drive {
 
     /// Writes the workload's units before the run, each with the source of its write.
     pub(crate) fn overwrite(&mut self, pages: &[(u64, u8)]) {
-        let handles = self.handle_count();
-        let writes: Vec<(u32, usize)> =
-            pages.iter().map(|&(page, source)| (page as u32 / self.own.pages_per_mapping_unit, usize::from(source) % handles)).collect();
+        let label = |&(page, source): &(u64, u8)| {
+            let unit = page as u32 / self.own.pages_per_mapping_unit;
+            (unit, self.labels.of_write(page, usize::from(source)))
+        };
+        let writes: Vec<(u32, usize)> = pages.iter().map(label).collect();
         self.overwrite_units(&writes);
     }
 

@@ -14,6 +14,7 @@ fn operation(page: u32, kind: u32) -> Waiting {
         fua: false,
         must_not_wait_for_gc: kind == 2,
         workload_stream: 0,
+        placement_handle: 0,
         completion_tag: 0,
     };
     Waiting::new(0, op, Lpn(page), DieId(0))
