@@ -155,7 +155,7 @@ arrivals = { process = "markov-modulated", mean_gap = "700us", rate_ratio = 5, b
 rate_scale = 1.5
 "#;
 
-pub(super) const RUNS: [Run; 66] = [
+pub(super) const RUNS: [Run; 68] = [
     // Devices of the papers' presets.
     run("pools", POOLS, &[("ssd.preset", "ggc2014")]),
     run("device-pgc2011", POOLS, &[("ssd.preset", "pgc2011"), ("array.level", "single"), ("array.members", "1")]),
@@ -324,6 +324,12 @@ pub(super) const RUNS: [Run; 66] = [
     run("device-nvme-tlc-gen3", DRIVES, &[("ssd.preset", "nvme-tlc-gen3"), ("ssd.superblock.plane_reads", "die")]),
     run("device-nvme-tlc-16k", DRIVES, &[("ssd.preset", "nvme-tlc-16k"), ("ssd.superblock.programs_at_once", "2")]),
     run("device-nvme-qlc", DRIVES, &[("ssd.preset", "nvme-qlc"), ("ssd.warm_up.pattern", "steady"), ("workload.arrivals.mean_gap", "2ms")]),
+    run("device-nvme-tlc-30720", DRIVES, &[("ssd.preset", "nvme-tlc-30720"), ("ssd.warm_up.pattern", "steady")]),
+    run(
+        "device-nvme-qlc-122880",
+        DRIVES,
+        &[("ssd.preset", "nvme-qlc-122880"), ("ssd.warm_up.pattern", "steady"), ("workload.arrivals.mean_gap", "2ms")],
+    ),
     run(
         "device-nvme-qlc-gen3",
         DRIVES,
