@@ -1,16 +1,18 @@
-//! Limits of the array's controller towards the host: requests in work, and the bandwidth of their data (rules 150 to 152).
+//! Limits of the array's controller towards the host: requests in work, its processor, and the bandwidth of their data (rules 150 to
+//! 152 and 281).
 //!
 //! ```text
-//!  write ─▶ waits for its turn ─▶ its data pass ─▶ the array ─▶ done
-//!  read  ─▶ waits for its turn ─▶ the array ─▶ its data pass ─▶ done
+//!  write ─▶ waits for its turn ─▶ is handled ─▶ its data pass ─▶ the array ─▶ done
+//!  read  ─▶ waits for its turn ─▶ is handled ─▶ the array ─▶ its data pass ─▶ done
 //! ```
 
+use super::processor::{Handling, Processor};
 use super::{ControllerLimitsParams, RequestDone};
 use crate::TimeNs;
 use crate::events::Slab;
-use crate::placement::RequestInPages;
+use crate::placement::{ArrayLayout, RequestInPages};
 use crate::request::OpKind;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 counts! {
     /// Counters of requests that waited because of the controller's limits on requests in progress and on bandwidth.
@@ -21,6 +23,12 @@ counts! {
         wait_ns: u128,
         /// Time in which data were transferred, in nanoseconds.
         busy_ns,
+        /// Number of requests that waited for a core of the processor or for what all requests share.
+        processor_waits,
+        /// Total time of these waits, in nanoseconds.
+        processor_wait_ns: u128,
+        /// Time for which cores were occupied, all added up, in nanoseconds.
+        processor_busy_ns: u128,
     }
 }
 
@@ -33,6 +41,8 @@ struct HostRequest {
     arrival_ns: TimeNs,
     /// Time at which the request was allowed to begin.
     turn_ns: TimeNs,
+    /// Time on the processor, if there is one.
+    handling: Handling,
     /// Nanoseconds from the request to transfer its data until the end of the transfer.
     passage_ns: u64,
     /// Result of a read whose data have not been transferred to the host yet.
@@ -59,6 +69,9 @@ pub(super) struct HostPort {
     arrived: u64,
     waiting: VecDeque<u32>,
     in_work: u32,
+    processor: Option<Processor>,
+    /// Requests on the processor or before it: the end of their handling, their position in the order of arrival, and their number.
+    handled: BTreeSet<(TimeNs, u64, u32)>,
     /// Transfers in order: the end time of each, and the request.
     passing: VecDeque<(TimeNs, u32)>,
     /// Reads that the array has finished at this nanosecond, in order of arrival.
@@ -69,7 +82,7 @@ pub(super) struct HostPort {
 }
 
 impl HostPort {
-    pub(super) fn new(params: ControllerLimitsParams, page_bytes: u32) -> Self {
+    pub(super) fn new(params: ControllerLimitsParams, page_bytes: u32, layout: ArrayLayout) -> Self {
         Self {
             params,
             page_bytes,
@@ -77,6 +90,8 @@ impl HostPort {
             arrived: 0,
             waiting: VecDeque::new(),
             in_work: 0,
+            processor: params.processor.map(|processor| Processor::new(processor, layout)),
+            handled: BTreeSet::new(),
             passing: VecDeque::new(),
             read: BTreeMap::new(),
             ended_ns: 0,
@@ -84,10 +99,15 @@ impl HostPort {
         }
     }
 
-    /// Returns the counters at `now`. Transfers follow one another without gaps.
+    /// Returns the counters at `now`. Transfers follow one another without gaps, and cores are occupied until their requests end.
     pub(crate) fn counters_at(&self, now: TimeNs) -> ControllerThrottlingCounters {
         let ahead_ns = self.passing.back().map_or(0, |&(end, _)| end.saturating_sub(now));
-        ControllerThrottlingCounters { busy_ns: self.counters.busy_ns - ahead_ns, ..self.counters }
+        let handled = self.handled.iter().map(|&(end, _, id)| u128::from(end - self.requests[id].handling.begin_ns.max(now)));
+        ControllerThrottlingCounters {
+            busy_ns: self.counters.busy_ns - ahead_ns,
+            processor_busy_ns: self.counters.processor_busy_ns - handled.sum::<u128>(),
+            ..self.counters
+        }
     }
 
     fn has_turn(&self) -> bool {
@@ -101,6 +121,7 @@ impl HostPort {
             sequence: self.arrived,
             arrival_ns: now,
             turn_ns: now,
+            handling: Handling::default(),
             passage_ns: 0,
             read: None,
         });
@@ -115,12 +136,27 @@ impl HostPort {
     /// Lets a request begin whose turn has come. Returns it if the array must start it at once.
     fn begin_turn(&mut self, now: TimeNs, id: u32) -> Option<RequestInPages> {
         self.in_work += 1;
-        let HostRequest { request, arrival_ns, ref mut turn_ns, .. } = self.requests[id];
+        let HostRequest { request, sequence, arrival_ns, ref mut turn_ns, ref mut handling, .. } = self.requests[id];
         *turn_ns = now;
         if now > arrival_ns {
             self.counters.waits += 1;
             self.counters.wait_ns += u128::from(now - arrival_ns);
         }
+        if let Some(processor) = &mut self.processor {
+            *handling = processor.handle(now, &request);
+            let wait_ns = handling.wait_ns(now);
+            self.counters.processor_waits += u64::from(wait_ns > 0);
+            self.counters.processor_wait_ns += u128::from(wait_ns);
+            self.counters.processor_busy_ns += u128::from(handling.end_ns - handling.begin_ns);
+            self.handled.insert((handling.end_ns, sequence, id));
+            return None;
+        }
+        self.is_handled(now, id)
+    }
+
+    /// Goes on with a request that has been handled. Returns it if the array must start it now.
+    fn is_handled(&mut self, now: TimeNs, id: u32) -> Option<RequestInPages> {
+        let request = self.requests[id].request;
         if request.is_write() && self.params.bytes_per_s.is_some() {
             self.ask_to_pass(now, id);
             return None;
@@ -151,9 +187,13 @@ impl HostPort {
 
     fn leaves(&mut self, id: u32, done: RequestDone) -> RequestDone {
         self.in_work -= 1;
-        let HostRequest { request, arrival_ns, turn_ns, passage_ns, .. } = self.requests.remove(id);
+        let HostRequest { request, arrival_ns, turn_ns, handling, passage_ns, .. } = self.requests.remove(id);
         let mut parts = done.time;
         parts.queue_ns += turn_ns - arrival_ns;
+        if self.processor.is_some() {
+            parts.queue_ns += handling.wait_ns(turn_ns);
+            parts.other_ns += handling.work_ns();
+        }
         parts.transfer_ns += passage_ns;
         RequestDone { tag: request.tag, time: parts, ..done }
     }
@@ -163,7 +203,9 @@ impl HostPort {
         if !self.read.is_empty() || (!self.waiting.is_empty() && self.has_turn()) {
             return Some(self.ended_ns);
         }
-        self.passing.front().map(|&(end, _)| end)
+        let passed = self.passing.front().map(|&(end, _)| end);
+        let handled = self.handled.first().map(|&(end, ..)| end);
+        passed.into_iter().chain(handled).min()
     }
 
     /// Performs the next step that is due now (rule 152).
@@ -176,6 +218,12 @@ impl HostPort {
             let Some(done) = read else { return PortStep::RequestEntersArray(RequestInPages { tag: u64::from(id), ..request }) };
             self.ended_ns = now;
             return PortStep::Done(self.leaves(id, RequestDone { at: now, ..done }));
+        }
+        if let Some(&(end, _, id)) = self.handled.first()
+            && end == now
+        {
+            self.handled.pop_first();
+            return self.is_handled(now, id).map_or(PortStep::Nothing, PortStep::RequestEntersArray);
         }
         if let Some((_, id)) = self.read.pop_first() {
             self.ask_to_pass(now, id);
@@ -190,6 +238,6 @@ impl HostPort {
     /// Returns true if no request is in progress.
     #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
-        self.requests.is_empty() && self.in_work == 0 && self.passing.is_empty()
+        self.requests.is_empty() && self.in_work == 0 && self.passing.is_empty() && self.handled.is_empty()
     }
 }

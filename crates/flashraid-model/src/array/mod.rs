@@ -25,6 +25,7 @@ mod members;
 mod milestones;
 mod offered_load;
 mod params;
+mod processor;
 mod ranked;
 mod read_plan;
 mod requests;
@@ -60,6 +61,7 @@ use members::{Access, Continuation, Issued, Members, PageAllowances};
 pub use milestones::{GcReportedUntilAndMembersBusyUntil, RunMilestone};
 pub use offered_load::MemberLoadCalculator;
 pub use params::*;
+pub use processor::{ArrayProcessor, StripeLock};
 pub use read_plan::ReadPlan;
 pub use requests::{SubmitError, page_request_of};
 pub use setup::{ArrayExecutionOptions, ArrayShape};
@@ -173,7 +175,7 @@ impl Array {
         Some(Self {
             shape,
             has_members_only: is_plain,
-            port: params.host_port.map(|port| Box::new(HostPort::new(port, params.ssd.geometry.page_bytes))),
+            port: params.host_port.map(|port| Box::new(HostPort::new(port, params.ssd.geometry.page_bytes, params.layout()))),
             caching,
             volume: Volume { layout: params.layout(), read_plan: params.read_plan, members, stripes, blank_spares: shape.blank_spares },
             coordination: params.coordination.as_ref().map(|coordination| Coordination::new(coordination, &array)),

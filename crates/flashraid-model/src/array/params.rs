@@ -1,6 +1,6 @@
 //! Parameters of an array, as plain integers. The configuration fills them in and guarantees that they are consistent.
 
-use super::{ParityHandle, ReadPlan, SlowMemberPeriodParams};
+use super::{ArrayProcessor, ParityHandle, ReadPlan, SlowMemberPeriodParams};
 use crate::TimeNs;
 use crate::cache::WriteCacheParams;
 use crate::coordination::CoordinationParams;
@@ -138,14 +138,16 @@ pub enum HostKnowledgeOfCollection {
     Turns,
 }
 
-/// Limits of the array's controller on the requests of the host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Limits of the array's controller on the requests of the host, and its processor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ControllerLimitsParams {
     /// Maximum number of host requests in progress at a time, at least 1; `None` for no limit.
     pub outstanding_requests_max: Option<u32>,
     /// Bandwidth for the data of host reads and writes, in bytes per second; `None` for no limit. The data of only one request are
     /// transferred at a time.
     pub bytes_per_s: Option<u64>,
+    /// The processor that handles requests; `None` if that takes no time.
+    pub processor: Option<ArrayProcessor>,
 }
 
 impl ControllerLimitsParams {

@@ -488,6 +488,8 @@ fn count_special(case: &Case, outcome: &Outcome, count: &mut dyn FnMut(&str, boo
     let collected = !outcome.gc_intervals.is_empty();
     count("waits for a turn", port.0 > 0 && collected);
     count("data that pass", port.2 > 0 && collected);
+    count("waits for a core or its lock", port.4 > 0 && collected);
+    count("waits for a core or its lock, with parity", port.4 > 0 && params.level.parity_strips() > 0);
     count("waits for a turn, before a cache", port.0 > 0 && params.cache.is_some());
     count("data that pass, before a cache", port.2 > 0 && params.cache.is_some());
     count("waits for a turn, coordinated", port.0 > 0 && outcome.gc_intervals.iter().any(|gc| gc.forced));

@@ -1,6 +1,8 @@
 //! Random parts of arrays and loads, of which cases are put together.
 
-use flashraid_model::array::{ArrayParams, ControllerLimitsParams, FailureParams, InitialSpareState, RaidLevel, ReadPlan, RebuildParams};
+use flashraid_model::array::{
+    ArrayParams, ArrayProcessor, ControllerLimitsParams, FailureParams, InitialSpareState, RaidLevel, ReadPlan, RebuildParams, StripeLock,
+};
 use flashraid_model::cache::{CachePolicy, CapacityUnit, StripeAndMemberCaches, WriteCacheParams};
 use flashraid_model::coordination::{
     CoordinationParams, CoordinationPolicy, ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS, MessageKind,
@@ -15,6 +17,7 @@ use flashraid_model::ssd::{
     GcParams, GcPreemption, HostLinkParams, HostOverlapWithMoves, HostRequestKindsThatMayStartGc, PlaneChoice, ProgramEraseSuspension,
     SsdParams, SubmissionQueueParams, VictimPolicy,
 };
+use flashraid_model::units::Duration;
 
 use crate::cases::PAGE_BYTES;
 use crate::draw::has_rule;
@@ -475,7 +478,17 @@ impl Draw {
         let outstanding_max = 1 << self.between(0, 5);
         let outstanding = self.chance(75).then(|| self.between(1, outstanding_max) as u32);
         let bytes_per_s = self.chance(70).then(|| PAGE_BYTES * 1_000_000_000 / (page_ns + self.between(0, 1_999)));
-        case.params.host_port = Some(ControllerLimitsParams { outstanding_requests_max: outstanding, bytes_per_s });
+        let processor = self.chance(50).then(|| self.processor());
+        case.params.host_port = Some(ControllerLimitsParams { outstanding_requests_max: outstanding, bytes_per_s, processor });
+    }
+
+    /// Requests keep one to sixteen cores from a twentieth of a page read to two of them; any of its times may be 0.
+    fn processor(&mut self) -> ArrayProcessor {
+        let cores = 1 << self.between(0, 4);
+        let [request, shared, stripe, parity_page] =
+            [100_000, 9_000, 30_000, 5_000].map(|ns| Duration { ns: if self.chance(70) { self.between(1, ns) } else { 0 } });
+        let lock = if self.chance(50) { StripeLock::Stripe } else { StripeLock::All };
+        ArrayProcessor { cores, request, shared, stripe, parity_page, lock }
     }
 
     /// Greedy, which takes shortcuts of its own, more often than any other of the list.

@@ -46,7 +46,7 @@ pub(crate) struct Outcome {
     /// Counters of a read plan that predicts.
     pub prediction_counters: Option<SlowReadPredictionCounters>,
     /// Counters of the host port: number of waits for a turn, their total time, and the time in which data passed.
-    pub host_port_counters: Option<(u64, u128, u64)>,
+    pub host_port_counters: Option<(u64, u128, u64, u64, u128, u128)>,
     /// Messages of coordination by kind.
     pub messages: Option<[u64; MESSAGE_KINDS]>,
     /// Uncoordinated cleans with soft notification: during cycles of others, and else.

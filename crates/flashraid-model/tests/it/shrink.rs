@@ -1,7 +1,7 @@
 //! Makes a failing case smaller while it still fails, so that a person can follow it.
 
 use flashraid_model::array::{
-    ControllerLimitsParams, HedgeAfter, HostKnowledgeOfCollection, ReadPlan, RebuildParams, WarmUp, WarmUpPattern,
+    ArrayProcessor, ControllerLimitsParams, HedgeAfter, HostKnowledgeOfCollection, ReadPlan, RebuildParams, WarmUp, WarmUpPattern,
 };
 use flashraid_model::cache::WriteCacheParams;
 use flashraid_model::coordination::{
@@ -14,6 +14,7 @@ use flashraid_model::ssd::{
     GcPreemption, HostOverlapWithMoves, HostRequestKindsThatMayStartGc, PlacementHandles, PlaneChoice, RefreshAndWearLevellingParams,
     SsdParams, SuperblockDriveParams, VictimPolicy,
 };
+use flashraid_model::units::Duration;
 
 use crate::cases::PAGE_BYTES;
 use crate::outcome::Case;
@@ -67,6 +68,8 @@ fn cache(case: &mut Case, simplify: fn(&mut WriteCacheParams)) {
         simplify(cache);
     }
 }
+
+const NO_TIME: Duration = Duration { ns: 0 };
 
 fn host_port(case: &mut Case, simplify: fn(&mut ControllerLimitsParams)) {
     if let Some(limits) = &mut case.params.host_port {
@@ -143,7 +146,7 @@ fn superblock(case: &mut Case, simplify: fn(&mut SuperblockDriveParams)) {
     }
 }
 
-const SIMPLER: [fn(&mut Case); 107] = [
+const SIMPLER: [fn(&mut Case); 110] = [
     |case| case.params.parity_handle = Default::default(),
     |case| case.owners.clear(),
     |case| case.owners.truncate(1),
@@ -183,6 +186,9 @@ const SIMPLER: [fn(&mut Case); 107] = [
     |case| case.host = HostLoop::Open,
     |case| case.params.cache = None,
     |case| case.params.host_port = None,
+    |case| host_port(case, |limits| limits.processor = None),
+    |case| host_port(case, |limits| limits.processor = limits.processor.map(|processor| ArrayProcessor { shared: NO_TIME, ..processor })),
+    |case| host_port(case, |limits| limits.processor = limits.processor.map(|processor| ArrayProcessor { stripe: NO_TIME, ..processor })),
     |case| host_port(case, |limits| limits.outstanding_requests_max = None),
     |case| host_port(case, |limits| limits.bytes_per_s = None),
     |case| cache(case, |cache| (cache.destage_start_fill, cache.full_speed_destage_fill_fraction) = (0.0, 0.0)),

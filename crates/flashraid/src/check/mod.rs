@@ -171,8 +171,11 @@ pub struct ExpectedMemberUtilisation {
     pub channels: Option<f64>,
     /// Share of the array controller's bandwidth that is used; `None` if it has no limit.
     pub controller: Option<f64>,
-    /// Requests per second beyond which dies, link, channels or controller fall behind; `None` for a workload without requests. It is an
-    /// upper bound: full write buffers and short queues hold an array back before.
+    /// Share of the processor of the array that requests use, without the time for stripes; `None` without a processor. It is the
+    /// share of what all requests share if that is greater.
+    pub processor: Option<f64>,
+    /// Requests per second beyond which dies, link, channels, controller or processor fall behind; `None` for a workload without requests.
+    /// It is an upper bound: full write buffers and short queues hold an array back before.
     pub requests_per_s_max: Option<f64>,
     /// True if the workload asks for more requests per second than `requests_per_s_max`.
     pub is_saturated: bool,
@@ -185,7 +188,7 @@ impl ExpectedMemberUtilisation {
     #[must_use]
     pub fn load_rise_until_gc_matters(&self) -> Option<LoadRiseUntilGcMatters> {
         let busy = self.dies_with_gc?;
-        let fullest = [self.link, self.channels, self.controller].into_iter().flatten().fold(busy, f64::max);
+        let fullest = [self.link, self.channels, self.controller, self.processor].into_iter().flatten().fold(busy, f64::max);
         // The wait is told in times of the request's own operations. Its share of the response time has the wait in its divisor, too.
         let wait = self.collection_wait?;
         LoadRiseUntilGcMatters::from_busy_fractions(busy, fullest, wait / (1.0 + wait))
@@ -488,6 +491,11 @@ fn load_check(array: &ArrayParams, gc: &PoolGcThresholdsAndCost, sample: &FirstR
         // A thousand pages are measured, because one may take a fraction of a nanosecond more than a whole number.
         port.transfer_ns(1000 * u64::from(ssd.geometry.page_bytes)) as f64 / 1000.0 * host_pages
     });
+    // What stripes cost is not known from the sample.
+    let processor_ns = array.host_port.and_then(|port| port.processor).map(|processor| {
+        let shared_ns = processor.shared.ns as f64;
+        shared_ns.max((shared_ns + processor.request.ns as f64) / f64::from(processor.cores))
+    });
     // A page operation that meets a collection waits for half of it on average, and a request waits for the last of its pages.
     let cleans_of_collection = f64::from(gc.stop_free_blocks.saturating_sub(gc.start_free_blocks)).max(1.0);
     let touched = (sample.pages_read_per_request + sample.pages_written_per_request).clamp(1.0, dies * f64::from(array.members));
@@ -495,7 +503,7 @@ fn load_check(array: &ArrayParams, gc: &PoolGcThresholdsAndCost, sample: &FirstR
     let wait_ns = (with_gc_ns - plain_ns) * touched * gc.clean_us * 1000.0 * cleans_of_collection / 2.0;
     // If no buffer answers before the dies, the write that begins a collection waits for all of it.
     let own_wait_ns = if ssd.superblock.is_none() { (with_gc_ns - plain_ns) * dies } else { 0.0 };
-    let slowest_ns = [link_ns, channel_ns, controller_ns].into_iter().flatten().fold(with_gc_ns, f64::max);
+    let slowest_ns = [link_ns, channel_ns, controller_ns, processor_ns].into_iter().flatten().fold(with_gc_ns, f64::max);
     let busy = |ns: f64| sample.requests_per_s.map(|rate| ns * rate / 1e9);
     ExpectedMemberUtilisation {
         dies_without_gc: busy(plain_ns),
@@ -506,6 +514,7 @@ fn load_check(array: &ArrayParams, gc: &PoolGcThresholdsAndCost, sample: &FirstR
         link: link_ns.and_then(busy),
         channels: channel_ns.and_then(busy),
         controller: controller_ns.and_then(busy),
+        processor: processor_ns.and_then(busy),
         requests_per_s_max: (slowest_ns > 0.0).then(|| 1e9 / slowest_ns),
         is_saturated: busy(slowest_ns).is_some_and(|share| share > 1.0),
     }

@@ -137,7 +137,9 @@ impl fmt::Display for CheckReport {
         if let Some(load) = &self.load {
             if let (Some(without), Some(with)) = (load.dies_without_gc, load.dies_with_gc) {
                 let mut text = format!("dies {:.1} % busy, {:.1} % with collection", without * 100.0, with * 100.0);
-                for (name, share) in [("link", load.link), ("channels", load.channels), ("controller", load.controller)] {
+                for (name, share) in
+                    [("link", load.link), ("channels", load.channels), ("controller", load.controller), ("processor", load.processor)]
+                {
                     if let Some(share) = share {
                         text.push_str(&format!(", {name} {:.1} %", share * 100.0));
                     }

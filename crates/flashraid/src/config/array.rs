@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use flashraid_model::array::ArrayProcessor;
 use flashraid_workload::units::{AllowedUnitlessRange, ByteRate, Duration, Fraction, Quantity, Size, UnitError};
 
 /// The array of SSDs.
@@ -38,8 +39,8 @@ pub struct ArrayConfig {
     /// Rebuilding of failed members on spares. Without this table, the array stays degraded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rebuild: Option<RebuildConfig>,
-    /// Limits of the array's controller on host requests: how many it serves at a time, and its bandwidth. Without this table, there
-    /// are no limits.
+    /// Limits of the array's controller on host requests: how many it serves at a time, its processor, and its bandwidth.
+    /// Without this table, there are no limits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub controller: Option<ControllerLimitsConfig>,
 }
@@ -99,8 +100,8 @@ impl Quantity for ParityHandleConfig {
     }
 }
 
-/// Limits of an array's controller on host requests: how many it serves at a time, and its bandwidth. They hold even if the members
-/// could serve more.
+/// Limits of an array's controller on host requests: how many it serves at a time, its processor, and its bandwidth. They hold even if
+/// the members could serve more.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
@@ -113,6 +114,9 @@ pub struct ControllerLimitsConfig {
     /// full rate. By default, the passage of data takes no time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<ByteRate>,
+    /// Processor on which the software of the array handles requests. By default, that takes no time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub processor: Option<ArrayProcessor>,
 }
 
 /// A member that fails, or several.

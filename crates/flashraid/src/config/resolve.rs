@@ -642,7 +642,7 @@ impl Resolver<'_> {
         let slow = self.slow_members(config, members);
         let rebuild = self.rebuild(config, members, stripe_unit);
         let cache = self.cache(config, members, page_bytes);
-        let host_port = self.host_port(config, page_bytes);
+        let host_port = self.host_port(config, page_bytes, cache.is_some());
         self.read_plan(config);
         if self.problems.len() > before {
             return None;

@@ -148,11 +148,15 @@ impl SlowReadPredictionReport {
 pub(super) struct OfController {
     counters: ControllerThrottlingCounters,
     measured_ns: u64,
+    /// Number of cores of the processor; `None` without one.
+    cores: Option<u32>,
 }
 
 impl OfController {
     pub(super) fn new(inputs: &ReportInputs) -> Option<Self> {
-        Some(Self { counters: inputs.counts.controller_throttling_waits?, measured_ns: inputs.measured.end_ns - inputs.measured.from_ns })
+        let counters = inputs.counts.controller_throttling_waits?;
+        let cores = inputs.config["array"]["controller"]["processor"]["cores"].as_u64().map(|cores| cores as u32);
+        Some(Self { counters, measured_ns: inputs.measured.end_ns - inputs.measured.from_ns, cores })
     }
 }
 
@@ -166,6 +170,15 @@ figures! {
         /// Share of the time in which the controller of the array transferred data to or from the host; `None` for a run of no length.
         busy_fraction: Option<f64> = (of.measured_ns > 0).then(|| of.counters.busy_ns as f64 / of.measured_ns as f64),
             row 3 "time with data passing" in "%";
+        /// Number of requests that waited for a core of the processor or for what all requests share; `None` without a processor.
+        processor_waits: Option<u64> = of.cores.map(|_| of.counters.processor_waits), row 4 "requests that waited for the processor" in "";
+        /// Mean wait for the processor of the requests that waited for it, in microseconds.
+        processor_wait_mean_us: Option<f64> = mean_us(of.counters.processor_wait_ns, of.counters.processor_waits),
+            row 5 "mean wait for the processor" in "µs";
+        /// Share of the time in which cores of the processor were occupied, mean of all cores; `None` without a processor.
+        processor_busy_fraction: Option<f64> = of.cores.filter(|_| of.measured_ns > 0).map(|cores| {
+            of.counters.processor_busy_ns as f64 / of.measured_ns as f64 / f64::from(cores)
+        }), row 6 "time with cores occupied" in "%";
     }
 }
 

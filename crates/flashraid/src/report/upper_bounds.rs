@@ -128,6 +128,12 @@ fn parts(array: &ArrayParams, work: &Work, report: &Report, counts: &ArrayCounte
         let ns = 1e9 / bytes_per_s as f64;
         parts.push(Part::new("the data in the array's controller", 1, work.bytes * ns, work.longest_bytes * ns));
     }
+    if let Some(processor) = array.host_port.and_then(|port| port.processor) {
+        let requests = work.read_requests + work.write_requests;
+        let (shared_ns, ns) = (processor.shared.ns as f64, (processor.shared.ns + processor.request.ns) as f64);
+        parts.push(Part::new("the processor of the array", processor.cores, requests * ns, ns));
+        parts.push(Part::new("what requests share on the processor", 1, requests * shared_ns, shared_ns));
+    }
     if array.failures.is_empty() {
         if array.cache.is_none() {
             parts.extend(fronts(array, work));

@@ -44,7 +44,13 @@ impl Draw {
         let link =
             self.one_of(&["", "link = { rate = \"50MB/s\", duplex = \"full\" }", "link = { rate = \"200MB/s\", duplex = \"half\" }"]);
         let cache = self.one_of(&["", "", "[cache]\npolicy = \"wow\"\nsize = \"1MiB\"\n"]);
-        let controller = self.one_of(&["", "", "[array.controller]\nbandwidth = \"100MB/s\"\n", "[array.controller]\noutstanding = 3\n"]);
+        let controller = self.one_of(&[
+            "",
+            "",
+            "[array.controller]\nbandwidth = \"100MB/s\"\n",
+            "[array.controller]\noutstanding = 3\n",
+            "[array.controller.processor]\ncores = 2\nrequest = \"20us\"\nshared = \"5us\"\n",
+        ]);
         let drive = DRIVE.replace("[ssd]\n", &format!("[ssd]\npreset = \"{preset}\"\n{link}\n"));
         let (size, read) = (4 << self.between(0, 8), self.between(0, 10));
         let read = format!("{}.{}", read / 10, read % 10);

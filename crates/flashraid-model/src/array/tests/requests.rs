@@ -6,8 +6,11 @@ use super::*;
 fn limited(outstanding: Option<u32>, bandwidth: bool) -> ArrayParams {
     let params = params(RaidLevel::Raid0, 2, 1);
     let page_bytes = u64::from(params.ssd.geometry.page_bytes);
-    let host_port =
-        Some(ControllerLimitsParams { outstanding_requests_max: outstanding, bytes_per_s: bandwidth.then_some(page_bytes * 10_000_000) });
+    let host_port = Some(ControllerLimitsParams {
+        outstanding_requests_max: outstanding,
+        bytes_per_s: bandwidth.then_some(page_bytes * 10_000_000),
+        processor: None,
+    });
     ArrayParams { host_port, ..params }
 }
 
@@ -17,7 +20,7 @@ fn only_so_many_requests_are_in_work() {
     let asked = [(0, 0, 1, false), (0, 1, 1, false), (10, 1, 1, true), (500, 0, 1, false)];
     let got = run(&limited(Some(1), false), &asked);
     assert_eq!(got.done, [READ_NS, 2 * READ_NS, 2 * READ_NS + WRITE_NS, 500 + READ_NS]);
-    let waited = ControllerThrottlingCounters { waits: 2, wait_ns: u128::from(READ_NS + 2 * READ_NS - 10), busy_ns: 0 };
+    let waited = ControllerThrottlingCounters { waits: 2, wait_ns: u128::from(READ_NS + 2 * READ_NS - 10), ..Default::default() };
     assert_eq!(got.host_port, Some(waited));
     let got = run(&limited(Some(2), false), &asked);
     assert_eq!(got.done, [READ_NS, READ_NS, READ_NS + WRITE_NS, 500 + READ_NS]);
@@ -29,14 +32,17 @@ fn data_pass_one_after_another() {
     // The write's data pass first. The member finishes the read at 28; its data wait until the write's have passed.
     let got = run(&limited(None, true), &[(0, 0, 1, true), (0, 1, 1, false)]);
     assert_eq!(got.done, [100 + WRITE_NS, 200]);
-    assert_eq!(got.host_port, Some(ControllerThrottlingCounters { waits: 0, wait_ns: 0, busy_ns: 200 }));
+    assert_eq!(got.host_port, Some(ControllerThrottlingCounters { busy_ns: 200, ..Default::default() }));
     // Both reads are read at 28, and pass in order of arrival. The pages of a request pass together.
     let got = run(&limited(None, true), &[(0, 1, 1, false), (0, 0, 1, false), (1000, 0, 2, false)]);
     assert_eq!(got.done, [READ_NS + 100, READ_NS + 200, 1000 + READ_NS + 200]);
     // A request is in work until its data have passed.
     let got = run(&limited(Some(1), true), &[(0, 0, 1, false), (0, 1, 1, true)]);
     assert_eq!(got.done, [READ_NS + 100, READ_NS + 200 + WRITE_NS]);
-    assert_eq!(ControllerLimitsParams { outstanding_requests_max: None, bytes_per_s: Some(3) }.transfer_ns(1), 333_333_334);
+    assert_eq!(
+        ControllerLimitsParams { outstanding_requests_max: None, bytes_per_s: Some(3), processor: None }.transfer_ns(1),
+        333_333_334
+    );
 }
 
 fn operation(kind: OpKind, first_page: u64, pages: u32) -> RequestInPages {

@@ -194,7 +194,14 @@ impl Contents {
         Self { units: Numbers::zeroed(width, places as usize), valid: LargeTable::zeroed(places.div_ceil(64) as usize) }
     }
 
+    /// Returns true if a place holds a valid unit.
+    #[inline]
+    fn is_valid(&self, place: u32) -> bool {
+        self.valid.get(place as usize / 64).is_some_and(|word| word >> (place % 64) & 1 == 1)
+    }
+
     /// Enters a valid unit.
+    #[inline]
     fn store(&mut self, place: u32, unit: u64) {
         self.units.set(place as usize, unit);
         self.valid[place as usize / 64] |= 1 << (place % 64);
@@ -353,7 +360,7 @@ impl SuperblockMapping {
             let unit = self.origin.unit_at(&self.shape, ppn);
             return unit.is_some_and(|unit| self.changes.get(unit).is_none());
         }
-        self.contents[block as usize].valid.get(at as usize / 64).is_some_and(|word| word >> (at % 64) & 1 == 1)
+        self.contents[block as usize].is_valid(at)
     }
 
     /// Returns the unit that was written last at a place whose unit is not computed.
@@ -406,18 +413,18 @@ impl SuperblockMapping {
 
     /// Records that `unit` has been programmed at `ppn`, which is its place from now on.
     pub(crate) fn record_program(&mut self, unit: u64, ppn: u64) {
-        let block = self.superblock_of(ppn);
-        if self.is_computed(ppn) {
+        let (block, at) = self.shape.superblock_and_place(ppn);
+        if self.computed[block as usize].contains(&at) {
             self.store_contents(block);
         }
-        assert!(!self.is_valid(ppn), "a place takes one unit between two erases");
+        assert!(!self.contents[block as usize].is_valid(at), "a place takes one unit between two erases");
         assert!(self.superblocks[block as usize].state == State::Open, "only an open superblock takes units");
-        self.set_place(unit, ppn);
+        self.set_place(unit, ppn, block, at);
     }
 
-    /// Enters the place `ppn` of `unit` into all tables.
-    fn set_place(&mut self, unit: u64, ppn: u64) {
-        let (block, at) = self.shape.superblock_and_place(ppn);
+    /// Enters the place `ppn` of `unit`, which is place `at` of superblock `block`, into all tables.
+    #[inline]
+    fn set_place(&mut self, unit: u64, ppn: u64, block: u32, at: u32) {
         self.changes.set(unit, ppn);
         self.superblocks[block as usize].valid += 1;
         self.contents[block as usize].store(at, unit);

@@ -189,7 +189,8 @@ impl SuperblockMapping {
             if place > unmapped || self.is_valid(place) || !self.is_programmed(place) {
                 return Err(format!("unit {unit} lies where no data are, or those of another one"));
             }
-            self.set_place(unit, place);
+            let (block, at) = self.shape.superblock_and_place(place);
+            self.set_place(unit, place, block, at);
         }
         Ok(())
     }

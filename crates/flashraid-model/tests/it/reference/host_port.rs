@@ -1,7 +1,8 @@
-//! Section 17 of the rules: limits of the controller towards the host.
+//! Section 17 of the rules: limits of the controller towards the host, and its processor.
 
 use std::collections::{BTreeSet, VecDeque};
 
+use flashraid_model::array::StripeLock;
 use flashraid_model::request::OpKind;
 
 use super::{Event, PORT_RANK, RequestState, Simulation};
@@ -11,6 +12,12 @@ use super::{Event, PORT_RANK, RequestState, Simulation};
 pub(super) struct Port {
     waiting: VecDeque<usize>,
     in_work: usize,
+    /// All stretches of time for which a core was occupied, in the order in which they began.
+    occupied: Vec<(u64, u64)>,
+    /// End of the last stretch in which a request held what all share.
+    lock_ends_ns: u64,
+    /// Requests that the processor handles or will handle: end, and request.
+    handled: BTreeSet<(u64, usize)>,
     /// Passages of data: end, and request.
     passing: VecDeque<(u64, usize)>,
     /// Reads that the array is done with.
@@ -19,11 +26,14 @@ pub(super) struct Port {
     pub waits: u64,
     pub wait_ns: u128,
     pub busy_ns: u64,
+    pub processor_waits: u64,
+    pub processor_wait_ns: u128,
+    pub processor_busy_ns: u128,
 }
 
 impl Port {
     pub(super) fn rests(&self) -> bool {
-        self.waiting.is_empty() && self.in_work == 0 && self.passing.is_empty() && self.read.is_empty()
+        self.waiting.is_empty() && self.in_work == 0 && self.passing.is_empty() && self.handled.is_empty() && self.read.is_empty()
     }
 }
 
@@ -61,6 +71,58 @@ impl Simulation<'_> {
         port.waits += u64::from(waited_ns > 0);
         port.wait_ns += u128::from(waited_ns);
         self.requests[request].parts.queue_ns = waited_ns;
+        if self.case.params.host_port.is_some_and(|limits| limits.processor.is_some()) {
+            self.comes_to_the_processor(request);
+        } else {
+            self.is_handled(request);
+        }
+    }
+
+    /// Plans when the processor handles a request (rule 281). No request overtakes another on its way to a core.
+    fn comes_to_the_processor(&mut self, request: usize) {
+        let params = &self.case.params;
+        let processor = params.host_port.and_then(|limits| limits.processor).expect("there is a processor");
+        let columns = super::parity::data_columns(params) as u64;
+        let strip_pages = u64::from(params.stripe_unit_pages);
+        let parities = u64::from(params.level.parity_strips());
+        let mut stripes_ns = 0;
+        if parities > 0 && self.case.requests[request].kind == OpKind::Write {
+            let pages = super::layout::pages_of(params, &self.case.requests[request]);
+            let stripe = |page: u64| page / (strip_pages * columns);
+            let stripes: BTreeSet<u64> = pages.iter().map(|&page| stripe(page)).collect();
+            let parity_pages: BTreeSet<(u64, u64)> = pages.iter().map(|&page| (stripe(page), page % strip_pages)).collect();
+            stripes_ns = stripes.len() as u64 * processor.stripe.ns + parity_pages.len() as u64 * parities * processor.parity_page.ns;
+        }
+        let one_at_a_time = processor.lock == StripeLock::All;
+        let shared_ns = processor.shared.ns + if one_at_a_time { stripes_ns } else { 0 };
+        let own_ns = processor.request.ns + if one_at_a_time { 0 } else { stripes_ns };
+        let now = self.now;
+        let port = self.port.as_mut().expect("there are limits");
+        let earliest_ns = now.max(port.occupied.last().map_or(0, |&(begin, _)| begin));
+        let mut moments: Vec<u64> = port.occupied.iter().map(|&(_, end)| end).filter(|&end| end > earliest_ns).collect();
+        moments.push(earliest_ns);
+        moments.sort_unstable();
+        let cores_in_use = |at: u64| port.occupied.iter().filter(|&&(begin, end)| begin <= at && at < end).count();
+        let begin = moments.into_iter().find(|&at| cores_in_use(at) < processor.cores as usize).expect("all end at some time");
+        let mut locked = begin;
+        if shared_ns > 0 {
+            locked = begin.max(port.lock_ends_ns);
+            port.lock_ends_ns = locked + shared_ns;
+        }
+        let end = locked + shared_ns + own_ns;
+        port.occupied.push((begin, end));
+        port.handled.insert((end, request));
+        port.processor_waits += u64::from(locked > now);
+        port.processor_wait_ns += u128::from(locked - now);
+        port.processor_busy_ns += u128::from(end - begin);
+        let parts = &mut self.requests[request].parts;
+        parts.queue_ns += locked - now;
+        parts.other_ns += end - locked;
+        self.schedule_with_rank(end - now, PORT_RANK, Event::Port);
+    }
+
+    /// Goes on with a request that needs nothing more of the processor.
+    fn is_handled(&mut self, request: usize) {
         if self.has_to_pass(request, OpKind::Write) {
             self.asks_to_pass(request);
         } else {
@@ -126,6 +188,9 @@ impl Simulation<'_> {
             } else {
                 self.begin_request(request);
             }
+        } else if port.handled.first().is_some_and(|&(end, _)| end == now) {
+            let (_, request) = port.handled.pop_first().expect("it is there");
+            self.is_handled(request);
         } else if let Some(request) = port.read.pop_first() {
             self.asks_to_pass(request);
         } else if has_turn && !port.waiting.is_empty() {

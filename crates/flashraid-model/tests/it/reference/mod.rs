@@ -693,7 +693,10 @@ impl Simulation<'_> {
             plan_counters: self.stripes.as_ref().filter(|_| read_around::looks(&self.case.params)).map(|stripes| stripes.planned.counters),
             hedge_counters: self.stripes.as_ref().filter(|_| hedge::makes_twice(&self.case.params)).map(|stripes| stripes.hedging.counters),
             prediction_counters: self.predictions(),
-            host_port_counters: self.port.as_ref().map(|port| (port.waits, port.wait_ns, port.busy_ns)),
+            host_port_counters: self
+                .port
+                .as_ref()
+                .map(|port| (port.waits, port.wait_ns, port.busy_ns, port.processor_waits, port.processor_wait_ns, port.processor_busy_ns)),
             messages: self.controller.as_ref().map(Controller::messages),
             uncoordinated_cleans: self.controller.as_ref().and_then(Controller::uncoordinated_cleans),
             turns,

@@ -53,6 +53,12 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ),
     ("controller", "[array.controller]\noutstanding = 0\nbandwidth = \"1150\"\nqueue = 3\n", &[]),
     ("controller_of_no_bandwidth", "[array.controller]\nbandwidth = \"4KB/s\"\n", &[]),
+    ("processor", "[array.controller.processor]\ncores = 0\nrequest = \"2s\"\nshared = 3\nlock = \"none\"\n", &[]),
+    (
+        "processor_of_stripes_behind_a_cache",
+        "[array.controller.processor]\ncores = 2_000\nrequest = \"2s\"\nparity_page = \"1us\"\n[cache]\npolicy = \"lawc\"\n",
+        &[],
+    ),
     ("failure_beyond_the_array", "[array]\nlevel = \"raid5\"\n[array.failure]\nmember = 9\nat = \"1s\"\n", &[]),
     (
         "failures_of_several_members",
