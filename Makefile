@@ -3,7 +3,7 @@
 CARGO ?= cargo
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 
-.PHONY: sanitize mutants quick package dist notebooks test-long release-check all build test setup setup-tests begin format lint build-tests unit doc python wheel pages book bench figures validate soak fuzz
+.PHONY: sanitize mutants quick package dist notebooks test-long release-check all build test setup setup-tests begin format lint build-tests unit doc python wheel pages book paper bench figures validate soak fuzz
 
 # Steps and single tests are measured: `scripts/timed slowest` prints what took longest.
 STEP = scripts/timed step
@@ -65,6 +65,7 @@ doc: build-tests
 	python3 scripts/figures_pages.py --check
 	python3 scripts/mqsim --page --check
 	python3 scripts/fit_presets.py --page --check
+	scripts/paper --check
 	$${CARGO_TARGET_DIR:-target}/debug/flashraid schema --report | python3 scripts/python_parts.py --check
 	@if command -v mdbook >/dev/null; then $(MAKE) --no-print-directory book; else echo "mdbook is missing: the book is checked by its own tests only"; fi
 
@@ -130,6 +131,10 @@ notebooks: setup
 book:
 	@command -v mdbook >/dev/null || { echo "mdbook is missing: cargo install mdbook --locked" >&2; exit 1; }
 	@mdbook build docs 2>&1 | tee target/book.log; ! grep -E '\b(WARN|ERROR)\b' target/book.log
+
+# The paper in target/paper, its figures from recorded results; with pandoc, as a page of HTML.
+paper:
+	scripts/paper
 
 bench:
 	$(CARGO) run --release --locked -- bench
