@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use serde_json::Value;
+
 /// Limit of the share of the time for which the busiest part of an array works. Below this limit, the array counts as idle (lightly
 /// loaded).
 const IDLE_MAX: f64 = 0.1;
@@ -16,7 +18,7 @@ const WINDOW_OF_RUN_MAX: f64 = 0.01;
 
 /// Returns the share of the busiest second for which dies work; `None` without intervals. `shares` has the share of each interval, and
 /// `interval_ms` the length of an interval. In a run shorter than a hundred seconds, a hundredth of it stands in place of the second.
-pub fn busy_share_of_busiest_second(shares: &[f64], interval_ms: f64) -> Option<f64> {
+fn busy_share_of_busiest_second(shares: &[f64], interval_ms: f64) -> Option<f64> {
     let window_ms = WINDOW_MS.min(WINDOW_OF_RUN_MAX * interval_ms * shares.len() as f64);
     let intervals = ((window_ms / interval_ms.max(f64::MIN_POSITIVE)).ceil() as usize).clamp(1, shares.len().max(1));
     let mean = |window: &[f64]| window.iter().sum::<f64>() / window.len() as f64;
@@ -57,6 +59,30 @@ impl LoadRiseUntilGcMatters {
             busiest_member_busy_share: busiest_dies,
             load_factor_until_saturation: 1.0 / busiest_part.max(busiest_dies),
         })
+    }
+
+    /// Returns a description of the array of a run, if it was lightly loaded in an open loop. `report` is the document of its report, or
+    /// the parts that tell of load and waits: `over_time`, `time_us`, `because` and `verdict`.
+    ///
+    /// `gained` is the share of the mean response time that a remedy saves, as far as one is known. It counts like the waits for
+    /// collection: requests behind those that wait for collection also wait, which `time_us` does not tell.
+    #[must_use]
+    pub fn of_report(report: &Value, gained: f64) -> Option<LoadRiseUntilGcMatters> {
+        let members = report["over_time"]["members"].as_array()?;
+        let shares_of = |member: &Value| member["utilisation"].as_array()?.iter().map(Value::as_f64).collect::<Option<Vec<f64>>>();
+        let shares: Vec<Vec<f64>> = members.iter().filter_map(shares_of).filter(|shares| !shares.is_empty()).collect();
+        let busy = shares.iter().map(|shares| shares.iter().sum::<f64>() / shares.len() as f64).reduce(f64::max)?;
+        let interval_ms = report["over_time"]["interval_ms"].as_f64()?;
+        let busiest_second = shares.iter().filter_map(|shares| busy_share_of_busiest_second(shares, interval_ms)).reduce(f64::max)?;
+        let waited = |of: &str| {
+            let parts = report["time_us"][of].as_object()?;
+            let total: f64 = parts.values().filter_map(Value::as_f64).sum();
+            Some(parts.get("collection")?.as_f64()? / total.max(f64::MIN_POSITIVE))
+        };
+        let caused = |of: &str| report["because"]["no_collection"]["shares"][of]["caused"].as_f64();
+        let of_responses = ["all", "slowest_1_percent"].into_iter().flat_map(|of| [waited(of), caused(of)]).flatten();
+        let collection = of_responses.fold(gained.max(0.0), f64::max);
+        Self::from_busy_fractions(busy, busiest_second, collection).filter(|_| report["verdict"]["load"] == "stable")
     }
 }
 

@@ -9,7 +9,7 @@ use crate::figures::{self, CAPACITY, Figure};
 use crate::number;
 use crate::sheet::{Cell, Sheet, Tone};
 use crate::text;
-use flashraid::load_rise::{LoadRiseUntilGcMatters, busy_share_of_busiest_second};
+use flashraid::load_rise::LoadRiseUntilGcMatters;
 use flashraid::report::{FEW_SAMPLES_MARK, WarningMark};
 use flashraid::study::must_match_for_comparison;
 
@@ -338,23 +338,8 @@ impl Grid {
     pub(super) fn idle_under(&self, workload: &super::Workload) -> Option<LoadRiseUntilGcMatters> {
         let real = workload.points.iter().find(|point| !self.points[**point].is_yardstick())?;
         let report = self.points[*real].reports.first()?;
-        let members = report["over_time"]["members"].as_array()?;
-        let shares_of = |member: &Value| member["utilisation"].as_array()?.iter().map(Value::as_f64).collect::<Option<Vec<f64>>>();
-        let shares: Vec<Vec<f64>> = members.iter().filter_map(shares_of).filter(|shares| !shares.is_empty()).collect();
-        let busy = shares.iter().map(|shares| shares.iter().sum::<f64>() / shares.len() as f64).reduce(f64::max)?;
-        let interval_ms = report["over_time"]["interval_ms"].as_f64()?;
-        let busiest_second = shares.iter().filter_map(|shares| busy_share_of_busiest_second(shares, interval_ms)).reduce(f64::max)?;
-        let waited = |of: &str| {
-            let parts = report["time_us"][of].as_object()?;
-            let total: f64 = parts.values().filter_map(Value::as_f64).sum();
-            Some(parts.get("collection")?.as_f64()? / total.max(f64::MIN_POSITIVE))
-        };
-        let caused = |of: &str| report["because"]["no_collection"]["shares"][of]["caused"].as_f64();
-        let of_slowest = ["all", "slowest_1_percent"].into_iter().flat_map(|of| [waited(of), caused(of)]).flatten();
-        // What other points gain counts, too: requests behind those that wait for collection also wait, which labels do not tell.
         let gained = workload.points.iter().filter_map(|point| Some(1.0 - self.ratio(*point, self.baselines[*point], MEAN)?.mean));
-        let collection = of_slowest.chain(gained).fold(0.0, f64::max);
-        LoadRiseUntilGcMatters::from_busy_fractions(busy, busiest_second, collection).filter(|_| report["verdict"]["load"] == "stable")
+        LoadRiseUntilGcMatters::of_report(report, gained.fold(0.0, f64::max))
     }
 
     /// Warnings of the reports and remarks on their workloads, each once; a warning names its points unless it is about all of them.

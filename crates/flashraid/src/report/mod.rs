@@ -24,11 +24,11 @@ mod verdict;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::config::ScaledDriveDimension;
 use crate::counterfactual::Because;
-use crate::load_rise::busy_share_of_busiest_second;
+use crate::load_rise::LoadRiseUntilGcMatters;
 use flashraid_model::metrics::trend::SAMPLES_BEYOND_QUANTILE_MIN;
 use flashraid_model::ssd::DieDelayCounterTable;
 use flashraid_workload::trace::MeasuredResponseTimes;
@@ -221,26 +221,13 @@ impl Report {
     /// Returns the factors by which the load would have to rise until remedies (settings that reduce the effects of garbage collection)
     /// matter. Returns `None` for a closed loop, and for an array that is not lightly loaded.
     #[must_use]
-    pub fn load_rise_until_gc_matters(&self) -> Option<crate::load_rise::LoadRiseUntilGcMatters> {
-        let mean = |member: &MemberUtilisationOverTime| {
-            let intervals = member.utilisation.len();
-            (intervals > 0).then(|| member.utilisation.iter().sum::<f64>() / intervals as f64)
-        };
-        let busy = self.over_time.members.iter().filter_map(mean).reduce(f64::max)?;
-        let of_busiest_second =
-            |member: &MemberUtilisationOverTime| busy_share_of_busiest_second(&member.utilisation, self.over_time.interval_ms);
-        let busiest_second = self.over_time.members.iter().filter_map(of_busiest_second).reduce(f64::max)?;
+    pub fn load_rise_until_gc_matters(&self) -> Option<LoadRiseUntilGcMatters> {
         if self.config["coordination"]["scheme"] == "ideal" {
             return None;
         }
-        let share = |time: MeanResponseTimeByCause| time.collection / time.total().max(f64::MIN_POSITIVE);
-        let waited = [self.time_us.all, self.time_us.slowest_1_percent].into_iter().flatten().map(share);
-        let shares = self.because.as_ref().and_then(|because| because.no_collection.as_ref()?.shares);
-        let caused = shares.into_iter().flat_map(|shares| [shares.all, shares.slowest_1_percent]).flatten().map(|share| share.caused);
-        let collection = waited.chain(caused).fold(0.0, f64::max);
-        (self.verdict.load == LoadVerdict::Stable)
-            .then(|| crate::load_rise::LoadRiseUntilGcMatters::from_busy_fractions(busy, busiest_second, collection))
-            .flatten()
+        let Self { over_time, time_us, because, verdict, .. } = self;
+        let parts = json!({ "over_time": over_time, "time_us": time_us, "because": because, "verdict": verdict });
+        LoadRiseUntilGcMatters::of_report(&parts, 0.0)
     }
 
     /// Returns the reason why the run is not judged, if it is not. A comparison then says nothing about its figures.
