@@ -39,7 +39,7 @@ setup-tests:
 	@scripts/setup browser fio python cbindgen deny
 
 # Files that a list of policies declares, where `cargo fmt` does not see them.
-POLICIES = $(wildcard crates/flashraid-model/src/space/victim/*.rs crates/flashraid-model/src/coordination/*.rs crates/flashraid-model/src/ssd/mechanism/*.rs crates/flashraid-model/src/cache/policy/*.rs crates/flashraid-workload/src/synthetic/arrivals/*.rs crates/flashraid-workload/src/synthetic/sizes/*.rs crates/flashraid-workload/src/synthetic/addresses/*.rs crates/flashraid-workload/src/trace/formats/*.rs)
+POLICIES = $(wildcard crates/flashraid-model/src/array/read_plan/*.rs crates/flashraid-model/src/space/victim/*.rs crates/flashraid-model/src/coordination/*.rs crates/flashraid-model/src/ssd/mechanism/*.rs crates/flashraid-model/src/cache/policy/*.rs crates/flashraid-workload/src/synthetic/arrivals/*.rs crates/flashraid-workload/src/synthetic/sizes/*.rs crates/flashraid-workload/src/synthetic/addresses/*.rs crates/flashraid-workload/src/trace/formats/*.rs)
 
 format:
 	$(STEP) format $(CARGO) fmt --all --check

@@ -398,10 +398,8 @@ pub mod policy_config_serde {
     ) -> Schema {
         let mut properties = properties::<Kind>(tag, name_description, generator);
         let mut schema = OtherKeys::json_schema(generator);
-        if let Some(own) = schema.get_mut("properties").and_then(Value::as_object_mut) {
-            properties.append(own);
-            *own = properties;
-        }
+        properties.extend(schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default());
+        schema.insert("properties".into(), properties.into());
         schema.insert("description".into(), table_description.into());
         schema
     }

@@ -90,7 +90,10 @@ fn columns_are_named_by_an_option_and_a_key() {
     let columns = "-,time:us,op:0=read,address:512,length:512";
     let document = place.run_json(&["trace", "info", "plain.txt", "--columns", columns, "--json"]);
     assert_eq!((&document["format"], &document["read"]["bytes"], &document["end_byte"]), (&"columns".into(), &4096.into(), &57_344.into()));
-    place.write("plain.toml", format!("[workload]\nkind = \"trace\"\npath = \"plain.txt\"\ncolumns = {columns:?}\n[ssd.warm_up]\noverwrites = 0\n"));
+    place.write(
+        "plain.toml",
+        format!("[workload]\nkind = \"trace\"\npath = \"plain.txt\"\ncolumns = {columns:?}\n[ssd.warm_up]\noverwrites = 0\n"),
+    );
     assert_eq!(place.run_json(&["run", "plain.toml", "--json"])["requests"]["all"], 2);
     let refused = place.run(&["trace", "info", "plain.txt", "--columns", "time,address,size"]);
     assert_eq!(refused.status, 2);

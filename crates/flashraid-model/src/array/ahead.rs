@@ -74,14 +74,14 @@ impl Ahead {
     /// order, and may lie after events that have not happened yet.
     #[inline]
     pub(super) fn take_request(&mut self, volume: &mut Volume, now: TimeNs, request: &RequestInPages) {
-        let Volume { layout, read_plan, members, .. } = volume;
+        let Volume { layout, members, .. } = volume;
         let dies = members.ssds[0].dies();
         let completion = members.open_completion(Continuation::Host(request.tag)).into_completion_number();
         self.cursors.resize(dies as usize * members.ssds.len(), 0);
         let operations_before = self.operations.len();
         let (kind, index) = (request.kind, self.requests.len() as u32);
         for extent in layout.extents(request) {
-            let copies = read_plan.members_to_access(layout, &extent, kind);
+            let copies = layout.members_to_access(&extent, kind);
             for page in extent.pages_on_member() {
                 for member in copies.clone() {
                     let (die, lpn) = members.ssds[member as usize].die_and_lpn(page);

@@ -1,8 +1,8 @@
 //! All counters of an array: their values at a moment, and the difference between two moments.
 
 use super::{
-    Array, ControllerThrottlingCounters, GcAvoidingReadCounters, HedgeCounters, InjectedSlownessCounters, MemberFailureAndRebuildState,
-    ParityAndRebuildCounters, SlowReadPredictionCounters, TrimAndFlushCounters,
+    Array, ControllerThrottlingCounters, InjectedSlownessCounters, MemberFailureAndRebuildState, ParityAndRebuildCounters,
+    ReadPlanCounters, TrimAndFlushCounters,
 };
 use crate::TimeNs;
 use crate::cache::CacheCounters;
@@ -42,15 +42,8 @@ pub struct ArrayCounters {
     /// Counters of parity, stripe locks (with which operations on one stripe wait for each other), lost pages and rebuilding. `None` if
     /// the array has no parity, no failing members, and no read plan that chooses where to read.
     pub parity_and_rebuild: Option<ParityAndRebuildCounters>,
-    /// Counters of the read plan `avoid`, which avoids members that are collecting; `None` with another plan. A read plan chooses the
-    /// members from which a read is served.
-    pub collection_avoidance_counters: Option<GcAvoidingReadCounters>,
-    /// Counters of reads that took long, so that their data were also read elsewhere (hedging). Elsewhere is another copy or, with
-    /// parity, the rest of the stripe. `None` if the read plan does not hedge.
-    pub hedged: Option<HedgeCounters>,
-    /// Counters of the read plan `predict`, which reads data elsewhere if it predicts a slow read; `None` with another plan. A read
-    /// plan chooses the members from which a read is served.
-    pub read_predictions: Option<SlowReadPredictionCounters>,
+    /// Counters of the read plan; empty if it has no choice.
+    pub read_plan: ReadPlanCounters,
     /// Counters of answers that came later than normal, because the configuration makes members slow for a time. The list has one entry
     /// for each member, in order of its number, with spares last. It is empty if no member is configured to be slow.
     pub slow_member_counters: Vec<InjectedSlownessCounters>,
@@ -81,9 +74,7 @@ impl ArrayCounters {
             trims_and_flushes: TrimAndFlushCounters::default(),
             controller_throttling_waits: None,
             parity_and_rebuild: None,
-            collection_avoidance_counters: None,
-            hedged: None,
-            read_predictions: None,
+            read_plan: ReadPlanCounters::default(),
             slow_member_counters: Vec::new(),
             cache: None,
             pages_now_in_cache: 0,
@@ -118,11 +109,7 @@ impl ArrayCounters {
                 now.since(&then)
             }),
             parity_and_rebuild: both(self.parity_and_rebuild, earlier.parity_and_rebuild, |now, then| now.since(&then)),
-            collection_avoidance_counters: both(self.collection_avoidance_counters, earlier.collection_avoidance_counters, |now, then| {
-                now.since(&then)
-            }),
-            hedged: both(self.hedged, earlier.hedged, |now, then| now.since(&then)),
-            read_predictions: both(self.read_predictions, earlier.read_predictions, |now, then| now.since(&then)),
+            read_plan: self.read_plan.since(&earlier.read_plan),
             slow_member_counters: self
                 .slow_member_counters
                 .iter()
@@ -166,9 +153,7 @@ impl Array {
             trims_and_flushes: *host,
             controller_throttling_waits: port.as_ref().map(|port| port.counters_at(now)),
             parity_and_rebuild: volume.stripes.as_ref().map(|stripes| stripes.counters),
-            collection_avoidance_counters: volume.stripes.as_ref().and_then(|stripes| stripes.plan_counters()),
-            hedged: volume.stripes.as_ref().and_then(|stripes| stripes.hedge_counters()),
-            read_predictions: volume.stripes.as_ref().and_then(|stripes| stripes.prediction_counters()),
+            read_plan: volume.stripes.as_ref().map_or_else(Default::default, |stripes| stripes.plan_counters()),
             slow_member_counters: volume.members.slow.as_ref().map_or_else(Vec::new, |slow| slow.counters()),
             cache: caching.as_ref().map(|caching| caching.cache.counters(now)),
             pages_now_in_cache: caching.as_ref().map_or(0, |caching| caching.cache.cached_pages()),

@@ -29,6 +29,7 @@ mod processor;
 mod ranked;
 mod read_plan;
 mod requests;
+mod route;
 mod setup;
 mod slow;
 mod stripe_pages;
@@ -48,7 +49,7 @@ use crate::ssd::{ExactFastPaths, SimulatorPrefetchTarget, Ssd};
 use ahead::Ahead;
 use caching::{Caching, DestageRecord};
 use coordination::Coordination;
-pub use counters::{GcAvoidingReadCounters, HedgeCounters, ParityAndRebuildCounters, SlowReadPredictionCounters, TrimAndFlushCounters};
+pub use counters::{ParityAndRebuildCounters, TrimAndFlushCounters};
 pub use counts::ArrayCounters;
 use events::Outbox;
 pub use events::{ArrayEvent, MappingUnitsProgrammed, RequestDone};
@@ -62,7 +63,7 @@ pub use milestones::{GcReportedUntilAndMembersBusyUntil, RunMilestone};
 pub use offered_load::MemberLoadCalculator;
 pub use params::*;
 pub use processor::{ArrayProcessor, StripeLock};
-pub use read_plan::ReadPlan;
+pub use read_plan::*;
 pub use requests::{SubmitError, page_request_of};
 pub use setup::{ArrayExecutionOptions, ArrayShape};
 use slow::SlowMembers;
@@ -151,7 +152,7 @@ impl Array {
             caching.destage_record = Some(DestageRecord::default());
             members.record_ends();
         }
-        let stripes = Stripes::from_params(params, seed).map(Box::new);
+        let stripes = Stripes::from_params(params, seed, &mut members).map(Box::new);
         let first = &members.ssds[0];
         let is_plain = params.host_port.is_none() && caching.is_none() && stripes.is_none() && params.coordination.is_none();
         let shape = ArrayShape {
@@ -177,7 +178,7 @@ impl Array {
             has_members_only: is_plain,
             port: params.host_port.map(|port| Box::new(HostPort::new(port, params.ssd.geometry.page_bytes, params.layout()))),
             caching,
-            volume: Volume { layout: params.layout(), read_plan: params.read_plan, members, stripes, blank_spares: shape.blank_spares },
+            volume: Volume { layout: params.layout(), members, stripes, blank_spares: shape.blank_spares },
             coordination: params.coordination.as_ref().map(|coordination| Coordination::new(coordination, &array)),
             ahead: Ahead::with_threads(threads, operations_per_thread),
             advanced_before: 0,

@@ -1,7 +1,6 @@
 //! Estimate of the load that requests put on the members of an array without failures.
 
 use super::ArrayParams;
-use super::read_plan::ReadPlan;
 use super::stripe_pages::{StripePages, plan_write};
 use super::stripes::next_sub_request;
 use crate::placement::{ArrayLayout, RequestInPages, StripRoles};
@@ -11,7 +10,6 @@ use crate::placement::{ArrayLayout, RequestInPages, StripRoles};
 #[derive(Debug, Clone)]
 pub struct MemberLoadCalculator {
     layout: ArrayLayout,
-    read_plan: ReadPlan,
     pages: StripePages,
     reads: StripePages,
 }
@@ -21,7 +19,7 @@ impl MemberLoadCalculator {
     pub fn new(params: &ArrayParams) -> Self {
         let layout = params.layout();
         let none = StripePages::empty(layout.stripe_shape().strips_per_stripe(), layout.strip_pages());
-        Self { layout, read_plan: params.read_plan, pages: none.clone(), reads: none }
+        Self { layout, pages: none.clone(), reads: none }
     }
 
     /// Calls `visit` once for each strip of which `request` reads or writes pages. A parity strip has a call of its own, and so has
@@ -46,7 +44,7 @@ impl MemberLoadCalculator {
                     continue;
                 }
                 let first = self.layout.member_of_strip(stripe, role);
-                let read_copy = self.read_plan.choose_copy_index(stripe, first, copies);
+                let read_copy = self.layout.copy_in_turn(stripe);
                 (0..copies).for_each(|copy| visit(first + copy, if copy == read_copy { read } else { 0 }, written));
             }
         }

@@ -29,113 +29,12 @@ pub struct ArrayParams {
     pub slow: Vec<SlowMemberPeriodParams>,
     /// Settings for rebuilding failed members, or `None`.
     pub rebuild: Option<RebuildParams>,
-    /// Read plan: the way in which the array chooses the members from which a read is served.
+    /// Read plan, with its settings: the way in which the array chooses the members from which a read is served.
     pub read_plan: ReadPlan,
-    /// Settings of the read plan (the way in which the array chooses the members from which a read is served). Only three kinds of
-    /// plans use them. Such plans avoid members that are collecting, or read the same data elsewhere if a read takes long (hedging),
-    /// or predict slow reads.
-    pub read_plan_params: ReadPlanParams,
     /// Settings of the write cache; `None` for an array without one.
     pub cache: Option<WriteCacheParams>,
     /// Limits of the array's controller on host requests in progress and on bandwidth; `None` if it has no limits.
     pub host_port: Option<ControllerLimitsParams>,
-}
-
-/// Settings of a read plan (the way in which the array chooses the members from which a read is served). Only three kinds of plans use
-/// them. Such plans avoid members that are collecting, or read the same data elsewhere if a read takes long (hedging), or predict slow
-/// reads.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ReadPlanParams {
-    /// Time that a member takes to refuse a read, in nanoseconds. A member refuses a read that would have to wait for collection. The
-    /// array then reads the data from another copy or, with parity, from the rest of the stripe.
-    pub refusal_answer_ns: u64,
-    /// Detail in which the host knows where garbage is being collected: by die or plane, by member, or by turn. With this knowledge,
-    /// the read plan avoids reads that would wait for collection.
-    pub collection_knowledge: HostKnowledgeOfCollection,
-    /// True if members that are collecting are avoided by reads of the host and also by reads that precede a write with parity. The
-    /// latter are reads of old data and old parity, or of the rest of the stripe. False if only reads of the host avoid such members.
-    pub parity_update_reads_avoid_collection: bool,
-    /// True if the host knows how long collection will last, false if it only knows where collection is in progress.
-    pub knows_remaining_collection_time: bool,
-    /// Time from sending a read until its data are also read elsewhere, if the read has not ended. Elsewhere is another copy or, with
-    /// parity, the rest of the stripe.
-    pub hedge_delay: HedgeAfter,
-    /// True if reads that nobody needs any more are abandoned while they wait in the queues of their dies.
-    pub abandons_waiting_reads: bool,
-    /// Settings of the read plan `predict`. It predicts which reads will be slow, and reads their data elsewhere at once. Elsewhere is
-    /// another copy or, with parity, the rest of the stripe.
-    pub prediction: SlowReadPredictionParams,
-}
-
-/// Settings of the read plan `predict`. It predicts which reads will be slow, and reads their data elsewhere at once. Elsewhere is
-/// another copy or, with parity, the rest of the stripe.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SlowReadPredictionParams {
-    /// Waiting time above which a read counts as slow, in nanoseconds. It is the time for which the read waits before it begins. The
-    /// read plan predicts for each read if it will be slow.
-    pub slow_wait_threshold_ns: u64,
-    /// Probability that a slow read is predicted to be fast.
-    pub false_accept: f64,
-    /// Probability that a fast read is predicted to be slow.
-    pub false_reject: f64,
-    /// Time that a prediction takes before each read, in nanoseconds.
-    pub prediction_time_per_read_ns: u64,
-    /// True if the data of a read are also read elsewhere when the read takes long, whatever was predicted for it. Elsewhere is another
-    /// copy or, with parity, the rest of the stripe.
-    pub also_hedges: bool,
-}
-
-impl Default for SlowReadPredictionParams {
-    fn default() -> Self {
-        Self {
-            slow_wait_threshold_ns: 1_000_000,
-            false_accept: 0.05,
-            false_reject: 0.05,
-            prediction_time_per_read_ns: 5000,
-            also_hedges: false,
-        }
-    }
-}
-
-impl Default for ReadPlanParams {
-    fn default() -> Self {
-        Self {
-            refusal_answer_ns: 1000,
-            collection_knowledge: HostKnowledgeOfCollection::PerDieOrPlane,
-            parity_update_reads_avoid_collection: true,
-            knows_remaining_collection_time: true,
-            hedge_delay: HedgeAfter::P95OfReads { percentile_window_reads: 1024 },
-            abandons_waiting_reads: false,
-            prediction: SlowReadPredictionParams::default(),
-        }
-    }
-}
-
-/// Choice of the time from sending a read until its data are also read elsewhere, if the read has not ended. Elsewhere is another copy
-/// or, with parity, the rest of the stripe.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HedgeAfter {
-    /// Waits this time before data are also read elsewhere, the same for all reads. It is in nanoseconds, at least 1.
-    Time(u64),
-    /// Waits for a percentile of the member's recent read durations before data are also read elsewhere. It is the 95th percentile of
-    /// the member's last `percentile_window_reads` reads.
-    P95OfReads {
-        /// Number of the member's last reads of which the percentile is taken, at least 1.
-        percentile_window_reads: u32,
-    },
-}
-
-/// Choice of what the host knows about where garbage is being collected. With this knowledge, the read plan avoids reads that would
-/// wait for collection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HostKnowledgeOfCollection {
-    /// The host knows if collection blocks the page to be read. A collection blocks the whole die of its victim block or only the
-    /// plane, as configured.
-    PerDieOrPlane,
-    /// The host only knows whether any die of the member collects.
-    PerMember,
-    /// The host knows by the clock whose turn it is to collect. A member in its turn counts as collecting, and no other member does.
-    Turns,
 }
 
 /// Limits of the array's controller on the requests of the host, and its processor.
@@ -196,18 +95,9 @@ pub enum InitialSpareState {
 }
 
 impl ArrayParams {
-    /// Returns true if the read plan also reads data elsewhere when a read takes long (hedging). Elsewhere is another copy or, with
-    /// parity, the rest of the stripe. The function does not test if the array has either of them.
-    pub fn hedges_reads(&self) -> bool {
-        self.read_plan.hedges() || (self.read_plan.predicts_slow_reads() && self.read_plan_params.prediction.also_hedges)
-    }
-
-    /// Returns true if the array decides for each read where to get its data. Two conditions must hold. The read plan avoids members
-    /// that are collecting, hedges (also reads late data elsewhere), or predicts slow reads. The level has parity or copies, so that
-    /// there is another way to the data.
+    /// Returns true if the read plan decides for each read where to get its data.
     pub fn chooses_source_of_each_read(&self) -> bool {
-        (self.read_plan.considers_collecting_members() || self.read_plan.hedges() || self.read_plan.predicts_slow_reads())
-            && (self.level.parity_strips() > 0 || self.layout().copies_of_each_page() > 1)
+        self.read_plan.has_choice(self.level.parity_strips() > 0, self.layout().copies_of_each_page() > 1)
     }
 
     /// Returns the number of spares that take the place of members which fail in the run, and the state in which the spares begin. The

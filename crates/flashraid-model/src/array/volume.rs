@@ -1,9 +1,9 @@
 //! The members as one volume: operations on pages of the array become page operations on members, with parity and lost members.
 
+use super::RequestInPages;
 use super::failure::Step;
 use super::members::{Access, Completion, Continuation, Issued, Members, ServedPages};
 use super::stripes::Stripes;
-use super::{ReadPlan, RequestInPages};
 use crate::TimeNs;
 use crate::cache::MemberExtent;
 use crate::placement::{ArrayLayout, Extent};
@@ -13,7 +13,6 @@ use crate::request::OpKind;
 #[derive(Debug, Clone)]
 pub(super) struct Volume {
     pub(crate) layout: ArrayLayout,
-    pub(crate) read_plan: ReadPlan,
     pub(crate) members: Members,
     /// Parity and lost members; `None` for an array that has neither.
     pub(crate) stripes: Option<Box<Stripes>>,
@@ -95,7 +94,7 @@ impl Volume {
     fn serve(&mut self, now: TimeNs, kind: OpKind, extents: impl Iterator<Item = Extent>, continuation: Continuation) -> Issued {
         let mut served = ServedPages::NONE;
         for extent in extents {
-            let members = self.read_plan.members_to_access(&self.layout, &extent, kind);
+            let members = self.layout.members_to_access(&extent, kind);
             for page in extent.pages_on_member() {
                 for member in members.clone() {
                     self.members.serve_page(&mut served, now, kind, member, page);
@@ -111,7 +110,7 @@ impl Volume {
     fn issue_directly(&mut self, access: &Access, extents: impl Iterator<Item = Extent>, completion: u32) -> u32 {
         let mut operations = 0;
         for extent in extents {
-            let members = self.read_plan.members_to_access(&self.layout, &extent, access.kind);
+            let members = self.layout.members_to_access(&extent, access.kind);
             operations += extent.pages * members.len() as u32;
             for page in extent.pages_on_member() {
                 for member in members.clone() {

@@ -16,8 +16,8 @@ use super::{
 };
 use crate::TimeNs;
 use crate::array::{
-    Array, ArrayEvent, ArrayExecutionOptions, ArrayParams, HostKnowledgeOfCollection, RaidLevel, ReadPlan, RequestDone, RequestInPages,
-    RunMilestone,
+    Array, ArrayEvent, ArrayExecutionOptions, ArrayParams, Avoid, HostKnowledgeOfCollection, RaidLevel, ReadPlan, RequestDone,
+    RequestInPages, RunMilestone,
 };
 use crate::events::VictimBlockCollection;
 use crate::ids::MemberSet;
@@ -42,8 +42,7 @@ fn params(members: u32, dies: u32, mut coordination: CoordinationParams) -> Arra
         coordination: Some(coordination),
         failures: Vec::new(),
         rebuild: None,
-        read_plan: ReadPlan::Home,
-        read_plan_params: Default::default(),
+        read_plan: ReadPlan::default(),
         slow: Vec::new(),
         cache: None,
         host_port: None,
@@ -779,9 +778,7 @@ fn one_copy_has_leave_and_the_other_is_denied_until_it_has_done() {
 #[test]
 fn the_copy_without_leave_answers_reads_at_once() {
     let (mut params, mut operations) = staggered_pair(100);
-    params.read_plan = ReadPlan::Avoid;
-    params.read_plan_params.collection_knowledge = HostKnowledgeOfCollection::PerMember;
-    params.read_plan_params.refusal_answer_ns = 0;
+    params.read_plan = Avoid { knowledge: HostKnowledgeOfCollection::Member, fast_fail: Duration { ns: 0 }, ..Avoid::default() }.into();
     // Pages of both members' turns: one of them would have to wait for the clean.
     operations.extend([(1000, 0, 1, false), (1100, 0, 2, false)]);
     let outcome = run(&params, &operations);
@@ -908,9 +905,8 @@ fn a_member_cleans_in_its_turn() {
 #[test]
 fn a_host_that_goes_by_the_clock_keeps_away_from_a_member_in_its_turn() {
     let mut params = params(2, 1, turns(1000, 10));
-    (params.level, params.read_plan) = (RaidLevel::Raid1, ReadPlan::Avoid);
-    params.read_plan_params.collection_knowledge = HostKnowledgeOfCollection::Turns;
-    params.read_plan_params.refusal_answer_ns = 5;
+    let avoid = |knowledge| Avoid { knowledge, fast_fail: Duration { ns: 5 }, ..Avoid::default() };
+    (params.level, params.read_plan) = (RaidLevel::Raid1, avoid(HostKnowledgeOfCollection::Turn).into());
     let (of_copy_0, of_copy_1) = (0, 1);
     let reads = [(100, of_copy_0), (200, of_copy_1), (999, of_copy_0), (1100, of_copy_0), (1200, of_copy_1), (1999, of_copy_1)];
     let outcome = run(&params, &reads.map(|(at, copy)| (at, copy, 3, false)));
@@ -920,7 +916,7 @@ fn a_host_that_goes_by_the_clock_keeps_away_from_a_member_in_its_turn() {
     for copy in [of_copy_0, of_copy_1] {
         assert_eq!(run(&params, &[(1000, copy, 3, false)]).done, [1028]);
     }
-    params.read_plan_params.collection_knowledge = HostKnowledgeOfCollection::PerMember;
+    params.read_plan = avoid(HostKnowledgeOfCollection::Member).into();
     assert_eq!(run(&params, &[(100, of_copy_0, 3, false)]).done, [128]);
 }
 

@@ -347,6 +347,25 @@ impl ArrayLayout {
         }
     }
 
+    /// Returns the copy from which a strip of `stripe` is read, counted from 0, if no read plan chooses another one (rule 2).
+    #[inline]
+    pub(crate) fn copy_in_turn(&self, stripe: u64) -> u32 {
+        match self.copies_of_each_page() {
+            1 => 0,
+            copies => (stripe % u64::from(copies)) as u32,
+        }
+    }
+
+    /// Returns the members that an operation on an extent goes to if no read plan chooses: one for a read, otherwise all that hold it.
+    #[inline]
+    pub(crate) fn members_to_access(&self, extent: &Extent, kind: OpKind) -> Range<u32> {
+        if kind != OpKind::Read || extent.mirror_copies == 1 {
+            return extent.members();
+        }
+        let member = extent.first_member + self.copy_in_turn(self.stripe_of_member_page(extent.first_page));
+        member..member + 1
+    }
+
     /// Returns the extents of `request`, in the order of its pages. The pages of an extent are consecutive both in the request and on one
     /// member (and on its mirrors), and lie in one stripe.
     #[inline]
@@ -430,6 +449,14 @@ mod tests {
         assert_eq!(picture(RaidLevel::Raid5, 5, 6), "0123P 123P0 23P01 3P012 P0123 0123P");
         assert_eq!(picture(RaidLevel::Raid6, 5, 6), "Q012P 012PQ 12PQ0 2PQ01 PQ012 Q012P");
         assert_eq!(picture(RaidLevel::Raid10, 4, 1), "0011");
+    }
+
+    #[test]
+    fn copies_take_turns_by_stripe() {
+        let copies = |level, members| (0..4).map(|stripe| ArrayLayout::new(level, members, 1, 4).copy_in_turn(stripe)).collect::<Vec<_>>();
+        assert_eq!(copies(RaidLevel::Raid1, 3), [0, 1, 2, 0]);
+        assert_eq!(copies(RaidLevel::Raid10, 4), [0, 1, 0, 1]);
+        assert_eq!(copies(RaidLevel::Raid5, 3), [0; 4]);
     }
 
     #[test]

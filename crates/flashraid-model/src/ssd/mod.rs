@@ -53,7 +53,7 @@ use die::{DieContext, Dies, ImmediateContext};
 use front::Front;
 pub use job::{CollectionOutlook, DieExecutionUnitId, LogicalPageOp, PageOpEnd, PendingFlashWork};
 pub(crate) use job::{ReadForecast, SsdWake};
-pub use mechanism::{DieDelayCounterTable, DieDelayMechanismCounters, DieDelayMechanisms, ReportedDieDelayCounter};
+pub use mechanism::{DieDelayMechanismCounters, DieDelayMechanisms};
 pub use outbox::{MappingUnitsProgrammed, SsdOutbox};
 pub use params::*;
 use parts::SsdParts;

@@ -209,9 +209,7 @@ pub(crate) fn fast_with(case: &Case, shortcuts: ExactFastPaths) -> (Outcome, Vec
         }),
         cache_counters,
         stripe_counters: counts.parity_and_rebuild,
-        plan_counters: counts.collection_avoidance_counters,
-        hedge_counters: counts.hedged,
-        prediction_counters: counts.read_predictions,
+        read_plan: counts.read_plan,
         requests: outcomes,
     };
     (outcome, usage)

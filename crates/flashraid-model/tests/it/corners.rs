@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use flashraid_model::array::{
-    HedgeAfter, HostKnowledgeOfCollection, RaidLevel, ReadPlan, ReadPlanParams, SlowMemberPeriodParams, WarmUpPattern,
+    HedgeDelay, HostKnowledgeOfCollection, HostKnowledgeOfRemainingCollection, RaidLevel, ReadPlan, SlowMemberPeriodParams, WarmUpPattern,
 };
 use flashraid_model::cache::CachePolicy;
 use flashraid_model::coordination::{CoordinationPolicy, ForcedCollectionAmount, JointCollectionRequestTiming, MessageKind};
@@ -641,12 +641,12 @@ pub(crate) fn check_conservation(case: &Case, outcome: &Outcome) {
         return;
     }
     let stripes = outcome.stripe_counters.unwrap_or_default();
-    let added = outcome.plan_counters.map_or(0, |counters| counters.pages_added_to_read_around);
-    let added = added + outcome.hedge_counters.map_or(0, |counters| counters.pages_read_elsewhere);
-    let added = added + outcome.prediction_counters.map_or(0, |counters| counters.pages_added);
+    let added = outcome.read_plan.planned_reads.map_or(0, |counters| counters.pages_added_to_read_around);
+    let added = added + outcome.read_plan.hedged_reads.map_or(0, |counters| counters.pages_read_elsewhere);
+    let added = added + outcome.read_plan.predicted_reads.map_or(0, |counters| counters.pages_added);
     // A drive with superblocks counts the pages of a read when it begins with the command.
     let abandoned = match case.params.ssd.superblock {
-        None => outcome.hedge_counters.map_or(0, |counters| counters.pages_abandoned),
+        None => outcome.read_plan.hedged_reads.map_or(0, |counters| counters.pages_abandoned),
         Some(_) => 0,
     };
     let read_besides =
@@ -680,18 +680,12 @@ fn the_cases_of_planned_reads_reach_every_corner() {
     for seed in seeds() {
         for draw in [draw_case_of_stripes, draw_mixed_case, draw_cached_case] {
             let case = draw(seed);
-            if case.params.read_plan != ReadPlan::Avoid {
-                continue;
-            }
+            let ReadPlan::Avoid(avoid) = &case.params.read_plan else { continue };
             let outcome = reference::simulate(&case);
             check_conservation(&case, &outcome);
-            let Some(counts) = outcome.plan_counters else { continue };
-            let ReadPlanParams {
-                refusal_answer_ns: fast_fail_ns,
-                collection_knowledge: knowledge,
-                knows_remaining_collection_time: knows_remaining,
-                ..
-            } = case.params.read_plan_params;
+            let Some(counts) = outcome.read_plan.planned_reads else { continue };
+            let (fast_fail_ns, knowledge) = (avoid.fast_fail.ns, avoid.knowledge);
+            let knows_remaining = avoid.remaining == HostKnowledgeOfRemainingCollection::Known;
             let mirrors = matches!(case.params.level, RaidLevel::Raid1 | RaidLevel::Raid10);
             let (avoided, ssd) = (counts.stripe_reads_that_avoided_collection > 0, &case.params.ssd);
             count("parity", avoided && !mirrors);
@@ -706,8 +700,8 @@ fn the_cases_of_planned_reads_reach_every_corner() {
             count("lost members", avoided && !case.params.failures.is_empty());
             count("a controller", avoided && case.params.coordination.is_some());
             count("a refusal that takes time", avoided && fast_fail_ns > 0);
-            count("knowledge of members", avoided && knowledge == HostKnowledgeOfCollection::PerMember);
-            count("knowledge of turns", avoided && knowledge == HostKnowledgeOfCollection::Turns);
+            count("knowledge of members", avoided && knowledge == HostKnowledgeOfCollection::Member);
+            count("knowledge of turns", avoided && knowledge == HostKnowledgeOfCollection::Turn);
             count("unknown times", avoided && !knows_remaining);
             count("one busy", counts.stripe_reads_with_one_strip_collecting > 0);
             count("two busy", counts.stripe_reads_with_two_busy_strips > 0);
@@ -731,15 +725,12 @@ fn the_cases_of_predicted_reads_reach_every_corner() {
     for seed in seeds() {
         for draw in [draw_case_of_stripes, draw_mixed_case, draw_cached_case] {
             let case = draw(seed);
-            if case.params.read_plan != ReadPlan::Predict {
-                continue;
-            }
+            let ReadPlan::Predict(prediction) = &case.params.read_plan else { continue };
             let outcome = reference::simulate(&case);
             check_conservation(&case, &outcome);
-            let Some(counts) = outcome.prediction_counters else { continue };
+            let Some(counts) = outcome.read_plan.predicted_reads else { continue };
             let mirrors = matches!(case.params.level, RaidLevel::Raid1 | RaidLevel::Raid10);
             let (elsewhere, ssd) = (counts.stripe_reads_made_elsewhere > 0, &case.params.ssd);
-            let prediction = case.params.read_plan_params.prediction;
             count("parity", elsewhere && !mirrors);
             count("two parities", elsewhere && case.params.level == RaidLevel::Raid6);
             count("mirrors", elsewhere && mirrors);
@@ -749,15 +740,18 @@ fn the_cases_of_predicted_reads_reach_every_corner() {
             count("a front", elsewhere && ssd.front_end.is_some());
             count("lost members", elsewhere && !case.params.failures.is_empty());
             count("a controller", elsewhere && case.params.coordination.is_some());
-            count("a cost", elsewhere && prediction.prediction_time_per_read_ns > 0);
-            count("true calls only", elsewhere && (prediction.false_accept, prediction.false_reject) == (0.0, 0.0));
+            count("a cost", elsewhere && prediction.cost.ns > 0);
+            count("true calls only", elsewhere && (prediction.false_accept.0, prediction.false_reject.0) == (0.0, 0.0));
             count(
                 "each kind of call",
                 counts.slow_reads_called_fast.min(counts.fast_reads_called_slow).min(counts.slow_reads_called_slow) > 0,
             );
             count("locked out", counts.stripe_reads_locked_out > 0);
             count("nothing called fast", counts.stripe_reads_called_slow > counts.stripe_reads_made_elsewhere);
-            count("hedged, too", elsewhere && outcome.hedge_counters.is_some_and(|hedged| hedged.stripe_reads_answered_by_hedge > 0));
+            count(
+                "hedged, too",
+                elsewhere && outcome.read_plan.hedged_reads.is_some_and(|hedged| hedged.stripe_reads_answered_by_hedge > 0),
+            );
         }
     }
     assert_often_enough(&seen, cases() / 125);
@@ -794,8 +788,11 @@ fn the_cases_of_slow_members_reach_every_corner() {
             count("a controller", late && case.params.coordination.is_some());
             count("a failure", late && !case.params.failures.is_empty());
             count("rebuilding", late && case.params.rebuild.is_some() && !case.params.failures.is_empty());
-            count("reads around", late && outcome.plan_counters.is_some_and(|plan| plan.stripe_reads_that_avoided_collection > 0));
-            count("hedged reads", late && outcome.hedge_counters.is_some_and(|hedged| hedged.stripe_reads_answered_by_hedge > 0));
+            count(
+                "reads around",
+                late && outcome.read_plan.planned_reads.is_some_and(|plan| plan.stripe_reads_that_avoided_collection > 0),
+            );
+            count("hedged reads", late && outcome.read_plan.hedged_reads.is_some_and(|hedged| hedged.stripe_reads_answered_by_hedge > 0));
         }
     }
     assert_often_enough(&seen, cases() / 125);
@@ -810,12 +807,10 @@ fn the_cases_of_hedged_reads_reach_every_corner() {
     for seed in seeds() {
         for draw in [draw_case_of_stripes, draw_mixed_case, draw_cached_case] {
             let case = draw(seed);
-            if case.params.read_plan != ReadPlan::Hedge {
-                continue;
-            }
+            let ReadPlan::Hedge(hedge) = &case.params.read_plan else { continue };
             let outcome = reference::simulate(&case);
             check_conservation(&case, &outcome);
-            let Some(counts) = outcome.hedge_counters else { continue };
+            let Some(counts) = outcome.read_plan.hedged_reads else { continue };
             let mirrors = matches!(case.params.level, RaidLevel::Raid1 | RaidLevel::Raid10);
             let (hedged, won, ssd) = (counts.hedged_stripe_reads > 0, counts.stripe_reads_answered_by_hedge > 0, &case.params.ssd);
             count("parity", won && !mirrors);
@@ -827,7 +822,7 @@ fn the_cases_of_hedged_reads_reach_every_corner() {
             count("a front", won && ssd.front_end.is_some());
             count("lost members", won && !case.params.failures.is_empty());
             count("a controller", won && case.params.coordination.is_some());
-            count("a percentile", won && matches!(case.params.read_plan_params.hedge_delay, HedgeAfter::P95OfReads { .. }));
+            count("a percentile", won && hedge.after == HedgeDelay::P95OfReads);
             count("in vain", hedged && counts.stripe_reads_answered_by_hedge < counts.hedged_stripe_reads);
             count("all won", hedged && counts.stripe_reads_answered_by_hedge == counts.hedged_stripe_reads);
             count("abandoned", counts.pages_abandoned > 0);

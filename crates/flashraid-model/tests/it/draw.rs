@@ -1,13 +1,14 @@
 //! Random small arrays and loads, a function for each kind of case.
 
 use flashraid_model::array::{
-    ArrayParams, HedgeAfter, HostKnowledgeOfCollection, OwnedPages, ParityHandle, RaidLevel, ReadPlan, ReadPlanParams,
-    SlowMemberPeriodParams, SlowReadPredictionParams, StallParams, WarmUp, WarmUpPattern,
+    ArrayParams, Avoid, Hedge, HedgeDelay, HostKnowledgeOfCollection, HostKnowledgeOfRemainingCollection, OwnedPages, ParityHandle,
+    Predict, RaidLevel, ReadPlan, SlowMemberPeriodParams, StallParams, UnneededReadCancellation, WarmUp, WarmUpPattern,
 };
 use flashraid_model::coordination::{CoordinationPolicy, JointCollectionRequestTiming};
 use flashraid_model::request::HostLoop;
 use flashraid_model::rng;
 use flashraid_model::ssd::{BlockPoolScope, CollectionBlockingScope, DieDelayMechanisms, GcAlgorithm, HostOverlapWithMoves, VictimPolicy};
+use flashraid_model::units::{Duration, Fraction};
 
 use crate::draw_drives::{SLOWEST, draw_drive};
 use crate::draw_parts::Draw;
@@ -209,42 +210,49 @@ fn plan_reads(case: &mut Case, draw: &mut Draw) {
     let has_choice = !matches!(params.level, RaidLevel::Single | RaidLevel::Raid0);
     let has_member_caches = params.cache.is_some_and(|cache| cache.stripe_and_member_caches.member_caches.is_some());
     let plans = draw.chance(85) && has_choice && !has_member_caches;
-    params.read_plan = if plans { ReadPlan::Avoid } else { ReadPlan::Home };
-    params.read_plan_params = ReadPlanParams {
-        refusal_answer_ns: [0, draw.between(1, 3_000), draw.between(3_001, 90_000)][draw.between(0, 2) as usize],
-        collection_knowledge: if draw.chance(70) { HostKnowledgeOfCollection::PerDieOrPlane } else { HostKnowledgeOfCollection::PerMember },
-        parity_update_reads_avoid_collection: draw.chance(70),
-        knows_remaining_collection_time: draw.chance(65),
-        ..ReadPlanParams::default()
+    let time = |ns| Duration { ns };
+    let mut avoid = Avoid {
+        fast_fail: time([0, draw.between(1, 3_000), draw.between(3_001, 90_000)][draw.between(0, 2) as usize]),
+        knowledge: if draw.chance(70) { HostKnowledgeOfCollection::Element } else { HostKnowledgeOfCollection::Member },
+        pre_reads: draw.chance(70),
+        remaining: if draw.chance(65) { HostKnowledgeOfRemainingCollection::Known } else { HostKnowledgeOfRemainingCollection::Unknown },
+        ..Avoid::default()
     };
     let shortest = params.ssd.timing.page_read_ns.max(1_000);
-    params.read_plan_params.hedge_delay = match draw.between(0, 3) {
-        0 => HedgeAfter::Time(draw.between(1, 2 * shortest)),
-        1 => HedgeAfter::Time(draw.between(1, 20 * shortest)),
-        _ => HedgeAfter::P95OfReads { percentile_window_reads: draw.between(1, 30) as u32 },
-    };
-    if plans && draw.chance(50) {
-        params.read_plan = ReadPlan::Hedge;
+    let mut hedge = Hedge::default();
+    match draw.between(0, 3) {
+        0 => hedge.after = HedgeDelay::Time(time(draw.between(1, 2 * shortest))),
+        1 => hedge.after = HedgeDelay::Time(time(draw.between(1, 20 * shortest))),
+        _ => hedge.learn = draw.between(1, 30) as u32,
     }
+    let hedges = plans && draw.chance(50);
     let clean_ns = params.ssd.timing.block_erase_ns.max(shortest);
-    params.read_plan_params.prediction = SlowReadPredictionParams {
-        slow_wait_threshold_ns: [0, draw.between(1, shortest), draw.between(1, 2 * clean_ns)][draw.between(0, 2) as usize],
-        false_accept: if draw.chance(50) { 0.0 } else { draw.between(1, 100) as f64 / 100.0 },
-        false_reject: if draw.chance(50) { 0.0 } else { draw.between(1, 60) as f64 / 100.0 },
-        prediction_time_per_read_ns: [0, draw.between(1, 8_000)][draw.between(0, 1) as usize],
-        also_hedges: draw.chance(40),
+    let mut predict = Predict {
+        slow: time([0, draw.between(1, shortest), draw.between(1, 2 * clean_ns)][draw.between(0, 2) as usize]),
+        false_accept: Fraction(if draw.chance(50) { 0.0 } else { draw.between(1, 100) as f64 / 100.0 }),
+        false_reject: Fraction(if draw.chance(50) { 0.0 } else { draw.between(1, 60) as f64 / 100.0 }),
+        cost: time([0, draw.between(1, 8_000)][draw.between(0, 1) as usize]),
+        then_hedge: draw.chance(40),
+        ..Predict::default()
     };
-    params.read_plan_params.abandons_waiting_reads = draw.chance(40);
-    if plans && draw.chance(35) {
-        params.read_plan = ReadPlan::Predict;
+    if draw.chance(40) {
+        hedge.cancel = UnneededReadCancellation::Queued;
     }
+    predict.hedge = hedge.clone();
+    let predicts = plans && draw.chance(35);
     let has_turns = params
         .coordination
         .as_ref()
         .is_some_and(|coordination| matches!(coordination.scheme, CoordinationPolicy::CollectionTimeWindows(_)));
     if has_turns && draw.chance(60) {
-        params.read_plan_params.collection_knowledge = HostKnowledgeOfCollection::Turns;
+        avoid.knowledge = HostKnowledgeOfCollection::Turn;
     }
+    params.read_plan = match plans {
+        _ if predicts => predict.into(),
+        _ if hedges => hedge.into(),
+        true => avoid.into(),
+        false => ReadPlan::default(),
+    };
 }
 
 /// Makes members slow for a time, or one member for several times (rules 250 to 252).

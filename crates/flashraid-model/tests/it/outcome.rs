@@ -3,10 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-use flashraid_model::array::{
-    ArrayParams, GcAvoidingReadCounters, HedgeCounters, InjectedSlownessCounters, OwnedPages, ParityAndRebuildCounters,
-    SlowReadPredictionCounters, WarmUp,
-};
+use flashraid_model::array::{ArrayParams, InjectedSlownessCounters, OwnedPages, ParityAndRebuildCounters, ReadPlanCounters, WarmUp};
 use flashraid_model::cache::CacheCounters;
 use flashraid_model::coordination::MESSAGE_KINDS;
 use flashraid_model::events::OperationTimeParts;
@@ -39,12 +36,8 @@ pub(crate) struct Outcome {
     pub cache_counters: Option<CacheCounters>,
     /// Counters of parity, locks, and rebuilding.
     pub stripe_counters: Option<ParityAndRebuildCounters>,
-    /// Counters of a read plan that looks at the members.
-    pub plan_counters: Option<GcAvoidingReadCounters>,
-    /// Counters of a read plan that hedges.
-    pub hedge_counters: Option<HedgeCounters>,
-    /// Counters of a read plan that predicts.
-    pub prediction_counters: Option<SlowReadPredictionCounters>,
+    /// Counters of the read plan.
+    pub read_plan: ReadPlanCounters,
     /// Counters of the host port: number of waits for a turn, their total time, and the time in which data passed.
     pub host_port_counters: Option<(u64, u128, u64, u64, u128, u128)>,
     /// Messages of coordination by kind.
@@ -149,12 +142,6 @@ impl Outcome {
         if let Some(index) = parted {
             return Some(differs(&format!("request {index}"), &self.requests[index], &other.requests[index]));
         }
-        if self.hedge_counters != other.hedge_counters {
-            return Some(differs("counters of hedged reads", &self.hedge_counters, &other.hedge_counters));
-        }
-        if self.prediction_counters != other.prediction_counters {
-            return Some(differs("counters of predicted reads", &self.prediction_counters, &other.prediction_counters));
-        }
         if self.requests.len() != other.requests.len() {
             return Some(differs("number of requests", &self.requests.len(), &other.requests.len()));
         }
@@ -191,8 +178,8 @@ impl Outcome {
         if self.stripe_counters != other.stripe_counters {
             return Some(differs("counters of stripes", &self.stripe_counters, &other.stripe_counters));
         }
-        if self.plan_counters != other.plan_counters {
-            return Some(differs("counters of the read plan", &self.plan_counters, &other.plan_counters));
+        if self.read_plan != other.read_plan {
+            return Some(differs("counters of the read plan", &self.read_plan, &other.read_plan));
         }
         if self.host_port_counters != other.host_port_counters {
             return Some(differs("counters of the host port", &self.host_port_counters, &other.host_port_counters));

@@ -1,7 +1,8 @@
 //! Makes a failing case smaller while it still fails, so that a person can follow it.
 
 use flashraid_model::array::{
-    ArrayProcessor, ControllerLimitsParams, HedgeAfter, HostKnowledgeOfCollection, ReadPlan, RebuildParams, WarmUp, WarmUpPattern,
+    ArrayProcessor, Avoid, ControllerLimitsParams, Hedge, HedgeDelay, HostKnowledgeOfCollection, HostKnowledgeOfRemainingCollection,
+    Predict, ReadPlan, RebuildParams, UnneededReadCancellation, WarmUp, WarmUpPattern,
 };
 use flashraid_model::cache::WriteCacheParams;
 use flashraid_model::coordination::{
@@ -146,22 +147,42 @@ fn superblock(case: &mut Case, simplify: fn(&mut SuperblockDriveParams)) {
     }
 }
 
+fn avoid(case: &mut Case, simplify: fn(&mut Avoid)) {
+    if let ReadPlan::Avoid(avoid) = &mut case.params.read_plan {
+        simplify(avoid);
+    }
+}
+
+fn hedge(case: &mut Case, simplify: fn(&mut Hedge)) {
+    match &mut case.params.read_plan {
+        ReadPlan::Hedge(hedge) => simplify(hedge),
+        ReadPlan::Predict(predict) => simplify(&mut predict.hedge),
+        _ => {}
+    }
+}
+
+fn predict(case: &mut Case, simplify: fn(&mut Predict)) {
+    if let ReadPlan::Predict(predict) = &mut case.params.read_plan {
+        simplify(predict);
+    }
+}
+
 const SIMPLER: [fn(&mut Case); 110] = [
     |case| case.params.parity_handle = Default::default(),
     |case| case.owners.clear(),
     |case| case.owners.truncate(1),
-    |case| case.params.read_plan = ReadPlan::Home,
-    |case| case.params.read_plan_params.refusal_answer_ns = 0,
-    |case| case.params.read_plan_params.hedge_delay = HedgeAfter::Time(1000),
-    |case| case.params.read_plan_params.abandons_waiting_reads = false,
-    |case| case.params.read_plan_params.prediction.also_hedges = false,
-    |case| case.params.read_plan_params.prediction.prediction_time_per_read_ns = 0,
-    |case| case.params.read_plan_params.prediction.slow_wait_threshold_ns = 0,
-    |case| case.params.read_plan_params.prediction.false_accept = 0.0,
-    |case| case.params.read_plan_params.prediction.false_reject = 0.0,
-    |case| case.params.read_plan_params.parity_update_reads_avoid_collection = false,
-    |case| case.params.read_plan_params.knows_remaining_collection_time = true,
-    |case| case.params.read_plan_params.collection_knowledge = HostKnowledgeOfCollection::PerDieOrPlane,
+    |case| case.params.read_plan = ReadPlan::default(),
+    |case| avoid(case, |avoid| avoid.fast_fail.ns = 0),
+    |case| hedge(case, |hedge| hedge.after = HedgeDelay::Time(Duration { ns: 1000 })),
+    |case| hedge(case, |hedge| hedge.cancel = UnneededReadCancellation::Never),
+    |case| predict(case, |predict| predict.then_hedge = false),
+    |case| predict(case, |predict| predict.cost.ns = 0),
+    |case| predict(case, |predict| predict.slow.ns = 0),
+    |case| predict(case, |predict| predict.false_accept.0 = 0.0),
+    |case| predict(case, |predict| predict.false_reject.0 = 0.0),
+    |case| avoid(case, |avoid| avoid.pre_reads = false),
+    |case| avoid(case, |avoid| avoid.remaining = HostKnowledgeOfRemainingCollection::Known),
+    |case| avoid(case, |avoid| avoid.knowledge = HostKnowledgeOfCollection::Element),
     |case| superblock(case, |own| own.submission_queues = None),
     |case| superblock(case, |own| own.slc = None),
     |case| {

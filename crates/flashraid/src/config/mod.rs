@@ -71,7 +71,7 @@ pub use gc::{BlockPoolScope, Blocking, GcAlgorithmConfig, GcConfig, HostRequests
 pub use presets::{Preset, PresetKind, all_presets};
 pub(crate) use problems::nearest as nearest_name;
 pub use problems::{Problem, Problems, SourceText, TextPlace};
-pub use read::{HedgeDelay, HostKnowledgeOfGcConfig, HostKnowledgeOfRemainingCollection, HostReadConfig, UnneededReadCancellation};
+pub use read::HostReadConfig;
 pub use report::{EventTimelineConfig, ReportConfig};
 pub use resolve::workload_address_space;
 pub use superblock::{

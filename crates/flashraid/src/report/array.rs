@@ -7,10 +7,7 @@ use super::build::response_times;
 use super::figures::{Part, in_order, mean_us, section};
 use super::table::{TableRow, TableSection, count, format_figure};
 use super::{ReportInputs, ResponseTime, TotalReadWrite};
-use flashraid_model::array::{
-    ArrayHealth, ControllerThrottlingCounters, GcAvoidingReadCounters, HedgeCounters, MemberFailureAndRebuildState,
-    ParityAndRebuildCounters, SlowReadPredictionCounters,
-};
+use flashraid_model::array::{ArrayHealth, ControllerThrottlingCounters, MemberFailureAndRebuildState, ParityAndRebuildCounters};
 use flashraid_model::metrics::MeasuredResults;
 
 figures! {
@@ -41,106 +38,6 @@ figures! {
 impl Parity {
     pub(super) fn section(&self) -> TableSection {
         section("Parity", self.rows())
-    }
-}
-
-figures! {
-    /// Counters of reads with `read.plan = "avoid"`. If garbage is being collected where a wanted strip lies, the array reads the rest
-    /// of the stripe or another copy. Reads are counted in *parts*. A read has one part for every stripe that it asks for or, with
-    /// mirrors, for every strip (consecutive pages on one member).
-    pub struct GcAvoidingReadsReport("planned_reads", of: GcAvoidingReadCounters) {
-        /// Number of parts of reads that met no collection: none of the strips that they wanted was collecting.
-        parts_free: u64 = of.stripe_reads_without_collection, row 1 "parts that met no collection" in "";
-        /// Number of parts of reads that met collection in exactly one strip of their stripe or, with mirrors, in one copy.
-        parts_one_busy: u64 = of.stripe_reads_with_one_strip_collecting, row 2 "with one strip collecting" in "";
-        /// Number of parts of reads that met collection in two strips of their stripe or, with mirrors, in two copies.
-        parts_two_busy: u64 = of.stripe_reads_with_two_busy_strips, row 3 "with two" in "";
-        /// Number of parts of reads that met collection in three or more strips of their stripe or, with mirrors, in as many copies.
-        parts_more_busy: u64 = of.stripe_reads_with_three_or_more_busy_strips, row 4 "with more" in "";
-        /// Number of parts of reads that avoided a collecting strip: they read the rest of the stripe, or another copy.
-        avoided: u64 = of.stripe_reads_that_avoided_collection, row 5 "parts that went round" in "";
-        /// Number of pages read in addition so that parts of reads could avoid a collecting strip.
-        pages_added: u64 = of.pages_added_to_read_around, row 6 "pages read in addition" in "pages";
-        /// Number of parts of reads that waited for collection, because another operation held the lock of their stripe. They could
-        /// therefore not avoid the collecting member.
-        locked_out: u64 = of.stripe_reads_locked_out, row 7 "parts locked out" in "";
-        /// Number of parts of reads that waited for collection in one of their strips, for whatever reason.
-        waited: u64 = of.stripe_reads_that_waited, row 8 "parts that waited" in "";
-        /// Number of writes that computed parity from other pages than usual, to avoid collection: from the old parity, or from the rest of
-        /// the stripe.
-        writes_changed: u64 = of.writes_with_switched_parity_method, row 9 "writes that read by the other method" in "";
-    }
-}
-
-impl GcAvoidingReadsReport {
-    pub(super) fn section(&self) -> TableSection {
-        section("Planned reads", self.rows())
-    }
-}
-
-figures! {
-    /// Counters of hedged reads: if no answer has come after a time, the array also reads another copy or the rest of the stripe. Reads
-    /// are counted in *parts*. A read has one part for every stripe that it asks for or, with mirrors, for every strip (consecutive
-    /// pages on one member).
-    pub struct HedgedReads("hedged_reads", of: HedgeCounters) {
-        /// Number of parts of reads, one per stripe (with mirrors, per strip), whether they took long or not.
-        parts: u64 = of.stripe_reads, row 1 "parts read" in "";
-        /// Number of parts of reads that took long and were also read elsewhere: from another copy or the rest of the stripe.
-        hedged: u64 = of.hedged_stripe_reads, row 2 "parts also read elsewhere" in "";
-        /// Number of parts of reads whose second read (from another copy, or by parity) answered first.
-        won: u64 = of.stripe_reads_answered_by_hedge, row 3 "parts that ended by it" in "";
-        /// Number of pages read from another copy or the rest of the stripe, for parts of reads that took long.
-        pages_added: u64 = of.pages_read_elsewhere, row 4 "pages read in addition" in "pages";
-        /// Number of pages read whose data nobody needed, because another read of the same data had answered first.
-        pages_wasted: u64 = of.pages_read_in_vain, row 5 "pages read in vain" in "pages";
-        /// Number of pages among `pages_wasted` that left the queue of their die unread, because nobody needed them any more.
-        pages_cancelled: u64 = of.pages_abandoned, row 6 "of which cancelled" in "pages" if |hedged| hedged.pages_cancelled > 0;
-        /// Number of parts of reads that took long and were not read elsewhere, because another operation held the lock of their stripe.
-        locked_out: u64 = of.stripe_reads_locked_out, row 7 "parts locked out" in "";
-        /// Number of parts of reads that took long and were not read elsewhere, because there was no other way to their data.
-        without_substitute: u64 = of.stripe_reads_without_other_way, row 8 "parts without another way" in "";
-    }
-}
-
-impl HedgedReads {
-    pub(super) fn section(&self) -> TableSection {
-        section("Hedged reads", self.rows())
-    }
-}
-
-figures! {
-    /// Counters of reads with `read.plan = "predict"`: a read that is predicted to be slow is made from another copy or the rest of the
-    /// stripe. Reads are counted in *parts*. A read has one part for every stripe that it asks for or, with mirrors, for every strip
-    /// (consecutive pages on one member). A prediction is made for each strip, because strips lie on different members: reading the
-    /// strip would be slow (begin late) or fast.
-    pub struct SlowReadPredictionReport("predicted_reads", of: SlowReadPredictionCounters) {
-        /// Number of parts for which the array predicted if a read would be slow or fast. A part is what one read wants of one stripe.
-        parts: u64 = of.stripe_reads, row 1 "parts read" in "";
-        /// Number of parts in which the array predicted a slow read of a wanted strip (with mirrors, of its first copy). A part is what
-        /// one read wants of one stripe.
-        parts_slow: u64 = of.stripe_reads_called_slow, row 2 "parts called slow" in "";
-        /// Number of parts of reads that were made from another copy or the rest of the stripe, because of a prediction.
-        elsewhere: u64 = of.stripe_reads_made_elsewhere, row 3 "parts made elsewhere" in "";
-        /// Number of pages that the array read in addition because it avoided strips predicted to be slow. Instead of such a strip it read
-        /// a copy, or the rest of the stripe.
-        pages_added: u64 = of.pages_added, row 4 "pages read in addition" in "pages";
-        /// Number of parts that the array read where they are, although it predicted that this would be slow. It could not read a copy or
-        /// the rest of the stripe, because another operation held the lock of the stripe. A part is what one read wants of one stripe.
-        locked_out: u64 = of.stripe_reads_locked_out, row 5 "parts locked out" in "";
-        /// Number of correct predictions that the read of a strip would be slow.
-        slow_called_slow: u64 = of.slow_reads_called_slow, row 6 "slow, called slow" in "";
-        /// Number of wrong predictions that the read of a strip would be fast, although it would be slow.
-        slow_called_fast: u64 = of.slow_reads_called_fast, row 7 "slow, called fast" in "";
-        /// Number of wrong predictions that the read of a strip would be slow, although it would be fast.
-        fast_called_slow: u64 = of.fast_reads_called_slow, row 8 "fast, called slow" in "";
-        /// Number of correct predictions that the read of a strip would be fast.
-        fast_called_fast: u64 = of.fast_reads_called_fast, row 9 "fast, called fast" in "";
-    }
-}
-
-impl SlowReadPredictionReport {
-    pub(super) fn section(&self) -> TableSection {
-        section("Predicted reads", self.rows())
     }
 }
 

@@ -10,6 +10,7 @@ mod figures;
 mod array;
 mod build;
 mod cache;
+mod counters;
 mod cycles;
 mod drives;
 mod flash;
@@ -30,15 +31,13 @@ use crate::config::ScaledDriveDimension;
 use crate::counterfactual::Because;
 use crate::load_rise::LoadRiseUntilGcMatters;
 use flashraid_model::metrics::trend::SAMPLES_BEYOND_QUANTILE_MIN;
-use flashraid_model::ssd::DieDelayCounterTable;
 use flashraid_workload::trace::MeasuredResponseTimes;
 
-pub use array::{
-    ControllerThrottlingReport, FailedMember, FailureReport, GcAvoidingReadsReport, HedgedReads, LostPagesReport, Parity,
-    ResponseTimesByHealth, SlowReadPredictionReport,
-};
+pub use array::{ControllerThrottlingReport, FailedMember, FailureReport, LostPagesReport, Parity, ResponseTimesByHealth};
 pub(crate) use build::{ReportInputs, SuperblockDriveInputs};
 pub(crate) use cache::cache;
+pub use counters::ReadPlanReport;
+use counters::mechanisms_schema;
 pub use cycles::{CREDIT_SHARE_MAX, CYCLES_MIN, CycleCounts, CycleKind, Cycles, Shortfall};
 pub use drives::{
     DieTimeShares, DriveQueuesAndBuffersReport, HandleReport, PlacementHandleBytesReport, RefreshAndWearLevellingReport, SlcReport,
@@ -104,18 +103,9 @@ pub struct Report {
     /// Counters of the writes, reads and waits that parity costs; `None` for array levels without parity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parity: Option<Parity>,
-    /// Counters of reads with `read.plan = "avoid"`. If garbage is being collected where a wanted strip lies, the array reads another
-    /// copy or the rest of the stripe. `None` with other read plans.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub planned_reads: Option<GcAvoidingReadsReport>,
-    /// Counters of hedged reads: if no answer has come after the time `read.after`, the array also reads another copy or the rest of the
-    /// stripe. `None` unless `read.plan` is `"hedge"`, or `"predict"` with `read.then_hedge`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hedged_reads: Option<HedgedReads>,
-    /// Counters of reads with `read.plan = "predict"`: a read that is predicted to be slow is made from another copy or the rest of the
-    /// stripe. `None` with other read plans.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub predicted_reads: Option<SlowReadPredictionReport>,
+    /// Counters of the read plan, in tables of their own that stand beside the other parts of the report.
+    #[serde(flatten)]
+    pub read_plan: ReadPlanReport,
     /// The first failure of a member and the rebuilding of this member; `None` if no failure was set. If several members fail, the counts
     /// of pages and the response times here are those of all failures together. Everything else is about the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -163,7 +153,7 @@ pub struct Report {
     /// Counters of optional mechanisms that take time of the members' dies, such as read retries and background work, summed over the
     /// members. Each configured mechanism has a table of its counters. Left out if no mechanism is configured.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
-    #[schemars(schema_with = "DieDelayCounterTable::schema")]
+    #[schemars(schema_with = "mechanisms_schema")]
     pub mechanisms: serde_json::Map<String, Value>,
     /// Time at which the statistics begin, in nanoseconds.
     pub measured_from_ns: u64,

@@ -2,13 +2,14 @@
 
 use serde_json::Value;
 
-use flashraid_model::ssd::{DieDelayMechanismCounters, ReportedDieDelayCounter};
+use flashraid_model::ssd::DieDelayMechanismCounters;
 
 use flashraid_model::units::with_commas;
 
+use super::counters::counter_sections;
 use super::{
-    ControllerThrottlingReport, DriveQueuesAndBuffersReport, GcAvoidingReadsReport, HedgedReads, LostPagesReport, Member, Parity, Report,
-    ResponseTime, SlowReadPredictionReport, SuperblockDriveReport, TotalReadWrite, WarningMark,
+    ControllerThrottlingReport, DriveQueuesAndBuffersReport, LostPagesReport, Member, Parity, Report, ResponseTime, SuperblockDriveReport,
+    TotalReadWrite, WarningMark,
 };
 
 /// Warning sign beside a percentile that fewer than ten requests exceed.
@@ -98,15 +99,13 @@ impl Report {
         }
         sections.extend(self.controller.as_ref().map(ControllerThrottlingReport::section));
         sections.extend(self.parity.as_ref().map(Parity::section));
-        sections.extend(self.planned_reads.as_ref().map(GcAvoidingReadsReport::section));
-        sections.extend(self.hedged_reads.as_ref().map(HedgedReads::section));
-        sections.extend(self.predicted_reads.as_ref().map(SlowReadPredictionReport::section));
+        sections.extend(self.read_plan.sections());
         if let Some(failure) = &self.failure {
             sections.extend(failure.sections(&self.failures));
         }
         sections.extend(self.drive.as_ref().map(SuperblockDriveReport::section));
         sections.extend(self.front.as_ref().map(DriveQueuesAndBuffersReport::section));
-        sections.extend(self.mechanism_sections());
+        sections.extend(counter_sections(&DieDelayMechanismCounters::default().counter_tables(), &self.mechanisms, "mechanisms."));
         if !self.cache.is_empty() {
             sections.push(self.cache_section());
         }
@@ -151,19 +150,6 @@ impl Report {
             value => vec![TableRow::new(name.replace('_', " "), [shown(value)], "").of(format!("cache.{name}"))],
         });
         TableSection { title: "Cache", columns: Vec::new(), rows: rows.collect() }
-    }
-
-    /// Returns the results of each mechanism that the members have.
-    fn mechanism_sections(&self) -> impl Iterator<Item = TableSection> {
-        let all = DieDelayMechanismCounters::default().counter_tables().into_iter();
-        all.filter_map(|figures| {
-            let counted = self.mechanisms.get(figures.config_table_name)?;
-            let row = |figure: &ReportedDieDelayCounter| {
-                let key = format!("mechanisms.{}.{}", figures.config_table_name, figure.key);
-                TableRow::new(figure.label, [format_figure(counted[figure.key].as_f64())], figure.unit()).of(key)
-            };
-            Some(TableSection { title: figures.title, columns: Vec::new(), rows: figures.counter_tables.iter().map(row).collect() })
-        })
     }
 
     fn run_section(&self) -> TableSection {

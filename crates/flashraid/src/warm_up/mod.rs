@@ -167,7 +167,6 @@ fn key_of_members(scenario: &Scenario) -> String {
         failures: _,
         rebuild: _,
         read_plan: _,
-        read_plan_params: _,
         slow: _,
         coordination: _,
         cache: _,

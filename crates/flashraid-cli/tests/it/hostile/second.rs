@@ -168,7 +168,8 @@ fn traces_are_told_as_they_are() {
     place.write("burst.spc", (0..20).map(|at| format!("0,{},4096,w,0.0\n", 8 * at)).collect::<String>());
     let told = place.run(&["trace", "info", "burst.spc"]).stdout;
     assert!(told.contains("all 20 requests have the same time"), "{told}");
-    let told = place.run(&["run", "burst.spc", "--set", "ssd.warm_up.overwrites=0"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let told =
+        place.run(&["run", "burst.spc", "--set", "ssd.warm_up.overwrites=0"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(told.contains("all 20 requests have the same time"), "{told}");
     place.write("ok.spc", trace(20));
     assert!(!place.run(&["trace", "info", "ok.spc"]).stdout.contains("same time"));

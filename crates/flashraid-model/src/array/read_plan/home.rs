@@ -1,13 +1,16 @@
 //! Plan `home`: each stripe has one fixed copy to read from, and stripes take turns among the copies (rule 2).
 
-use super::{Plan, StripCopies};
+use super::Plan;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// The plan `home`, which has no state.
-pub(super) struct Home;
+/// Copies take turns by stripe, whatever happens.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Home {}
 
 impl Plan for Home {
-    #[inline]
-    fn copy(&self, strip: &StripCopies) -> u32 {
-        (strip.stripe % u64::from(strip.copies)) as u32
+    fn has_choice(&self, _has_parity: bool, _has_copies: bool) -> bool {
+        false
     }
 }

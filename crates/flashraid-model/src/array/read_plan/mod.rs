@@ -1,134 +1,166 @@
 //! Read plans: the ways in which the array chooses the members from which a read is served. Each plan is one file. The layout only says
 //! where copies lie.
 //!
-//! To add a plan, write its file and a line of `plans!` below. Configuration and reference take its name and summary from there. A plan
-//! chooses the copy for every extent that is read. Some plans choose more. A plan that [considers the state of the
-//! members](ReadPlan::considers_collecting_members) does so in `array/stripes/planned.rs`. One that [hedges](ReadPlan::hedges) does so in
-//! `array/stripes/hedged.rs`, and one that [predicts](ReadPlan::predicts) in `array/stripes/predicted.rs`.
+//! To add a plan, write its file and a line of `policies!` below. The keys of `[read]`, their schema, reference and checks come from there.
+//! A plan that counts also has a line of `plan_counters!`, from which the counters, the JSON and the tables of reports come.
+//!
+//! A plan decides what is done with each part of a read ([`Plan::part_begins`]). `array/stripes/read.rs` does it.
 
-mod avoid;
-mod hedge;
-mod home;
-mod predict;
+mod part;
 
-use crate::placement::{ArrayLayout, Extent};
-use crate::request::OpKind;
-use avoid::Avoid;
-pub(super) use avoid::{ReadPlanner, ReadWay, StripeRead};
-use hedge::Hedge;
-pub(super) use hedge::ReadTimes;
-use home::Home;
-use predict::Predict;
-pub(super) use predict::Predictor;
-use std::ops::Range;
+use super::members::Members;
+use super::stripe_pages::StripePages;
+use crate::TimeNs;
+use crate::counts::{CounterTable, ReportedCounts};
+use crate::policy::{ParameterProblem, policies};
+use crate::rng::RandomStream;
+pub use avoid::{HostKnowledgeOfCollection, HostKnowledgeOfRemainingCollection, PlannedReads};
+pub use hedge::{HedgeDelay, HedgedReads, UnneededReadCancellation};
+pub(super) use part::{LateRead, Part, ReadAction};
+pub use predict::PredictedReads;
 
-/// A strip with its copies, all of which can be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct StripCopies {
-    /// Number of the stripe.
-    pub(crate) stripe: u64,
-    /// Member that holds the first copy. The others follow it.
-    pub(crate) first_member: u32,
-    /// Number of copies, at least 2.
-    pub(crate) copies: u32,
+policies! {
+    /// Read plan: the way in which the array chooses where a read gets its data, from which copy or by parity.
+    #[derive(Clone, PartialEq)]
+    pub enum ReadPlan: Plan, tag "plan" {
+        home::Home = "home",
+        avoid::Avoid = "avoid",
+        hedge::Hedge = "hedge",
+        predict::Predict = "predict",
+    }
+
+    /// Returns the problems of the plan's parameters: values that their types admit, but that are not allowed.
+    pub fn problems(&self) -> Vec<ParameterProblem>;
+    /// Returns the parameters that have no effect because of others, each with the setting that it needs.
+    pub fn parameters_without_effect(&self) -> Vec<(&'static str, &'static str)>;
+    /// Returns the parameter with which the plan needs members that take turns to collect; `None` if it does not need them.
+    pub fn parameter_that_needs_turns(&self) -> Option<&'static str>;
+    /// Returns true if the plan only matters while members collect.
+    pub fn is_about_collection(&self) -> bool;
+    /// Returns true if the plan chooses for each read where to get its data, in an array that has parity or copies.
+    pub fn has_choice(&self, has_parity: bool, has_copies: bool) -> bool;
+    pub(super) fn begin(&mut self, seed: u64, members: &mut Members);
+    pub(super) fn begins_after_ns(&self) -> u64;
+    pub(super) fn reads_each_strip_by_itself(&self) -> bool;
+    pub(super) fn part_begins(&mut self, part: &mut Part<'_>) -> ReadAction;
+    pub(super) fn late_after_ns(&mut self, now: TimeNs, members: &[u32]) -> Option<u64>;
+    pub(super) fn abandons_unneeded_reads(&self) -> bool;
+    pub(super) fn note(&mut self, event: LateRead);
+    pub(super) fn reads_before_write(&mut self, part: &mut Part<'_>, other: &dyn Fn() -> StripePages) -> Option<(StripePages, u64)>;
+    pub(super) fn add_counters(&self, counters: &mut ReadPlanCounters);
 }
 
-/// A rule that chooses among copies.
-trait Plan {
-    /// Returns the copy to read, counted from 0. If that copy is lost, the next one that is left is read instead (rule 61).
-    fn copy(&self, strip: &StripCopies) -> u32;
+/// A read plan. The public fields of its type are the parameters that users write, each with a default. State that is not a parameter is
+/// skipped by serde.
+pub(super) trait Plan: Default {
+    /// Returns the problems of the plan's parameters: values that their types admit, but that are not allowed.
+    fn problems(&self) -> Vec<ParameterProblem> {
+        Vec::new()
+    }
+
+    /// Returns the parameters that have no effect because of others, each with the setting that it needs.
+    fn parameters_without_effect(&self) -> Vec<(&'static str, &'static str)> {
+        Vec::new()
+    }
+
+    /// Returns the parameter with which the plan needs members that take turns to collect; `None` if it does not need them.
+    fn parameter_that_needs_turns(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Returns true if the plan only matters while members collect.
+    fn is_about_collection(&self) -> bool {
+        false
+    }
+
+    /// Returns true if the plan chooses for each read where to get its data, in an array that has parity or copies. Without a choice,
+    /// none of the methods below is called.
+    fn has_choice(&self, has_parity: bool, has_copies: bool) -> bool {
+        has_parity || has_copies
+    }
+
+    /// Prepares the plan for a run with these members.
+    fn begin(&mut self, _seed: u64, _members: &mut Members) {}
+
+    /// Returns the time from the arrival of a read until its parts begin, in nanoseconds.
+    fn begins_after_ns(&self) -> u64 {
+        0
+    }
+
+    /// Returns true if all that a part reads of one strip is a command of its own. Only then may a part be late (rule 247).
+    fn reads_each_strip_by_itself(&self) -> bool {
+        false
+    }
+
+    /// Decides what is done with a part of a read. All else of this nanosecond has happened.
+    fn part_begins(&mut self, _part: &mut Part<'_>) -> ReadAction {
+        ReadAction::Read
+    }
+
+    /// Returns the time after which a part that begins now is late; `None` if it cannot be late. The part reads from these members.
+    fn late_after_ns(&mut self, _now: TimeNs, _members: &[u32]) -> Option<u64> {
+        None
+    }
+
+    /// Returns true if reads that nobody needs any more are dropped while they wait for their dies.
+    fn abandons_unneeded_reads(&self) -> bool {
+        false
+    }
+
+    /// Learns of an event of a part whose strips are read by themselves.
+    fn note(&mut self, _event: LateRead) {}
+
+    /// Chooses the reads before a write with parity. Those of `part` are the fewest, and `other` returns those of the other method.
+    /// Returns these if they are to be made instead, with the time after which they are made.
+    fn reads_before_write(&mut self, _part: &mut Part<'_>, _other: &dyn Fn() -> StripePages) -> Option<(StripePages, u64)> {
+        None
+    }
+
+    /// Sets the counters that the plan keeps.
+    fn add_counters(&self, _counters: &mut ReadPlanCounters) {}
+
+    /// Returns a plan with random parameters, for random cases in tests.
+    fn random_for_tests(_stream: &mut RandomStream) -> Self {
+        Self::default()
+    }
 }
 
-/// Makes the enumeration of the plans, from which their names and their dispatch follow.
-macro_rules! plans {
-    ($($name:ident = $text:literal, $summary:literal;)+) => {
-        /// Read plan: the way in which the array chooses where a read gets its data, from which copy or by parity.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum ReadPlan {
-            $(#[doc = $summary] $name,)+
+/// Makes the counters of all plans, from the list of their tables in reports.
+macro_rules! plan_counters {
+    ($($(#[$doc:meta])+ $table:ident: $Counters:ty;)+) => {
+        /// Counters of the read plan. Each set is `None` unless the plan keeps it.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+        pub struct ReadPlanCounters {
+            $($(#[$doc])+ pub $table: Option<$Counters>,)+
         }
 
-        impl ReadPlan {
-            /// All read plans, in the order in which `plans!` lists them.
-            pub const ALL: &[Self] = &[$(Self::$name),+];
-
-            /// Returns the name that users write in a configuration.
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Self::$name => $text,)+
-                }
+        impl ReadPlanCounters {
+            /// Returns the counts since `earlier`, an earlier copy of these counters.
+            #[must_use]
+            pub fn since(self, earlier: &Self) -> Self {
+                Self { $($table: Option::zip(self.$table, earlier.$table).map(|(now, then)| now.since(&then)),)+ }
             }
 
-            /// Returns a sentence that describes the read plan.
-            pub const fn summary(self) -> &'static str {
-                match self {
-                    $(Self::$name => $summary,)+
-                }
+            /// Returns the sets that the plan keeps, as reports show them.
+            #[must_use]
+            pub fn tables(&self) -> Vec<CounterTable> {
+                [$(self.$table.map(|counters| counters.table(stringify!($table)))),+].into_iter().flatten().collect()
             }
 
-            #[inline]
-            fn choose(self, strip: &StripCopies) -> u32 {
-                match self {
-                    $(Self::$name => $name.copy(strip),)+
-                }
+            /// Returns the sets of all plans as reports show them, with all counters 0.
+            #[must_use]
+            pub fn all_tables() -> Vec<CounterTable> {
+                Self { $($table: Some(Default::default()),)+ }.tables()
             }
         }
     };
 }
 
-plans! {
-    Home = "home", "Copies take turns by stripe, whatever happens.";
-    Avoid = "avoid", "Reads go round strips that collect, by parity or to another copy (IODA).";
-    Hedge = "hedge", "Reads that take long are also read elsewhere, by parity or from another copy, and the first answer counts.";
-    Predict = "predict", "Reads that a predictor calls slow are made elsewhere at once, by parity or from another copy.";
-}
-
-impl ReadPlan {
-    /// Returns true if the choice that the plan makes depends on which members are collecting garbage at that moment.
-    #[inline]
-    pub fn considers_collecting_members(self) -> bool {
-        self == Self::Avoid
-    }
-
-    /// Returns true if the plan also reads data elsewhere when a read takes long (hedging). Elsewhere is another copy or, with parity,
-    /// the rest of the stripe.
-    #[inline]
-    pub fn hedges(self) -> bool {
-        self == Self::Hedge
-    }
-
-    /// Returns true if the plan predicts whether a read is slow.
-    #[inline]
-    pub fn predicts_slow_reads(self) -> bool {
-        self == Self::Predict
-    }
-
-    /// Returns the number of the copy from which a strip of `stripe` is read, counted from 0. The strip has `copies` copies on
-    /// consecutive members, of which `first_member` holds the first.
-    #[inline]
-    pub fn choose_copy_index(self, stripe: u64, first_member: u32, copies: u32) -> u32 {
-        if copies == 1 { 0 } else { self.choose(&StripCopies { stripe, first_member, copies }) }
-    }
-
-    /// Returns the members that an operation on an extent goes to: one for a read, otherwise all that hold it.
-    #[inline]
-    pub fn members_to_access(self, layout: &ArrayLayout, extent: &Extent, kind: OpKind) -> Range<u32> {
-        if kind != OpKind::Read || extent.mirror_copies == 1 {
-            return extent.members();
-        }
-        let stripe = layout.stripe_of_member_page(extent.first_page);
-        let member = extent.first_member + self.choose_copy_index(stripe, extent.first_member, extent.mirror_copies);
-        member..member + 1
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn strips_with_one_copy_leave_no_choice_and_others_take_turns() {
-        assert_eq!((0..4).map(|stripe| ReadPlan::Home.choose_copy_index(stripe, 2, 3)).collect::<Vec<_>>(), [0, 1, 2, 0]);
-        assert!(ReadPlan::ALL.iter().all(|plan| plan.choose_copy_index(7, 0, 1) == 0));
-    }
+plan_counters! {
+    /// Counters of the plan `avoid`.
+    planned_reads: PlannedReads;
+    /// Counters of reads that were also made elsewhere because they took long, of the plans `hedge` and `predict`.
+    hedged_reads: HedgedReads;
+    /// Counters of the plan `predict`.
+    predicted_reads: PredictedReads;
 }

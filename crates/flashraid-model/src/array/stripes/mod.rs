@@ -4,26 +4,24 @@
 //!  sub-request ─▶ lock ─▶ plan ─▶ reads ─▶ writes ─▶ done, next for the lock
 //! ```
 
-mod hedged;
-mod planned;
-mod predicted;
+mod late;
+mod read;
 
 use super::failure::{Failures, Step};
 use super::locks::{CollectionWait, LockGrant, StripeLocks};
 use super::members::{Access, Completion, Continuation, Members, ServedPages};
+use super::read_plan::{ReadPlan, ReadPlanCounters};
+use super::route::Route;
 use super::stripe_pages::{ParityMethod, StripePages, plan_read, plan_rebuild, plan_write};
-use super::{
-    ArrayHealth, ArrayParams, GcAvoidingReadCounters, HedgeCounters, MemberFailureAndRebuildState, ParityAndRebuildCounters, ReadPlan,
-    SlowReadPredictionCounters,
-};
+use super::{ArrayHealth, ArrayParams, MemberFailureAndRebuildState, ParityAndRebuildCounters};
 use crate::TimeNs;
 use crate::cache::MemberExtent;
 use crate::events::OperationTimeParts;
 use crate::ids::MemberSet;
 use crate::placement::{ArrayLayout, Extent, RequestInPages, StripRoles};
 use crate::request::OpKind;
-use hedged::Hedged;
-use planned::{ReadPlanning, RefusedReads};
+use late::ByStrip;
+use read::RefusedReads;
 use std::iter::Peekable;
 
 /// The work that an operation does on its stripe.
@@ -75,8 +73,8 @@ struct Operation {
     to_read_later: Vec<(u32, u64)>,
     /// Ends of a read of which a member that is collecting garbage refused a part.
     refused: Option<RefusedReads>,
-    /// State of a read whose data may be read elsewhere, too, if it takes long; `None` for other operations.
-    hedged: Option<Box<Hedged>>,
+    /// State of a read of which each strip is read by itself; `None` for other operations.
+    by_strip: Option<Box<ByStrip>>,
 }
 
 impl Operation {
@@ -93,58 +91,6 @@ impl Operation {
     }
 }
 
-/// The way from pages of a stripe to members: the layout, and the replacements of failed members.
-#[derive(Debug, Clone)]
-struct Route {
-    layout: ArrayLayout,
-    read_plan: ReadPlan,
-    failures: Option<Failures>,
-}
-
-impl Route {
-    /// Returns the roles of the strips of `stripe` of which no copy is left.
-    #[inline]
-    fn lost(&self, stripe: u64) -> StripRoles {
-        self.failures.as_ref().map_or(StripRoles::default(), |failures| failures.lost_strips.wholly_lost(&self.layout, stripe))
-    }
-
-    /// Returns the roles of the strips of `stripe` of which at least one copy is lost.
-    #[inline]
-    fn partly_lost(&self, stripe: u64) -> StripRoles {
-        self.failures.as_ref().map_or(StripRoles::default(), |failures| failures.lost_strips.partly_lost(&self.layout, stripe))
-    }
-
-    #[inline]
-    fn replacement(&self, member: u32, stripe: u64) -> Option<u32> {
-        self.failures.as_ref().map_or(Some(member), |failures| failures.replacement(member, stripe))
-    }
-
-    /// Issues operations for `pages` of `stripe`, except for those of lost strips. Returns the number of page operations.
-    fn issue(&self, access: &Access, stripe: u64, pages: &StripePages, completion: u32, members: &mut Members) -> u32 {
-        let mut issued = 0;
-        self.for_each_page(access.is_read(), stripe, pages, |member, page| {
-            members.submit(access, member, page, completion);
-            issued += 1;
-        });
-        issued
-    }
-
-    /// Calls `each` with member and page for each operation that `pages` of `stripe` need, except for those of lost strips.
-    #[inline(always)]
-    fn for_each_page(&self, is_read: bool, stripe: u64, pages: &StripePages, mut each: impl FnMut(u32, u64)) {
-        let copies = self.layout.copies_of_each_page();
-        let first_page = self.layout.stripe_first_page_on_member(stripe);
-        for role in pages.touched_roles().iter() {
-            let first_member = self.layout.member_of_strip(stripe, role);
-            let read_copy = if is_read { self.read_plan.choose_copy_index(stripe, first_member, copies) } else { 0 };
-            for offset in pages.offsets_in_strip(role) {
-                let left = (0..copies).filter_map(|copy| self.replacement(first_member + (read_copy + copy) % copies, stripe));
-                left.take(if is_read { 1 } else { copies as usize }).for_each(|member| each(member, first_page + u64::from(offset)));
-            }
-        }
-    }
-}
-
 /// The operations on stripes of an array that has parity, may lose a member, or chooses for each read where to get its data.
 #[derive(Debug, Clone)]
 pub(super) struct Stripes {
@@ -156,9 +102,8 @@ pub(super) struct Stripes {
     created: u64,
     /// Buffer for the pages that a plan reads, kept to reuse its memory.
     reads: StripePages,
-    /// State of a read plan that avoids members that are collecting, also reads elsewhere if a read takes long (hedging), or predicts
-    /// slow reads. `None` with another plan.
-    planning: Option<Box<ReadPlanning>>,
+    /// The read plan, if it has a choice in this array.
+    plan: Option<Box<ReadPlan>>,
     /// True if writes keep parity up to date. False only in a counterfactual run, whose writes go to their data strips alone.
     keeps_parity: bool,
     pub(crate) counters: ParityAndRebuildCounters,
@@ -166,21 +111,24 @@ pub(super) struct Stripes {
 
 impl Stripes {
     /// Returns the state of an array that needs it, and `None` for any other.
-    pub(super) fn from_params(params: &ArrayParams, seed: u64) -> Option<Self> {
+    pub(super) fn from_params(params: &ArrayParams, seed: u64, members: &mut Members) -> Option<Self> {
         let layout = params.layout();
-        let planning = ReadPlanning::from_params(params, seed);
-        if params.level.parity_strips() == 0 && params.failures.is_empty() && planning.is_none() {
+        let mut plan = params.chooses_source_of_each_read().then(|| Box::new(params.read_plan.clone()));
+        if params.level.parity_strips() == 0 && params.failures.is_empty() && plan.is_none() {
             return None;
+        }
+        if let Some(plan) = &mut plan {
+            plan.begin(seed, members);
         }
         let failures = (!params.failures.is_empty()).then(|| Failures::new(params, layout.stripes()));
         Some(Self {
-            route: Route { layout, read_plan: params.read_plan, failures },
+            route: Route { layout, failures },
             locks: StripeLocks::default(),
             operations: Vec::new(),
             unused: Vec::new(),
             created: 0,
             reads: StripePages::empty(layout.stripe_shape().strips_per_stripe(), layout.strip_pages()),
-            planning,
+            plan,
             keeps_parity: true,
             counters: ParityAndRebuildCounters::default(),
         })
@@ -191,7 +139,7 @@ impl Stripes {
     /// # Panics
     /// Panics if members fail or a read plan uses parity, because either needs parity that is right.
     pub(super) fn stop_keeping_parity(&mut self) {
-        assert!(self.route.failures.is_none() && self.planning.is_none(), "nothing reads parity");
+        assert!(self.route.failures.is_none() && self.plan.is_none(), "nothing reads parity");
         self.keeps_parity = false;
     }
 
@@ -214,28 +162,19 @@ impl Stripes {
         self.route.failures.iter().flat_map(Failures::progress).collect()
     }
 
-    /// Returns the counters of the read plan `avoid`, such as the number of parts of reads that met collection; `None` with another
-    /// plan. A read plan chooses the members from which a read is served.
-    pub(super) fn plan_counters(&self) -> Option<GcAvoidingReadCounters> {
-        self.planning.as_ref().filter(|planning| planning.hedging.is_none()).map(|planning| planning.counters)
-    }
-
-    /// Returns the counters of reads that took long, so that their data were also read elsewhere (hedging). Elsewhere is another copy
-    /// or, with parity, the rest of the stripe. `None` if the read plan does not hedge.
-    pub fn hedge_counters(&self) -> Option<HedgeCounters> {
-        self.planning.as_ref()?.hedging.as_ref().filter(|hedging| hedging.times.is_some()).map(|hedging| hedging.counters)
-    }
-
-    /// Returns the counters of the read plan `predict`, which reads data elsewhere if it predicts a slow read. They count right and
-    /// wrong predictions, and reads made elsewhere. `None` with another plan.
-    pub fn prediction_counters(&self) -> Option<SlowReadPredictionCounters> {
-        Some(self.planning.as_ref()?.predictor.as_ref()?.counters)
+    /// Returns the counters of the read plan.
+    pub(super) fn plan_counters(&self) -> ReadPlanCounters {
+        let mut counters = ReadPlanCounters::default();
+        if let Some(plan) = &self.plan {
+            plan.add_counters(&mut counters);
+        }
+        counters
     }
 
     /// Returns true if the access needs parity or a choice by the read plan, or must avoid a failed member.
     #[inline]
     pub(crate) fn are_needed_for(&self, access: &Access) -> bool {
-        let needs = if access.is_read() { self.planning.is_some() } else { self.has_parity() && self.keeps_parity };
+        let needs = if access.is_read() { self.plan.is_some() } else { self.has_parity() && self.keeps_parity };
         needs || self.route.failures.as_ref().is_some_and(Failures::any_member_has_failed)
     }
 
@@ -261,7 +200,7 @@ impl Stripes {
                 ends += self.trim(access, id, members);
                 continue;
             }
-            if self.planning.is_some() && access.is_read() {
+            if self.plan.is_some() && access.is_read() {
                 ends += self.submit_planned(access.now, id, members);
                 continue;
             }
@@ -307,7 +246,7 @@ impl Stripes {
 
     /// Asks for the lock of an operation of a request: at once, or after all else of this nanosecond if reads are planned (rule 240).
     fn ask_in_turn(&mut self, access: &Access, id: u32, work: Work, members: &mut Members) {
-        if self.planning.is_some() && self.has_parity() {
+        if self.plan.is_some() && self.has_parity() {
             self.operations[id as usize].work = work;
             members.schedule_continuation(access.now, self.operations[id as usize].sequence, id);
         } else {
@@ -376,7 +315,7 @@ impl Stripes {
                 reads_collection: CollectionWait::default(),
                 to_read_later: Vec::new(),
                 refused: None,
-                hedged: None,
+                by_strip: None,
             });
             self.operations.len() as u32 - 1
         });
@@ -410,12 +349,9 @@ impl Stripes {
         let lost = self.route.lost(operation.stripe);
         match operation.work {
             Work::Read => {
-                if self.planning.is_some() {
+                if self.plan.is_some() {
                     self.count_lock_wait(now, id);
-                    return match self.hedges() {
-                        true => self.read_locked_hedged(now, id, lost, members),
-                        false => self.plan_locked_read(now, id, lost, members),
-                    };
+                    return self.begin_part(now, id, true, members);
                 }
                 if !lost.exceeds_parity(shape) {
                     let (replaced, more) = plan_read(shape, lost, &mut operation.pages);
@@ -425,8 +361,7 @@ impl Stripes {
             }
             Work::Write => {
                 let kind = plan_write(shape, lost, &mut operation.pages, &mut self.reads);
-                let (kind, delay_ns) =
-                    if self.planning.is_some() { self.plan_reads_of_write(now, id, lost, kind, members) } else { (kind, 0) };
+                let (kind, delay_ns) = if self.plan.is_some() { self.plan_reads_of_write(now, id, lost, kind, members) } else { (kind, 0) };
                 let operation = &mut self.operations[id as usize];
                 if delay_ns > 0 {
                     members.schedule_continuation(now + delay_ns, operation.sequence, id);
@@ -449,7 +384,7 @@ impl Stripes {
 
     fn count_lock_wait(&mut self, now: TimeNs, id: u32) {
         let operation = &self.operations[id as usize];
-        let asked_ns = operation.asked_ns + if operation.work == Work::Read { self.prediction_ns() } else { 0 };
+        let asked_ns = operation.asked_ns + if operation.work == Work::Read { self.plan_begins_after_ns() } else { 0 };
         if operation.completion.is_some() && now > asked_ns {
             self.counters.lock_waits += 1;
             self.counters.lock_wait_ns += u128::from(now - asked_ns);

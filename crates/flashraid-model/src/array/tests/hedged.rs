@@ -7,11 +7,14 @@ use super::*;
 
 /// RAID-5 of three members, of which reads are late after so many nanoseconds.
 fn hedging(after_ns: u64) -> ArrayParams {
-    let planning = ReadPlanParams { hedge_delay: HedgeAfter::Time(after_ns), ..ReadPlanParams::default() };
-    ArrayParams { read_plan: ReadPlan::Hedge, ..planned(planning) }
+    planned(late_after(after_ns))
 }
 
-fn run_hedged(params: &ArrayParams, forced: &[(TimeNs, u32)], asked: &[Asked]) -> Ran<HedgeCounters> {
+pub(super) fn late_after(after_ns: u64) -> Hedge {
+    Hedge { after: HedgeDelay::Time(Duration { ns: after_ns }), ..Hedge::default() }
+}
+
+fn run_hedged(params: &ArrayParams, forced: &[(TimeNs, u32)], asked: &[Asked]) -> Ran<HedgedReads> {
     run_behind_writes(params, forced, asked, |got| got.hedged)
 }
 
@@ -21,13 +24,13 @@ fn a_late_read_is_made_elsewhere_and_the_first_answer_counts() {
     assert_eq!((done, pages), (vec![T + 600 + READ_NS], vec![1, 1, 1]));
     assert_eq!(
         counts,
-        HedgeCounters {
+        HedgedReads {
             stripe_reads: 1,
             hedged_stripe_reads: 1,
             stripe_reads_answered_by_hedge: 1,
             pages_read_elsewhere: 2,
             pages_read_in_vain: 1,
-            ..HedgeCounters::default()
+            ..HedgedReads::default()
         }
     );
     assert_eq!(parts[0], OperationTimeParts { parity_ns: 100, transfer_ns: 7, flash_ns: 20, other_ns: 1, ..OperationTimeParts::default() });
@@ -92,7 +95,7 @@ fn the_other_copy_is_read() {
         (1, 0, 1, vec![1, 1])
     );
     let (home, ..) =
-        run_hedged(&ArrayParams { read_plan: ReadPlan::Home, ..mirror.clone() }, &[(T, 0), (T + 400, 1)], &[(T + 500, 0, 1, false)]);
+        run_hedged(&ArrayParams { read_plan: ReadPlan::default(), ..mirror.clone() }, &[(T, 0), (T + 400, 1)], &[(T + 500, 0, 1, false)]);
     assert_eq!(done, home);
     // No copy is left.
     let failed = ArrayParams { failures: vec![FailureParams { member: 1, at_ns: 5000 }], ..mirror };
@@ -102,14 +105,13 @@ fn the_other_copy_is_read() {
 
 #[test]
 fn without_enough_reads_nothing_is_late() {
-    let mut params = hedging(1);
-    params.read_plan_params.hedge_delay = HedgeAfter::P95OfReads { percentile_window_reads: 3 };
+    let mut params = planned(Hedge { learn: 3, ..Hedge::default() });
     let reads: Vec<Asked> = (0..4).map(|nth| (T - 4000 + nth * 1000, 1, 1, false)).collect();
     let late = [&reads[..], &[READ_OF_1]].concat();
     // Its three last reads took 28 each.
     let (done, _, counts, _) = run_hedged(&params, &[(T, 1)], &late);
     assert_eq!((done[4], counts.stripe_reads_answered_by_hedge), (T + 500 + 2 * READ_NS, 1));
-    params.read_plan_params.hedge_delay = HedgeAfter::P95OfReads { percentile_window_reads: 5 };
+    params.read_plan = Hedge { learn: 5, ..Hedge::default() }.into();
     let (done, _, counts, _) = run_hedged(&params, &[(T, 1)], &late);
     assert_eq!((done[4], counts.hedged_stripe_reads), (T + CLEAN + READ_NS, 0));
 }
@@ -127,7 +129,7 @@ fn a_waiting_read_that_nobody_needs_leaves_the_queue() {
     let (done, _, counts, pages) = run_hedged(&mirror, &[(T, 0)], &asked);
     assert_eq!((done, pages), (vec![T + 550 + READ_NS, T + CLEAN_OF_TWO + READ_NS + WRITE_NS], vec![1, 1]));
     assert_eq!(counts.pages_read_in_vain, 1);
-    mirror.read_plan_params.abandons_waiting_reads = true;
+    mirror.read_plan = Hedge { cancel: UnneededReadCancellation::Queued, ..late_after(50) }.into();
     let (done, _, counts, pages) = run_hedged(&mirror, &[(T, 0)], &asked);
     assert_eq!((done, pages), (vec![T + 550 + READ_NS, T + CLEAN_OF_TWO + WRITE_NS], vec![0, 1]));
     assert_eq!((counts.stripe_reads_answered_by_hedge, counts.pages_read_in_vain), (1, 1), "what was cancelled counts as read in vain");
@@ -135,8 +137,7 @@ fn a_waiting_read_that_nobody_needs_leaves_the_queue() {
 
 #[test]
 fn a_read_in_work_is_not_cancelled() {
-    let mut params = hedging(READ_NS - 1);
-    params.read_plan_params.abandons_waiting_reads = true;
+    let params = planned(Hedge { cancel: UnneededReadCancellation::Queued, ..late_after(READ_NS - 1) });
     // The dies of the other members are idle, so that the reads there begin at once, one nanosecond before the first answer.
     let (done, _, counts, pages) = run_hedged(&params, &[], &[(T, 1, 1, false)]);
     assert_eq!((done, pages), (vec![T + READ_NS], vec![1, 1, 1]));
@@ -159,8 +160,7 @@ proptest! {
             params = rebuilt(params, 100, 20, 2);
         }
         let home = run(&params, &asked);
-        params.read_plan = ReadPlan::Hedge;
-        params.read_plan_params.hedge_delay = HedgeAfter::Time(after_ns);
+        params.read_plan = late_after(after_ns).into();
         let got = run(&params, &asked);
         prop_assert_eq!(got.done.len(), asked.len());
         prop_assert_eq!(&got.lost, &home.lost);

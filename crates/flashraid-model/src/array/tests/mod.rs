@@ -21,6 +21,7 @@ use crate::events::OperationTimeParts;
 use crate::ids::MemberSet;
 use crate::ssd::MemberCounters;
 use crate::ssd::tiny::{self, READ_NS, WRITE_NS};
+use crate::units::{Duration, Fraction};
 use proptest::prelude::*;
 
 /// A write that has to read before.
@@ -40,8 +41,7 @@ fn params(level: RaidLevel, members: u32, strip_pages: u32) -> ArrayParams {
         coordination: None,
         failures: Vec::new(),
         rebuild: None,
-        read_plan: ReadPlan::Home,
-        read_plan_params: Default::default(),
+        read_plan: ReadPlan::default(),
         slow: Vec::new(),
         cache: None,
         host_port: None,
@@ -75,9 +75,9 @@ struct Outcome {
     pages: Vec<(u64, u64)>,
     members: Vec<MemberCounters>,
     counters: ParityAndRebuildCounters,
-    planned: GcAvoidingReadCounters,
-    hedged: HedgeCounters,
-    predicted: SlowReadPredictionCounters,
+    planned: PlannedReads,
+    hedged: HedgedReads,
+    predicted: PredictedReads,
     slow: Vec<InjectedSlownessCounters>,
     progress: Option<MemberFailureAndRebuildState>,
     failures: Vec<MemberFailureAndRebuildState>,
@@ -152,9 +152,9 @@ fn run_on(mut array: Array, asked: &[Asked]) -> Outcome {
         pages: members.iter().map(|member| (member.host_pages_read, member.host_pages_written)).collect(),
         members,
         counters: counts.parity_and_rebuild.unwrap_or_default(),
-        planned: counts.collection_avoidance_counters.unwrap_or_default(),
-        hedged: counts.hedged.unwrap_or_default(),
-        predicted: counts.read_predictions.unwrap_or_default(),
+        planned: counts.read_plan.planned_reads.unwrap_or_default(),
+        hedged: counts.read_plan.hedged_reads.unwrap_or_default(),
+        predicted: counts.read_plan.predicted_reads.unwrap_or_default(),
         slow: counts.slow_member_counters,
         progress: counts.failures.first().copied(),
         failures: counts.failures,

@@ -15,7 +15,7 @@ pub(super) const WORN: [Asked; 4] = [(0, 0, 1, true), (1000, 5, 1, true), (2000,
 /// Time at which member 1 begins to clean.
 pub(super) const T: TimeNs = 10_000;
 
-pub(super) fn planned(planning: ReadPlanParams) -> ArrayParams {
+pub(super) fn planned(plan: impl Into<ReadPlan>) -> ArrayParams {
     let coordination = CoordinationParams {
         scheme: schemes::inclusive(),
         forced_collection_amount: ForcedCollectionAmount::OneVictimPerDie,
@@ -29,16 +29,11 @@ pub(super) fn planned(planning: ReadPlanParams) -> ArrayParams {
         coordinated_members: MemberSet::first_members(3),
         message_latency_ns: [0; MESSAGE_KINDS],
     };
-    ArrayParams {
-        read_plan: ReadPlan::Avoid,
-        read_plan_params: planning,
-        coordination: Some(coordination),
-        ..params(RaidLevel::Raid5, 3, 1)
-    }
+    ArrayParams { read_plan: plan.into(), coordination: Some(coordination), ..params(RaidLevel::Raid5, 3, 1) }
 }
 
-fn soon(fast_fail_ns: u64) -> ReadPlanParams {
-    ReadPlanParams { refusal_answer_ns: fast_fail_ns, ..ReadPlanParams::default() }
+pub(super) fn soon(fast_fail_ns: u64) -> Avoid {
+    Avoid { fast_fail: Duration { ns: fast_fail_ns }, ..Avoid::default() }
 }
 
 /// Ends and parts of requests, the array's counts of their reads, and the pages that each member has read for them.
@@ -64,7 +59,7 @@ pub(super) fn run_behind_writes<Counters>(
     (got.done[WORN.len()..].to_vec(), got.parts[WORN.len()..].to_vec(), counters(&got), pages)
 }
 
-fn run_planned(params: &ArrayParams, forced: &[(TimeNs, u32)], asked: &[Asked]) -> Ran<GcAvoidingReadCounters> {
+fn run_planned(params: &ArrayParams, forced: &[(TimeNs, u32)], asked: &[Asked]) -> Ran<PlannedReads> {
     run_behind_writes(params, forced, asked, |got| got.planned)
 }
 
@@ -77,18 +72,18 @@ fn a_read_goes_round_a_member_that_collects() {
     assert_eq!((done, pages), (vec![T + 500 + READ_NS], vec![1, 0, 1]));
     assert_eq!(
         counts,
-        GcAvoidingReadCounters {
+        PlannedReads {
             stripe_reads_with_one_strip_collecting: 1,
             stripe_reads_that_avoided_collection: 1,
             pages_added_to_read_around: 1,
-            ..GcAvoidingReadCounters::default()
+            ..PlannedReads::default()
         }
     );
     assert_eq!(parts[0].parity_ns, 0);
     // Without the plan it waits.
-    let home = ArrayParams { read_plan: ReadPlan::Home, ..planned(soon(0)) };
+    let home = ArrayParams { read_plan: ReadPlan::default(), ..planned(soon(0)) };
     let (done, parts, counts, pages) = run_planned(&home, &[(T, 1)], &[READ_OF_1]);
-    assert_eq!((done, pages, counts), (vec![T + CLEAN + READ_NS], vec![0, 1, 0], GcAvoidingReadCounters::default()));
+    assert_eq!((done, pages, counts), (vec![T + CLEAN + READ_NS], vec![0, 1, 0], PlannedReads::default()));
     assert_eq!(parts[0].collection_ns, CLEAN - 500);
 }
 
@@ -137,7 +132,7 @@ fn a_stripe_that_is_being_written_locks_reads_out() {
     let (done, ..) = run_planned(&planned(soon(7)), &[(T, 1)], &[write]);
     assert_eq!(done, [T + 497 + READ_WRITE]);
     // Reads before writes can be left as they are.
-    let planning = ReadPlanParams { parity_update_reads_avoid_collection: false, ..soon(0) };
+    let planning = Avoid { pre_reads: false, ..soon(0) };
     let (done, _, counts, _) = run_planned(&planned(planning), &[(T, 1)], &[write]);
     assert_eq!((done, counts.writes_with_switched_parity_method), (vec![T + CLEAN + READ_WRITE], 0));
 }
@@ -153,7 +148,7 @@ fn a_read_begins_the_collection_that_it_goes_round() {
     let got = run(&params, &[worn.clone(), read.to_vec()].concat());
     assert_eq!((&got.done[5..], got.members[2].erases), (&[20_000 + READ_NS, 20_000 + 2 * READ_NS][..], 1));
     assert_eq!((got.planned.stripe_reads_that_avoided_collection, got.met[5..].to_vec()), (2, vec![0, 0]));
-    let home = run(&ArrayParams { read_plan: ReadPlan::Home, ..params }, &[worn, read.to_vec()].concat());
+    let home = run(&ArrayParams { read_plan: ReadPlan::default(), ..params }, &[worn, read.to_vec()].concat());
     assert!(home.done[5] > 20_000 + 1000 && home.members[2].erases == 1, "{:?}", home.done);
 }
 
@@ -176,11 +171,7 @@ fn another_copy_is_read_if_one_collects() {
     assert_eq!((done, parts[0].parity_ns, pages), (vec![T + 503 + READ_NS], 3, vec![0, 1]));
     assert_eq!(
         counts,
-        GcAvoidingReadCounters {
-            stripe_reads_with_one_strip_collecting: 1,
-            stripe_reads_that_avoided_collection: 1,
-            ..GcAvoidingReadCounters::default()
-        }
+        PlannedReads { stripe_reads_with_one_strip_collecting: 1, stripe_reads_that_avoided_collection: 1, ..PlannedReads::default() }
     );
     // Both collect, the first one for less long.
     let (done, _, counts, pages) = run(&[(T, 0), (T + 400, 1)]);
@@ -208,7 +199,7 @@ proptest! {
         for time in [&mut timing.page_read_ns, &mut timing.page_program_ns, &mut timing.page_transfer_ns, &mut timing.host_command_overhead_ns] {
             *time *= 1000;
         }
-        let planned = ArrayParams { read_plan: ReadPlan::Avoid, ..params.clone() };
+        let planned = ArrayParams { read_plan: Avoid::default().into(), ..params.clone() };
         let (home, avoid) = (run(&params, &asked), run(&planned, &asked));
         prop_assert_eq!(home.done, avoid.done);
         prop_assert_eq!(home.pages, avoid.pages);

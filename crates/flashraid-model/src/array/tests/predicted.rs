@@ -2,50 +2,41 @@
 //!
 //! The arrays and the collection in them are those of the tests of planned reads.
 
-use super::planned::{CLEAN, READ_OF_1, Ran, T, planned, run_behind_writes};
+use super::hedged::late_after;
+use super::planned::{CLEAN, READ_OF_1, Ran, T, planned, run_behind_writes, soon};
 use super::*;
 
 /// A predictor that never errs and costs nothing, for which each wait is slow.
-const EXACT: SlowReadPredictionParams = SlowReadPredictionParams {
-    slow_wait_threshold_ns: 0,
-    false_accept: 0.0,
-    false_reject: 0.0,
-    prediction_time_per_read_ns: 0,
-    also_hedges: false,
-};
-
-fn predicting(prediction: SlowReadPredictionParams) -> ArrayParams {
-    ArrayParams {
-        read_plan: ReadPlan::Predict,
-        ..planned(ReadPlanParams { prediction, refusal_answer_ns: 0, ..ReadPlanParams::default() })
-    }
+fn exact() -> Predict {
+    let nothing = Duration { ns: 0 };
+    Predict { slow: nothing, false_accept: Fraction(0.0), false_reject: Fraction(0.0), cost: nothing, ..Predict::default() }
 }
 
-fn run_predicted(params: &ArrayParams, forced: &[(TimeNs, u32)], asked: &[Asked]) -> Ran<SlowReadPredictionCounters> {
+fn run_predicted(params: &ArrayParams, forced: &[(TimeNs, u32)], asked: &[Asked]) -> Ran<PredictedReads> {
     run_behind_writes(params, forced, asked, |got| got.predicted)
 }
 
 #[test]
 fn an_exact_predictor_does_as_the_plan_that_goes_round() {
-    let (done, parts, counts, pages) = run_predicted(&predicting(EXACT), &[(T, 1)], &[READ_OF_1]);
+    let (done, parts, counts, pages) = run_predicted(&planned(exact()), &[(T, 1)], &[READ_OF_1]);
     assert_eq!((done, pages), (vec![T + 500 + READ_NS], vec![1, 0, 1]));
     assert_eq!(parts[0], OperationTimeParts { transfer_ns: 7, flash_ns: 20, other_ns: 1, ..OperationTimeParts::default() });
     assert_eq!(
         counts,
-        SlowReadPredictionCounters {
+        PredictedReads {
             slow_reads_called_slow: 1,
             fast_reads_called_fast: 2,
             stripe_reads: 1,
             stripe_reads_called_slow: 1,
             stripe_reads_made_elsewhere: 1,
             pages_added: 1,
-            ..SlowReadPredictionCounters::default()
+            ..PredictedReads::default()
         }
     );
     for asked in [READ_OF_1, (T + 500, 0, 2, false), (T + 500, 0, 4, false)] {
-        let avoid = ArrayParams { read_plan: ReadPlan::Avoid, ..predicting(EXACT) };
+        let avoid = planned(soon(0));
         let (expected, expected_parts, counts, expected_pages) = run_behind_writes(&avoid, &[(T, 1)], &[asked], |got| got.planned);
-        let (done, parts, predicted, pages) = run_predicted(&predicting(EXACT), &[(T, 1)], &[asked]);
+        let (done, parts, predicted, pages) = run_predicted(&planned(exact()), &[(T, 1)], &[asked]);
         assert_eq!((done, parts, pages), (expected, expected_parts, expected_pages));
         assert_eq!(
             (predicted.stripe_reads_made_elsewhere, predicted.pages_added),
@@ -58,8 +49,7 @@ fn an_exact_predictor_does_as_the_plan_that_goes_round() {
 fn waits_up_to_the_threshold_are_not_slow() {
     let left = CLEAN - 500;
     let is_made_elsewhere = |slow_ns| {
-        let (done, _, counts, _) =
-            run_predicted(&predicting(SlowReadPredictionParams { slow_wait_threshold_ns: slow_ns, ..EXACT }), &[(T, 1)], &[READ_OF_1]);
+        let (done, _, counts, _) = run_predicted(&planned(Predict { slow: Duration { ns: slow_ns }, ..exact() }), &[(T, 1)], &[READ_OF_1]);
         assert_eq!(counts.stripe_reads, 1);
         (done[0], counts.stripe_reads_made_elsewhere > 0)
     };
@@ -69,27 +59,24 @@ fn waits_up_to_the_threshold_are_not_slow() {
 
 #[test]
 fn a_prediction_costs_time_and_errs() {
-    let (done, parts, ..) =
-        run_predicted(&predicting(SlowReadPredictionParams { prediction_time_per_read_ns: 30, ..EXACT }), &[(T, 1)], &[READ_OF_1]);
+    let (done, parts, ..) = run_predicted(&planned(Predict { cost: Duration { ns: 30 }, ..exact() }), &[(T, 1)], &[READ_OF_1]);
     assert_eq!((done, parts[0].parity_ns), (vec![T + 530 + READ_NS], 30));
     // It is called fast, and waits.
-    let (done, _, counts, pages) =
-        run_predicted(&predicting(SlowReadPredictionParams { false_accept: 1.0, ..EXACT }), &[(T, 1)], &[READ_OF_1]);
+    let (done, _, counts, pages) = run_predicted(&planned(Predict { false_accept: Fraction(1.0), ..exact() }), &[(T, 1)], &[READ_OF_1]);
     assert_eq!((done, pages, counts.slow_reads_called_fast), (vec![T + CLEAN + READ_NS], vec![0, 1, 0], 1));
     // All fast ones are called slow, so that there is no other way.
-    let (done, _, counts, pages) = run_predicted(&predicting(SlowReadPredictionParams { false_reject: 1.0, ..EXACT }), &[], &[READ_OF_1]);
+    let (done, _, counts, pages) = run_predicted(&planned(Predict { false_reject: Fraction(1.0), ..exact() }), &[], &[READ_OF_1]);
     assert_eq!((done, pages), (vec![T + 500 + READ_NS], vec![0, 1, 0]));
     assert_eq!((counts.fast_reads_called_slow, counts.stripe_reads_called_slow, counts.stripe_reads_made_elsewhere), (3, 1, 0));
 }
 
 #[test]
 fn a_substitute_that_is_slow_is_not_taken_and_hedging_follows() {
-    let (done, _, counts, pages) = run_predicted(&predicting(EXACT), &[(T, 1), (T, 2)], &[READ_OF_1]);
+    let (done, _, counts, pages) = run_predicted(&planned(exact()), &[(T, 1), (T, 2)], &[READ_OF_1]);
     assert_eq!((done, pages), (vec![T + CLEAN + READ_NS], vec![0, 1, 0]));
     assert_eq!((counts.slow_reads_called_slow, counts.stripe_reads_called_slow, counts.stripe_reads_made_elsewhere), (2, 1, 0));
     // Then it is late, and P comes when it has collected.
-    let mut params = predicting(SlowReadPredictionParams { also_hedges: true, ..EXACT });
-    params.read_plan_params.hedge_delay = HedgeAfter::Time(100);
+    let params = planned(Predict { then_hedge: true, hedge: late_after(100), ..exact() });
     let (done, _, hedged, _) = run_behind_writes(&params, &[(T, 1), (T, 2)], &[READ_OF_1], |got| got.hedged);
     assert_eq!((done, hedged.hedged_stripe_reads, hedged.stripe_reads_answered_by_hedge), (vec![T + 1220 + READ_NS], 1, 1));
     // What is read elsewhere at once is not late.
@@ -100,7 +87,7 @@ fn a_substitute_that_is_slow_is_not_taken_and_hedging_follows() {
 #[test]
 fn a_stripe_that_is_being_written_locks_predicted_reads_out() {
     let write = (T + 490, 0, 1, true);
-    let (done, _, counts, _) = run_predicted(&predicting(EXACT), &[(T, 1)], &[write, READ_OF_1]);
+    let (done, _, counts, _) = run_predicted(&planned(exact()), &[(T, 1)], &[write, READ_OF_1]);
     // The write reads the other column first.
     assert_eq!(done[1], T + CLEAN + 2 * READ_NS);
     assert_eq!((counts.stripe_reads_locked_out, counts.stripe_reads_made_elsewhere), (1, 0));
@@ -108,7 +95,7 @@ fn a_stripe_that_is_being_written_locks_predicted_reads_out() {
 
 #[test]
 fn the_first_copy_that_is_called_fast_is_read() {
-    let mut mirror = predicting(EXACT);
+    let mut mirror = planned(exact());
     (mirror.level, mirror.members) = (RaidLevel::Raid1, 2);
     mirror.coordination.as_mut().expect("it has one").coordinated_members = MemberSet::first_members(2);
     let read = [(T + 500, 0, 1, false)];
@@ -116,7 +103,7 @@ fn the_first_copy_that_is_called_fast_is_read() {
     assert_eq!((done, pages, counts.stripe_reads_made_elsewhere), (vec![T + 500 + READ_NS], vec![0, 1], 1));
     // Both copies collect, so that none is called fast.
     let (done, _, counts, pages) = run_predicted(&mirror, &[(T, 0), (T, 1)], &read);
-    let home = ArrayParams { read_plan: ReadPlan::Home, ..mirror };
+    let home = ArrayParams { read_plan: ReadPlan::default(), ..mirror };
     let (expected, ..) = run_predicted(&home, &[(T, 0), (T, 1)], &read);
     assert_eq!((done, pages, counts.stripe_reads_made_elsewhere), (expected, vec![1, 0], 0));
 }
@@ -124,7 +111,7 @@ fn the_first_copy_that_is_called_fast_is_read() {
 #[test]
 fn lost_columns_and_slow_ones_are_replaced_together() {
     let failed =
-        |level, members| ArrayParams { failures: vec![FailureParams { member: 0, at_ns: 5000 }], level, members, ..predicting(EXACT) };
+        |level, members| ArrayParams { failures: vec![FailureParams { member: 0, at_ns: 5000 }], level, members, ..planned(exact()) };
     // With one parity strip, the other column is waited for.
     let (done, _, counts, _) = run_predicted(&failed(RaidLevel::Raid5, 3), &[(T, 1)], &[(T + 500, 0, 1, false)]);
     assert_eq!((done, counts.stripe_reads_made_elsewhere), (vec![T + CLEAN + READ_NS], 0));
@@ -139,7 +126,7 @@ proptest! {
         at_ns in 0_u64..2500,
         (slow_ns, false_accept, false_reject) in (0_u64..300, 0.0..1.0, 0.0..1.0),
         rebuilds in any::<bool>(),
-        then_hedges in any::<bool>(),
+        then_hedge in any::<bool>(),
     ) {
         asked.sort_unstable();
         let mut params = failing(level, 4, 2, 1, at_ns);
@@ -147,13 +134,18 @@ proptest! {
             params = rebuilt(params, 100, 20, 2);
         }
         let home = run(&params, &asked);
-        params.read_plan = ReadPlan::Predict;
-        params.read_plan_params.prediction = SlowReadPredictionParams { slow_wait_threshold_ns: slow_ns, false_accept, false_reject, prediction_time_per_read_ns: 0, also_hedges: then_hedges };
-        params.read_plan_params.hedge_delay = HedgeAfter::Time(60);
+        params.read_plan = Predict {
+            slow: Duration { ns: slow_ns },
+            false_accept: Fraction(false_accept),
+            false_reject: Fraction(false_reject),
+            then_hedge,
+            hedge: late_after(60),
+            ..exact()
+        }.into();
         let got = run(&params, &asked);
         prop_assert_eq!(got.done.len(), asked.len());
         prop_assert_eq!(&got.lost, &home.lost);
-        let SlowReadPredictionCounters { stripe_reads, stripe_reads_called_slow, stripe_reads_made_elsewhere, stripe_reads_locked_out, .. } = got.predicted;
+        let PredictedReads { stripe_reads, stripe_reads_called_slow, stripe_reads_made_elsewhere, stripe_reads_locked_out, .. } = got.predicted;
         prop_assert!(stripe_reads_called_slow <= stripe_reads);
         prop_assert!(stripe_reads_made_elsewhere + stripe_reads_locked_out <= stripe_reads_called_slow);
     }

@@ -1,6 +1,7 @@
 //! Members whose answers come late (rules 250 to 252), in arrays with parity, copies and failures.
 
-use super::planned::{READ_OF_1, T, planned, run_behind_writes};
+use super::hedged::late_after;
+use super::planned::{READ_OF_1, T, planned, run_behind_writes, soon};
 use super::*;
 
 /// RAID-5 of three members, of which member 1 is slow from 500 to before 20000: its flash takes ten times as long.
@@ -63,11 +64,10 @@ fn answers_wait_for_the_end_of_a_stall() {
 
 #[test]
 fn a_late_answer_is_read_elsewhere_and_collection_alone_is_gone_round() {
-    let hedging = ReadPlanParams { hedge_delay: HedgeAfter::Time(40), ..ReadPlanParams::default() };
-    let hedge = ArrayParams { read_plan: ReadPlan::Hedge, read_plan_params: hedging, ..slow() };
+    let hedge = ArrayParams { read_plan: late_after(40).into(), ..slow() };
     let got = run(&hedge, &[(1000, 1, 1, false)]);
     assert_eq!((got.done[0], got.hedged.stripe_reads_answered_by_hedge, got.hedged.pages_read_in_vain), (1040 + READ_NS, 1, 1));
-    let avoid = ArrayParams { slow: slow().slow, ..planned(ReadPlanParams { refusal_answer_ns: 0, ..ReadPlanParams::default() }) };
+    let avoid = ArrayParams { slow: slow().slow, ..planned(soon(0)) };
     let (done, _, counts, pages) = run_behind_writes(&avoid, &[], &[READ_OF_1], |got| got.planned);
     assert_eq!((done, pages, counts.stripe_reads_that_avoided_collection), (vec![T + 500 + LATE_READ_NS], vec![0, 1, 0], 0));
 }

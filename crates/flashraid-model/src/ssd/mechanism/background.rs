@@ -22,7 +22,7 @@ pub struct BackgroundStallParams {
     pub lasts: Duration,
 }
 
-counters! {
+reported_counts! {
     /// Number and length of stalls, which are pauses of dies for background work of their own.
     pub struct BackgroundCounters, "Background work of dies" {
         /// Pauses of dies for background work (stalls) that something waited for.

@@ -8,20 +8,19 @@
 //! A mechanism here only takes time. Settings that change the place of data belong to [`MappingParams`](crate::space::MappingParams),
 //! because saved warm states are identified by these.
 
-use crate::counts::CounterSet;
+use crate::counts::{CounterTable, ReportedCounts};
 use crate::events::TimeNs;
 use crate::ids::{DieId, MemberId};
 use crate::policy::ParameterProblem;
 use crate::rng::{self, RandomStream};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
 
 /// An optional effect that takes time of the dies, such as read retries or background work. The implementing type has the settings that
 /// users write.
 pub trait DieDelayMechanism: Sized {
     /// Type of the counters of the mechanism.
-    type Counters: DieDelayCounters;
+    type Counters: ReportedCounts;
     /// State that the mechanism keeps for each die.
     type AtDie: DelayMechanismStateOfDie<Self::Counters>;
 
@@ -63,97 +62,6 @@ pub trait DelayMechanismStateOfDie<C>: std::fmt::Debug + Clone {
     fn extra_cell_read_ns(&mut self, _page: u64, _erases: u32, _array_ns: u64, _counters: &mut C) -> u64 {
         0
     }
-}
-
-/// Counters of a mechanism (an optional behaviour of an SSD that takes time of its dies, such as read retries). The macro [`counters!`]
-/// implements this trait.
-pub trait DieDelayCounters: CounterSet + Default {
-    /// Heading above the counters of a mechanism in reports. A mechanism is an optional behaviour of an SSD, such as read retries.
-    const TITLE: &'static str;
-
-    /// Returns the counters of a mechanism as reports show them. A mechanism is an optional behaviour of an SSD, such as read
-    /// retries.
-    fn counter_tables(&self) -> Vec<ReportedDieDelayCounter>;
-}
-
-/// A counter of a mechanism (an optional behaviour of an SSD that takes time of its dies, such as read retries), as reports show it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ReportedDieDelayCounter {
-    /// Name of a mechanism's counter in JSON, which ends in `_ms` for a time.
-    pub key: &'static str,
-    /// Name of a mechanism's counter in tables of reports.
-    pub label: &'static str,
-    /// Meaning of a mechanism's counter, in a sentence.
-    pub meaning: &'static str,
-    /// Value of a mechanism's counter, summed over all members of the array. It is in nanoseconds if the counter adds up times, such
-    /// as waits for background work.
-    pub sum_over_members: u64,
-}
-
-impl ReportedDieDelayCounter {
-    /// Returns true if the mechanism's counter adds up times, such as waits for background work. Other counters count events.
-    fn is_time(&self) -> bool {
-        self.key.ends_with("_ms")
-    }
-
-    /// Returns the unit of measure of the mechanism's counter: `ms` if the counter adds up times. It is empty if the counter counts
-    /// events.
-    #[must_use]
-    pub fn unit(&self) -> &'static str {
-        if self.is_time() { "ms" } else { "" }
-    }
-
-    /// Returns the value of this counter of a mechanism, summed over all members. It is in milliseconds if the counter adds up times,
-    /// and otherwise a count of events.
-    #[must_use]
-    pub fn value(&self) -> f64 {
-        if self.is_time() { self.sum_over_members as f64 / 1e6 } else { self.sum_over_members as f64 }
-    }
-
-    fn to_json(self) -> Value {
-        if self.is_time() { self.value().into() } else { self.sum_over_members.into() }
-    }
-
-    fn schema(self) -> Value {
-        let kind = if self.is_time() { json!({ "type": "number" }) } else { json!({ "type": "integer" }) };
-        let mut schema = kind;
-        schema["description"] = self.meaning.into();
-        schema["minimum"] = 0.into();
-        schema
-    }
-}
-
-/// Counters of a mechanism, as reports show them under a heading. A mechanism is an optional behaviour of an SSD that takes time of its
-/// dies, such as read retries.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DieDelayCounterTable {
-    /// Name of the table in `[ssd]` that configures the mechanism, such as `read_retry`. In a report, the mechanism's counters stand
-    /// under the same name in `mechanisms`.
-    pub config_table_name: &'static str,
-    /// Heading above the counters of a mechanism in tables of reports. A mechanism is an optional behaviour of an SSD, such as read
-    /// retries.
-    pub title: &'static str,
-    /// Counters of the mechanism (an optional behaviour of an SSD, such as read retries), in the order in which reports show them.
-    pub counter_tables: Vec<ReportedDieDelayCounter>,
-}
-
-/// Defines the counters of a mechanism (an optional behaviour of an SSD that takes time of its dies, such as read retries). Each line
-/// gives a field, its name in JSON and its label. If the name in JSON ends in `_ms`, the field counts nanoseconds.
-macro_rules! counters {
-    ($(#[$doc:meta])* pub struct $Name:ident, $title:literal { $(#[doc = $meaning:literal] $field:ident as $key:literal, $label:literal;)* }) => {
-        counts! {
-            $(#[$doc])*
-            pub struct $Name { $(#[doc = $meaning] $field,)* }
-        }
-
-        impl $crate::ssd::mechanism::DieDelayCounters for $Name {
-            const TITLE: &'static str = $title;
-
-            fn counter_tables(&self) -> Vec<$crate::ssd::mechanism::ReportedDieDelayCounter> {
-                vec![$($crate::ssd::mechanism::ReportedDieDelayCounter { key: $key, label: $label, meaning: $meaning.trim_ascii(), sum_over_members: self.$field }),*]
-            }
-        }
-    };
 }
 
 /// Defines all types that know every mechanism, from the list of mechanisms.
@@ -269,63 +177,22 @@ macro_rules! mechanisms {
                 Self { $($table: (rng::below(stream, 2) == 0).then(|| $Type::random_for_tests(stream, operation_ns)),)* }
             }
 
-            /// Returns the counters of all mechanisms that the device has, as reports show them. A mechanism is an optional behaviour
-            /// that takes time of the dies, such as read retries.
+            /// Returns the counters of all mechanisms that the device has, as reports show them.
             #[must_use]
-            pub fn counter_tables(&self, counters: &DieDelayMechanismCounters) -> Vec<DieDelayCounterTable> {
+            pub fn counter_tables(&self, counters: &DieDelayMechanismCounters) -> Vec<CounterTable> {
                 let has = [$(self.$table.is_some()),*];
-                counters.counter_tables().into_iter().zip(has).filter(|(_, has)| *has).map(|(figures, _)| figures).collect()
+                counters.counter_tables().into_iter().zip(has).filter(|(_, has)| *has).map(|(table, _)| table).collect()
             }
         }
 
         impl DieDelayMechanismCounters {
-            /// Returns the counters of all mechanisms (such as background work and read retries), as reports show them. Mechanisms that
-            /// the member does not have are included.
+            /// Returns the counters of all mechanisms, as reports show them. Mechanisms that the member does not have are included.
             #[must_use]
-            pub fn counter_tables(&self) -> Vec<DieDelayCounterTable> {
-                vec![$(DieDelayCounterTable {
-                    config_table_name: stringify!($table),
-                    title: <<$Type as DieDelayMechanism>::Counters as DieDelayCounters>::TITLE,
-                    counter_tables: self.$table.counter_tables(),
-                }),*]
+            pub fn counter_tables(&self) -> Vec<CounterTable> {
+                vec![$(self.$table.table(stringify!($table))),*]
             }
         }
     };
-}
-
-impl DieDelayCounterTable {
-    /// Returns the JSON object `mechanisms` of a report. It has one key for each mechanism, whose value is an object with the counters of
-    /// that mechanism.
-    #[must_use]
-    pub fn to_json(all: &[Self]) -> Map<String, Value> {
-        let table =
-            |figures: &Self| figures.counter_tables.iter().map(|figure| (figure.key.to_owned(), figure.to_json())).collect::<Map<_, _>>();
-        all.iter().map(|figures| (figures.config_table_name.to_owned(), table(figures).into())).collect()
-    }
-
-    /// Returns the JSON Schema of the object that [`DieDelayCounterTable::to_json`] returns: the counters of each mechanism.
-    #[must_use]
-    pub fn schema(_: &mut SchemaGenerator) -> Schema {
-        let keys =
-            |figures: &Self| figures.counter_tables.iter().map(|figure| (figure.key.to_owned(), figure.schema())).collect::<Map<_, _>>();
-        let table = |figures: Self| {
-            let properties = keys(&figures);
-            let required: Vec<&String> = properties.keys().collect();
-            let schema = json!({ "type": "object", "description": figures.title, "properties": properties, "required": required });
-            (figures.config_table_name.to_owned(), schema)
-        };
-        let properties: Map<String, Value> = DieDelayMechanismCounters::default().counter_tables().into_iter().map(table).collect();
-        json_schema!({ "type": "object", "properties": properties })
-    }
-
-    /// Returns rows for a table of docs/figures.md. Each row explains one counter of this mechanism.
-    #[must_use]
-    pub fn documentation_table_rows(&self) -> String {
-        let row = |figure: &ReportedDieDelayCounter| {
-            format!("| `{}.{}` | {} |\n", self.config_table_name, figure.key, figure.meaning.trim_end_matches('.'))
-        };
-        self.counter_tables.iter().map(row).collect()
-    }
 }
 
 mechanisms! {
@@ -342,8 +209,8 @@ mod tests {
     #[test]
     fn the_book_names_every_figure() {
         let book = include_str!("../../../../../docs/figures.md");
-        for figures in DieDelayMechanismCounters::default().counter_tables() {
-            let rows = figures.documentation_table_rows();
+        for table in DieDelayMechanismCounters::default().counter_tables() {
+            let rows = table.documentation_table_rows();
             assert!(book.contains(&rows), "docs/figures.md lacks the rows\n{rows}");
         }
     }

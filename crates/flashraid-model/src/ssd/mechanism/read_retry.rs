@@ -19,7 +19,7 @@ pub struct ReadRetry {
     pub times: u32,
 }
 
-counters! {
+reported_counts! {
     /// Counters of reads of the flash array that a die repeated for the host, because a page had too many errors.
     pub struct ReadRetryCounters, "Read retries" {
         /// Array reads for the host that had to be repeated, because the page had too many errors.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flashraid_model::array::{ArrayParams, HedgeAfter, HedgeCounters, ReadPlan};
+use flashraid_model::array::{ArrayParams, Hedge, HedgeDelay, HedgedReads, ReadPlan, UnneededReadCancellation};
 use flashraid_model::events::OperationTimeParts;
 use flashraid_model::placement::RaidLevel;
 use flashraid_model::request::OpKind;
@@ -15,13 +15,13 @@ use super::{Event, LastEnd, Operation, Simulation};
 /// Ends and durations of the reads of each member, and counts.
 pub struct Hedging {
     ended: Vec<Vec<(u64, u64)>>,
-    pub counters: HedgeCounters,
+    pub counters: HedgedReads,
 }
 
 impl Hedging {
     pub fn new(params: &ArrayParams) -> Hedging {
         let spares = params.rebuild.map_or(0, |rebuild| rebuild.spares) as usize;
-        Hedging { ended: vec![Vec::new(); params.members as usize + spares], counters: HedgeCounters::default() }
+        Hedging { ended: vec![Vec::new(); params.members as usize + spares], counters: HedgedReads::default() }
     }
 }
 
@@ -47,14 +47,22 @@ struct SubRead {
     is_abandoned: bool,
 }
 
+fn plan_of(params: &ArrayParams) -> Option<&Hedge> {
+    match &params.read_plan {
+        ReadPlan::Hedge(hedge) => Some(hedge),
+        ReadPlan::Predict(predict) => Some(&predict.hedge),
+        _ => None,
+    }
+}
+
 /// Returns true if strips are read one by one, and there is another way to the data.
 pub fn hedges(params: &ArrayParams) -> bool {
-    (params.read_plan == ReadPlan::Hedge || predict::predicts(params)) && !matches!(params.level, RaidLevel::Single | RaidLevel::Raid0)
+    plan_of(params).is_some() && !matches!(params.level, RaidLevel::Single | RaidLevel::Raid0)
 }
 
 /// Returns true if a read that takes long is also made elsewhere.
 pub fn makes_twice(params: &ArrayParams) -> bool {
-    hedges(params) && (!predict::predicts(params) || params.read_plan_params.prediction.also_hedges)
+    hedges(params) && predict::plan_of(params).is_none_or(|predict| predict.then_hedge)
 }
 
 impl Simulation<'_> {
@@ -105,10 +113,11 @@ impl Simulation<'_> {
         if !makes_twice(&self.case.params) {
             return None;
         }
-        let of = match self.case.params.read_plan_params.hedge_delay {
-            HedgeAfter::Time(time) => return Some(time),
-            HedgeAfter::P95OfReads { percentile_window_reads: of } => of as usize,
-        };
+        let hedge = plan_of(&self.case.params)?;
+        if let HedgeDelay::Time(time) = hedge.after {
+            return Some(time.ns);
+        }
+        let of = hedge.learn as usize;
         let all = &self.stripes.as_ref().expect("section 12 applies").hedging.ended[member];
         let mut ended: Vec<(u64, u64)> = all.iter().copied().filter(|&(end, _)| end < self.now).collect();
         ended.sort_unstable();
@@ -191,7 +200,7 @@ impl Simulation<'_> {
         operation.last = (last.0, OperationTimeParts { parity_ns: last.1.parity_ns + from - began_ns, ..last.1 });
         operation.collected.push((from, from + last.1.collection_ns));
         self.hedged(number).is_over = true;
-        if self.case.params.read_plan_params.abandons_waiting_reads {
+        if plan_of(&self.case.params).is_some_and(|hedge| hedge.cancel == UnneededReadCancellation::Queued) {
             self.abandons(number);
         }
         met.into_iter().for_each(|member| self.job_met(member, job));

@@ -35,7 +35,7 @@ mod work;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flashraid_model::array::{InitialSpareState, InjectedSlownessCounters, SlowReadPredictionCounters, WarmUpPattern};
+use flashraid_model::array::{InitialSpareState, InjectedSlownessCounters, ReadPlanCounters, WarmUpPattern};
 use flashraid_model::events::OperationTimeParts;
 use flashraid_model::request::{HostLoop, OpKind};
 use flashraid_model::ssd::{DieDelayMechanismCounters, MemberCounters, SsdParams};
@@ -482,9 +482,14 @@ impl Simulation<'_> {
         self.schedule(0, Event::NothingToDo { job });
     }
 
-    fn predictions(&self) -> Option<SlowReadPredictionCounters> {
-        let predicts = predict::predicts(&self.case.params) && read_around::plans(&self.case.params);
-        self.stripes.as_ref().filter(|_| predicts).map(|stripes| stripes.predicting.counters)
+    fn read_plan_counters(&self) -> ReadPlanCounters {
+        let params = &self.case.params;
+        let predicts = predict::predicts(params) && read_around::plans(params);
+        ReadPlanCounters {
+            planned_reads: self.stripes.as_ref().filter(|_| read_around::looks(params)).map(|stripes| stripes.planned.counters),
+            hedged_reads: self.stripes.as_ref().filter(|_| hedge::makes_twice(params)).map(|stripes| stripes.hedging.counters),
+            predicted_reads: self.stripes.as_ref().filter(|_| predicts).map(|stripes| stripes.predicting.counters),
+        }
     }
 
     /// The host request that an operation serves.
@@ -690,9 +695,7 @@ impl Simulation<'_> {
             gc_intervals,
             cache_counters,
             stripe_counters: self.stripes.as_ref().map(Stripes::counters),
-            plan_counters: self.stripes.as_ref().filter(|_| read_around::looks(&self.case.params)).map(|stripes| stripes.planned.counters),
-            hedge_counters: self.stripes.as_ref().filter(|_| hedge::makes_twice(&self.case.params)).map(|stripes| stripes.hedging.counters),
-            prediction_counters: self.predictions(),
+            read_plan: self.read_plan_counters(),
             host_port_counters: self
                 .port
                 .as_ref()

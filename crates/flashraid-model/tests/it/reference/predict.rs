@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use flashraid_model::array::{ArrayParams, ReadPlan, SlowReadPredictionCounters};
+use flashraid_model::array::{ArrayParams, Predict, PredictedReads, ReadPlan};
 use flashraid_model::rng;
 
 use super::Simulation;
@@ -11,23 +11,27 @@ use super::parity::{Phase, Places, data_columns, in_order, member_of};
 /// Draws and counts of the predictor.
 pub struct Predicting {
     draws: rng::RandomStream,
-    pub counters: SlowReadPredictionCounters,
+    pub counters: PredictedReads,
 }
 
 impl Predicting {
     pub fn new(seed: u64) -> Predicting {
-        Predicting { draws: rng::stream(seed, "predict", 0), counters: SlowReadPredictionCounters::default() }
+        Predicting { draws: rng::stream(seed, "predict", 0), counters: PredictedReads::default() }
     }
 }
 
 /// Returns true if the plan predicts, whether or not there is a choice.
 pub fn predicts(params: &ArrayParams) -> bool {
-    params.read_plan == ReadPlan::Predict
+    plan_of(params).is_some()
+}
+
+pub(super) fn plan_of(params: &ArrayParams) -> Option<&Predict> {
+    if let ReadPlan::Predict(predict) = &params.read_plan { Some(predict) } else { None }
 }
 
 /// Returns the time that a prediction takes before each read.
 pub fn cost_ns(params: &ArrayParams) -> u64 {
-    if predicts(params) { params.read_plan_params.prediction.prediction_time_per_read_ns } else { 0 }
+    plan_of(params).map_or(0, |predict| predict.cost.ns)
 }
 
 impl Simulation<'_> {
@@ -37,18 +41,21 @@ impl Simulation<'_> {
 
     fn is_called_slow(&mut self, member: usize, pages: &[u64]) -> bool {
         let begins = self.see_pages(member, pages).start;
-        let prediction = self.case.params.read_plan_params.prediction;
-        let is_slow = begins > self.now + prediction.slow_wait_threshold_ns;
+        let (slow, false_accept, false_reject) = {
+            let predict = plan_of(&self.case.params).expect("reads are predicted");
+            (predict.slow.ns, predict.false_accept.0, predict.false_reject.0)
+        };
+        let is_slow = begins > self.now + slow;
         let predicting = self.predicting();
         let drawn = rng::uniform(&mut predicting.draws);
         let counters = &mut predicting.counters;
         if is_slow {
-            let called_fast = drawn < prediction.false_accept;
+            let called_fast = drawn < false_accept;
             counters.slow_reads_called_fast += u64::from(called_fast);
             counters.slow_reads_called_slow += u64::from(!called_fast);
             !called_fast
         } else {
-            let called_slow = drawn < prediction.false_reject;
+            let called_slow = drawn < false_reject;
             counters.fast_reads_called_slow += u64::from(called_slow);
             counters.fast_reads_called_fast += u64::from(!called_slow);
             called_slow

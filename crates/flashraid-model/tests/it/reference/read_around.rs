@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use flashraid_model::array::{ArrayParams, GcAvoidingReadCounters, HostKnowledgeOfCollection, ReadPlan};
+use flashraid_model::array::{ArrayParams, Avoid, HostKnowledgeOfCollection, HostKnowledgeOfRemainingCollection, PlannedReads, ReadPlan};
 use flashraid_model::placement::RaidLevel;
 use flashraid_model::request::OpKind;
 use flashraid_model::rng;
@@ -20,12 +20,12 @@ use super::work::Worker;
 /// Draws and counts of the plan.
 pub(super) struct Planned {
     draws: rng::RandomStream,
-    pub counters: GcAvoidingReadCounters,
+    pub counters: PlannedReads,
 }
 
 impl Planned {
     pub(super) fn new(seed: u64) -> Planned {
-        Planned { draws: rng::stream(seed, "read-plan", 0), counters: GcAvoidingReadCounters::default() }
+        Planned { draws: rng::stream(seed, "read-plan", 0), counters: PlannedReads::default() }
     }
 }
 
@@ -50,9 +50,13 @@ struct Way {
     delay_ns: u64,
 }
 
+fn plan_of(params: &ArrayParams) -> Option<&Avoid> {
+    if let ReadPlan::Avoid(avoid) = &params.read_plan { Some(avoid) } else { None }
+}
+
 /// Returns true if reads are planned and there is a choice.
 pub(super) fn looks(params: &ArrayParams) -> bool {
-    params.read_plan == ReadPlan::Avoid && !matches!(params.level, RaidLevel::Single | RaidLevel::Raid0)
+    plan_of(params).is_some() && !matches!(params.level, RaidLevel::Single | RaidLevel::Raid0)
 }
 
 /// Returns true if reads are planned in any way.
@@ -62,6 +66,18 @@ pub fn plans(params: &ArrayParams) -> bool {
 
 // What is seen of members (rules 240 to 242).
 impl Simulation<'_> {
+    fn avoid(&self) -> &Avoid {
+        plan_of(&self.case.params).expect("the plan looks at the members")
+    }
+
+    fn fast_fail_ns(&self) -> u64 {
+        self.avoid().fast_fail.ns
+    }
+
+    fn knows_remaining(&self) -> bool {
+        self.avoid().remaining == HostKnowledgeOfRemainingCollection::Known
+    }
+
     /// Returns true if all that happens in stripes begins when all else of the nanosecond has happened.
     pub(super) fn plans_stripes(&self) -> bool {
         plans(&self.case.params) && parities(&self.case.params) > 0
@@ -78,10 +94,10 @@ impl Simulation<'_> {
 
     fn see(&mut self, member: usize, pages: &[u64]) -> Seen {
         let mut all = self.see_pages(member, pages);
-        let until = match self.case.params.read_plan_params.collection_knowledge {
-            HostKnowledgeOfCollection::PerDieOrPlane => return all,
-            HostKnowledgeOfCollection::PerMember => self.collects_until(member),
-            HostKnowledgeOfCollection::Turns => self.turn_until(member),
+        let until = match self.avoid().knowledge {
+            HostKnowledgeOfCollection::Element => return all,
+            HostKnowledgeOfCollection::Member => self.collects_until(member),
+            HostKnowledgeOfCollection::Turn => self.turn_until(member),
         };
         all.collects = until.is_some();
         all.start = all.start.max(until.unwrap_or(0));
@@ -228,7 +244,7 @@ impl Simulation<'_> {
         self.reads_by(number, places, &way);
     }
 
-    fn counts(&mut self) -> &mut GcAvoidingReadCounters {
+    fn counts(&mut self) -> &mut PlannedReads {
         &mut self.stripes().planned.counters
     }
 
@@ -254,7 +270,7 @@ impl Simulation<'_> {
     fn ways(&mut self, stripe: u64, places: &Places) -> (Vec<Way>, usize, usize) {
         let params = &self.case.params;
         let (columns, strips) = (data_columns(params), params.members as usize);
-        let (planning, lost) = (params.read_plan_params, self.lost_strips(stripe));
+        let (fast_fail_ns, lost) = (self.fast_fail_ns(), self.lost_strips(stripe));
         let mut seen: Vec<Option<Seen>> = vec![None; strips];
         for (&strip, of_strip) in places {
             if !lost.contains(&strip) {
@@ -281,7 +297,7 @@ impl Simulation<'_> {
         }
         let start = |strip: usize| seen[strip].expect("it is not lost").start;
         let mut parity = self.parity_left(stripe);
-        let knows = planning.knows_remaining_collection_time;
+        let knows = self.knows_remaining();
         if knows {
             busy.sort_by_key(|&strip| std::cmp::Reverse(start(strip)));
             parity.sort_by_key(|&strip| start(strip));
@@ -305,7 +321,7 @@ impl Simulation<'_> {
             let read = if computes { self.read_without(places, unread, &parity[..lost_columns + many]) } else { places.clone() };
             let substitutes: Vec<usize> = read.keys().copied().filter(|strip| !places.contains_key(strip)).collect();
             let refusals = if substitutes.iter().any(|&strip| collects(&seen, strip)) { 2 } else { 1 };
-            let delay_ns = if many > 0 { refusals * planning.refusal_answer_ns } else { 0 };
+            let delay_ns = if many > 0 { refusals * fast_fail_ns } else { 0 };
             let sent = |strip: usize| self.now + if places.contains_key(&strip) { 0 } else { delay_ns };
             let ends = read.keys().map(|&strip| seen[strip].expect("it is not lost").ends_if_sent(sent(strip)));
             let busy_strips = read.keys().filter(|&&strip| collects(&seen, strip)).count();
@@ -388,7 +404,6 @@ impl Simulation<'_> {
 
     /// Reads one copy of a strip.
     fn plan_read_of_copy(&mut self, number: usize, strip: u64, places: &BTreeSet<u64>) {
-        let planning = self.case.params.read_plan_params;
         let stripe = self.stripes().operations[number].stripe;
         let pages: Vec<u64> = places.iter().map(|&place| self.page_at(stripe, place)).collect();
         let copies = self.copies_in_turn(strip);
@@ -403,10 +418,10 @@ impl Simulation<'_> {
             busy.push(seen);
         }
         self.count_part(busy.len());
-        let delay_ns = planning.refusal_answer_ns * if busy.len() > 1 { 2 } else { 1 };
+        let delay_ns = self.fast_fail_ns() * if busy.len() > 1 { 2 } else { 1 };
         let copy = match free {
             Some(copy) => copy,
-            None if !planning.knows_remaining_collection_time => {
+            None if !self.knows_remaining() => {
                 let many = copies.len() as u64;
                 copies[if many > 1 { rng::below(&mut self.stripes().planned.draws, many) as usize } else { 0 }]
             }
@@ -431,8 +446,7 @@ impl Simulation<'_> {
 impl Simulation<'_> {
     /// Returns the time after which the second way reads, if it is the better one.
     pub(super) fn delay_of_other_way(&mut self, stripe: u64, first: &[(usize, u64)], second: &[(usize, u64)]) -> Option<u64> {
-        let planning = self.case.params.read_plan_params;
-        if !planning.parity_update_reads_avoid_collection || hedge::hedges(&self.case.params) {
+        if !plan_of(&self.case.params).is_some_and(|avoid| avoid.pre_reads) {
             return None;
         }
         let seen_first = self.see_strips(stripe, first);
@@ -441,9 +455,9 @@ impl Simulation<'_> {
         }
         let seen_second = self.see_strips(stripe, second);
         let busy = |seen: &[Seen]| seen.iter().filter(|seen| seen.collects).count() as u64;
-        let delay_ns = planning.refusal_answer_ns * if busy(&seen_second) > 0 { 2 } else { 1 };
+        let delay_ns = self.fast_fail_ns() * if busy(&seen_second) > 0 { 2 } else { 1 };
         let end = |seen: &[Seen], at: u64| seen.iter().map(|seen| seen.ends_if_sent(at)).max().unwrap_or(at);
-        let is_better = if planning.knows_remaining_collection_time {
+        let is_better = if self.knows_remaining() {
             end(&seen_second, self.now + delay_ns) < end(&seen_first, self.now)
         } else {
             busy(&seen_second) < busy(&seen_first)

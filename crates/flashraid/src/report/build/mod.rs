@@ -12,6 +12,7 @@ use super::verdict::Facts;
 use super::*;
 use flashraid_driver::ArrayCounters;
 use flashraid_model::array::MemberFailureAndRebuildState;
+use flashraid_model::counts::CounterTable;
 use flashraid_model::events::{VictimBlockCollection, WriteCacheDestageToMember};
 use flashraid_model::metrics::{
     ArrayStateSample, CompletedRequest, DirectionBatchResults, EventTimeline, IntervalResults, LatencyHistogram, MeasuredResults,
@@ -20,8 +21,8 @@ use flashraid_model::metrics::{
 use flashraid_model::placement::{ArrayLayout, RequestInPages};
 use flashraid_model::space::EraseCountSummary;
 use flashraid_model::ssd::{
-    CollectionOutlook, DieDelayCounterTable, DieDelayMechanismCounters, DieDelayMechanisms, MemberUtilisationInInterval,
-    PendingFlashWork as MemberOwed, PlacementHandles,
+    CollectionOutlook, DieDelayMechanismCounters, DieDelayMechanisms, MemberUtilisationInInterval, PendingFlashWork as MemberOwed,
+    PlacementHandles,
 };
 use flashraid_workload::OpKind;
 
@@ -171,9 +172,7 @@ impl Report {
             members,
             controller: OfController::new(&inputs).as_ref().map(ControllerThrottlingReport::new),
             parity: inputs.counts.parity_and_rebuild.as_ref().filter(|_| inputs.has_parity).map(Parity::new),
-            planned_reads: inputs.counts.collection_avoidance_counters.as_ref().map(GcAvoidingReadsReport::new),
-            hedged_reads: inputs.counts.hedged.as_ref().map(HedgedReads::new),
-            predicted_reads: inputs.counts.read_predictions.as_ref().map(SlowReadPredictionReport::new),
+            read_plan: ReadPlanReport::new(&inputs.counts.read_plan),
             failure: OfFailures::new(&inputs).as_ref().map(FailureReport::new),
             failures: inputs.failures.iter().map(|progress| FailedMember::new(&OfFailure::new(&inputs, progress))).collect(),
             lost,
@@ -182,7 +181,7 @@ impl Report {
                 .then(|| DriveQueuesAndBuffersReport::new(&FrontsSource::new(&inputs))),
             mechanisms: {
                 let counters: DieDelayMechanismCounters = inputs.counts.die_delay_counters.iter().copied().sum();
-                DieDelayCounterTable::to_json(&inputs.die_delay_mechanisms.counter_tables(&counters))
+                CounterTable::to_json(&inputs.die_delay_mechanisms.counter_tables(&counters))
             },
             perf: inputs.simulator_speed,
             iops: iops(measured, &measured.requests_done),

@@ -1,31 +1,20 @@
-//! Parts of reads that are also read elsewhere if they take long (rules 247 to 249).
+//! Parts whose strips are read by themselves, and also read elsewhere if they take long (rules 247 to 249).
 //!
 //! All that a part reads of one strip is a *sub-read* with an end of its own. There are two sets of them: what the part reads first, and
 //! what it reads elsewhere. The part ends as soon as one of the sets has ended. What remains is read to its end, and nobody waits for it.
 
-use super::super::HedgeCounters;
 use super::super::locks::CollectionWait;
 use super::super::members::{Completion, Continuation, Members};
-use super::super::read_plan::ReadTimes;
-use super::super::stripe_pages::{StripePages, plan_read, substitutes};
+use super::super::read_plan::{LateRead, ReadPlan};
+use super::super::stripe_pages::{StripePages, substitutes};
 use super::Stripes;
 use crate::TimeNs;
 use crate::events::OperationTimeParts;
 use crate::ids::MemberSet;
-use crate::placement::StripRoles;
-
-/// State of a read plan that hedges or predicts.
-#[derive(Debug, Clone)]
-pub(super) struct Hedging {
-    /// Times after which a read that has not ended is late, so that its data are also read elsewhere. `None` if the read plan only
-    /// predicts which reads will be slow, and late reads are not repeated elsewhere.
-    pub times: Option<ReadTimes>,
-    pub counters: HedgeCounters,
-}
 
 /// A part of a read that may be read elsewhere, too.
 #[derive(Debug, Clone)]
-pub(super) struct Hedged {
+pub(super) struct ByStrip {
     planned_ns: TimeNs,
     /// Time at which it was read elsewhere.
     hedged_ns: Option<TimeNs>,
@@ -67,7 +56,7 @@ impl End {
     }
 }
 
-impl Hedged {
+impl ByStrip {
     /// Returns true if one of the sets is being read and has ended.
     fn has_ended(&self, substitutes: bool) -> bool {
         let mut set = self.reads.iter().filter(|read| read.is_substitute == substitutes).peekable();
@@ -83,60 +72,17 @@ impl Hedged {
 }
 
 impl Stripes {
-    fn hedging(&mut self) -> &mut Hedging {
-        self.planning().hedging.as_mut().expect("reads are hedged")
+    fn plan(&mut self) -> &mut ReadPlan {
+        self.plan.as_mut().expect("reads are planned")
     }
 
-    /// Reads a part of which no page is lost.
-    pub(super) fn read_hedged(&mut self, now: TimeNs, id: u32, members: &mut Members) {
-        if self.predicts() {
-            return match self.has_parity() {
-                true => self.read_predicted(now, id, self.route.lost(self.operations[id as usize].stripe), false, members),
-                false => self.read_predicted_copy(now, id, members),
-            };
-        }
-        let wanted = self.operations[id as usize].pages.clone();
-        self.begin_hedged(now, id, wanted, None, false, members);
+    fn by_strip(&mut self, id: u32) -> &mut ByStrip {
+        self.operations[id as usize].by_strip.as_mut().expect("each strip is read by itself")
     }
 
-    /// Reads a part that has the lock of its stripe, because pages of it were lost when it asked for the lock.
-    pub(super) fn read_locked_hedged(&mut self, now: TimeNs, id: u32, lost: StripRoles, members: &mut Members) {
-        if self.predicts() {
-            return self.read_predicted(now, id, lost, true, members);
-        }
-        let shape = self.route.layout.stripe_shape();
-        let operation = &mut self.operations[id as usize];
-        let wanted = operation.pages.clone();
-        if !lost.exceeds_parity(shape) {
-            let (replaced, more) = plan_read(shape, lost, &mut operation.pages);
-            self.counters.pages_reconstructed += u64::from(replaced);
-            self.counters.pages_read_to_reconstruct += u64::from(more);
-        }
-        if self.operations[id as usize].pages.page_count() == 0 {
-            return self.issue_phase(now, id, members, true);
-        }
-        self.begin_hedged(now, id, wanted, None, true, members);
-    }
-
-    /// Returns the member that a strip is read from if nothing is late. With mirrors it holds the first copy in the order of turns.
-    fn first_member(&self, stripe: u64, role: u32) -> u32 {
-        if self.has_parity() {
-            return self.member_of(stripe, role);
-        }
-        self.copies_left(stripe, role).next().expect("lost pages have been left out")
-    }
-
-    /// Returns the members with the copies of a strip that are not lost, in the order of turns.
-    pub(super) fn copies_left(&self, stripe: u64, role: u32) -> impl Iterator<Item = u32> {
-        let (layout, copies) = (&self.route.layout, self.route.layout.copies_of_each_page());
-        let first_member = layout.member_of_strip(stripe, role);
-        let first = self.route.read_plan.choose_copy_index(stripe, first_member, copies);
-        (0..copies).filter_map(move |copy| self.route.replacement(first_member + (first + copy) % copies, stripe))
-    }
-
-    /// Reads the pages of a part, and sets the time at which it is late (rule 247). With mirrors, `copy` is the member with the copy to
-    /// read, if it is not the first one.
-    pub(super) fn begin_hedged(
+    /// Reads the pages of a part that asks for the `wanted` ones, and sets the time at which it is late (rule 247). With mirrors, `copy` is
+    /// the member that is read.
+    pub(super) fn read_by_strip(
         &mut self,
         now: TimeNs,
         id: u32,
@@ -148,13 +94,13 @@ impl Stripes {
         let operation = &self.operations[id as usize];
         let (stripe, first) = (operation.stripe, operation.pages.clone());
         let from: Vec<(u32, u32)> =
-            first.roles().iter().map(|role| (role, copy.unwrap_or_else(|| self.first_member(stripe, role)))).collect();
-        let hedging = self.hedging();
-        hedging.counters.stripe_reads += 1;
-        let late_after = hedging.times.as_mut().and_then(|times| times.hedge_delay_ns(now, from.iter().map(|&(_, member)| member)));
+            first.roles().iter().map(|role| (role, copy.unwrap_or_else(|| self.route.member_of(stripe, role)))).collect();
+        let read_from: Vec<u32> = from.iter().map(|&(_, member)| member).collect();
+        self.plan().note(LateRead::Began);
+        let late_after = self.plan().late_after_ns(now, &read_from);
         let operation = &mut self.operations[id as usize];
         operation.phase_began_ns = now;
-        operation.hedged = Some(Box::new(Hedged {
+        operation.by_strip = Some(Box::new(ByStrip {
             planned_ns: now,
             hedged_ns: None,
             wanted,
@@ -183,7 +129,7 @@ impl Stripes {
         let access = self.access_of_read(now, id);
         let operation = &mut self.operations[id as usize];
         let first_page = self.route.layout.stripe_first_page_on_member(operation.stripe);
-        let hedged = operation.hedged.as_mut().expect("it may be hedged");
+        let hedged = operation.by_strip.as_mut().expect("each strip is read by itself");
         hedged.awaited += from.len() as u32;
         for &(role, member) in from {
             let nth = hedged.reads.len() as u32;
@@ -198,15 +144,13 @@ impl Stripes {
     /// Records that sub-read `nth` of operation `id` has ended. The operation then ends, too, unless it waits for other sub-reads. The
     /// operation may have ended before, because the same data were read elsewhere sooner.
     pub fn sub_read_ended(&mut self, now: TimeNs, id: u32, nth: u32, completion: &Completion, members: &mut Members) {
-        let hedged = self.operations[id as usize].hedged.as_mut().expect("it may be hedged");
+        let hedged = self.by_strip(id);
         let read = &mut hedged.reads[nth as usize];
         read.end = Some(End::of(completion));
         hedged.awaited -= 1;
         if !read.is_substitute && !read.is_abandoned {
             let (member, took_ns) = (read.member, now - hedged.planned_ns);
-            if let Some(times) = &mut self.hedging().times {
-                times.record(now, member, took_ns);
-            }
+            self.plan().note(LateRead::StripRead { now, member, took_ns });
         }
         self.end_hedged(now, id, members);
         self.forget_hedged(id);
@@ -214,7 +158,7 @@ impl Stripes {
 
     /// Ends a part if one of its sets of reads has ended. If both end now, the first one counts.
     fn end_hedged(&mut self, now: TimeNs, id: u32, members: &mut Members) {
-        let hedged = self.operations[id as usize].hedged.as_mut().expect("it may be hedged");
+        let hedged = self.by_strip(id);
         if hedged.is_over {
             return;
         }
@@ -240,15 +184,13 @@ impl Stripes {
             hedged.reads.iter().filter(|read| read.end.is_none()).map(|read| u64::from(read.pages)).sum()
         };
         let has_lock = hedged.has_lock;
-        let counters = &mut self.hedging().counters;
-        counters.pages_read_in_vain += wasted;
-        counters.stripe_reads_answered_by_hedge += u64::from(!by_first);
+        self.plan().note(LateRead::Ended { by_other_way: !by_first, pages_in_vain: wasted });
         let operation = &self.operations[id as usize];
         let stripe = operation.stripe;
         let collection = CollectionWait { from_ns, length_ns: time.collection_ns };
         let completion = operation.completion.expect("somebody asks for it");
         members.record_operation_end(completion, now, gc_members, || operation.whole_time(time));
-        if self.planning().params.abandons_waiting_reads {
+        if self.plan().abandons_unneeded_reads() {
             self.abandon_rest(now, id, members);
         }
         if has_lock {
@@ -258,7 +200,7 @@ impl Stripes {
 
     /// Abandons what a part that is over reads and has not ended, as far as it waits for its dies (rule 256).
     fn abandon_rest(&mut self, now: TimeNs, id: u32, members: &mut Members) {
-        let hedged = self.operations[id as usize].hedged.as_mut().expect("it may be hedged");
+        let hedged = self.by_strip(id);
         let mut abandoned = 0;
         for read in hedged.reads.iter_mut().filter(|read| read.end.is_none()) {
             let mut pages = 0;
@@ -266,12 +208,12 @@ impl Stripes {
             read.is_abandoned = pages > 0;
             abandoned += u64::from(pages);
         }
-        self.hedging().counters.pages_abandoned += abandoned;
+        self.plan().note(LateRead::Abandoned { pages: abandoned });
     }
 
     /// Lets another operation have the number of a part that is over and for which nothing is awaited any more.
     fn forget_hedged(&mut self, id: u32) {
-        let hedged = &mut self.operations[id as usize].hedged;
+        let hedged = &mut self.operations[id as usize].by_strip;
         if hedged.as_ref().is_some_and(|hedged| hedged.is_over && hedged.awaited == 0) {
             *hedged = None;
             self.unused.push(id);
@@ -279,28 +221,24 @@ impl Stripes {
     }
 
     /// Reads a part elsewhere that has taken long, if it has not ended and there is another way (rule 248).
-    pub(super) fn hedge(&mut self, now: TimeNs, id: u32, members: &mut Members) {
-        let hedged = self.operations[id as usize].hedged.as_mut().expect("it may be hedged");
+    pub(super) fn is_late(&mut self, now: TimeNs, id: u32, members: &mut Members) {
+        let hedged = self.by_strip(id);
         hedged.awaited -= 1;
         if hedged.is_over {
             return self.forget_hedged(id);
         }
         let elsewhere = if self.has_parity() { self.other_strips(id) } else { self.other_copy(id) };
         let Some((from, pages)) = elsewhere else {
-            self.hedging().counters.stripe_reads_without_other_way += 1;
-            return;
+            return self.plan().note(LateRead::WithoutOtherWay);
         };
         let operation = &self.operations[id as usize];
-        let needs_lock = self.has_parity() && operation.hedged.as_ref().is_some_and(|hedged| !hedged.has_lock);
+        let needs_lock = self.has_parity() && operation.by_strip.as_ref().is_some_and(|hedged| !hedged.has_lock);
         if needs_lock && !self.locks.try_share(operation.stripe) {
-            self.hedging().counters.stripe_reads_locked_out += 1;
-            return;
+            return self.plan().note(LateRead::LockedOut);
         }
-        let counters = &mut self.hedging().counters;
-        counters.hedged_stripe_reads += 1;
-        counters.pages_read_elsewhere += u64::from(pages.page_count());
+        self.plan().note(LateRead::ReadElsewhere { pages: pages.page_count() });
         let has_parity = self.has_parity();
-        let hedged = self.operations[id as usize].hedged.as_mut().expect("it may be hedged");
+        let hedged = self.by_strip(id);
         (hedged.hedged_ns, hedged.has_lock) = (Some(now), has_parity);
         self.issue_sub_reads(now, id, &from, &pages, true, members);
     }
@@ -308,19 +246,19 @@ impl Stripes {
     /// Returns the strips that a part reads for those that have not ended, by role and member, with the pages.
     fn other_strips(&self, id: u32) -> Option<(Vec<(u32, u32)>, StripePages)> {
         let operation = &self.operations[id as usize];
-        let (stripe, hedged) = (operation.stripe, operation.hedged.as_ref()?);
+        let (stripe, hedged) = (operation.stripe, operation.by_strip.as_ref()?);
         let late = hedged.late_pages();
         let pages = substitutes(self.route.layout.stripe_shape(), self.route.lost(stripe), &hedged.wanted, &hedged.first, &late)?;
-        let from: Vec<_> = pages.roles().iter().map(|role| (role, self.member_of(stripe, role))).collect();
+        let from: Vec<_> = pages.roles().iter().map(|role| (role, self.route.member_of(stripe, role))).collect();
         (!from.is_empty()).then_some((from, pages))
     }
 
     /// Returns the next copy of a strip that has not ended, by role and member, with the pages.
     fn other_copy(&self, id: u32) -> Option<(Vec<(u32, u32)>, StripePages)> {
         let operation = &self.operations[id as usize];
-        let hedged = operation.hedged.as_ref()?;
+        let hedged = operation.by_strip.as_ref()?;
         let SubRead { role, member: first, .. } = *hedged.reads.first()?;
-        let member = self.copies_left(operation.stripe, role).find(|&member| member != first)?;
+        let member = self.route.copies_left(operation.stripe, role).find(|&member| member != first)?;
         Some((vec![(role, member)], hedged.wanted.clone()))
     }
 }
