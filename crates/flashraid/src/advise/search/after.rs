@@ -19,24 +19,23 @@ impl Search<'_> {
     /// Runs an array in the circumstances that goals or the user ask for. Those that only the user asks for are left out if the search has
     /// no more requests.
     pub(super) fn circumstances(&mut self, one: usize, seed: u64) -> Result<Option<Circumstances>, Error> {
-        let mut all = BTreeMap::new();
+        let mut runs = Vec::new();
         for under in Circumstance::ALL {
             let is_goal = self.advisor.goals.iter().any(|goal| goal.under == under);
-            let is_affordable = self.spent + 2 * self.race_requests <= self.requests_max;
+            let is_affordable = self.spent + (runs.len() + 2) as u64 * self.race_requests <= self.requests_max;
             let is_asked = is_goal || (is_affordable && self.advisor.under.contains(&under));
             let needs_redundancy = matches!(under, Circumstance::Failed | Circumstance::Rebuild);
             if under == Circumstance::Healthy || !is_asked || (needs_redundancy && !self.field[one].has_redundancy) {
                 continue;
             }
-            let mut samples = Vec::new();
-            for round in 0..2 {
-                let run = RunOf { under, ..self.run_of(seed + round, self.race_requests) };
-                match self.run(&[one], run, under.name())?.remove(0) {
-                    Some(sample) => samples.push(sample),
-                    None => return Ok(None),
-                }
-            }
-            all.insert(under, samples);
+            let run = |round| RunOf { under, ..self.run_of(seed + round, self.race_requests) };
+            runs.extend((0..2).map(|round| (self.field[one].clone(), run(round))));
+        }
+        let circumstances: Vec<Circumstance> = runs.iter().map(|(_, run)| run.under).collect();
+        let mut all = Circumstances::new();
+        for (under, sample) in circumstances.into_iter().zip(self.run_all(runs, "circumstances")?) {
+            let Some(sample) = sample else { return Ok(None) };
+            all.entry(under).or_default().push(sample);
         }
         Ok(Some(all))
     }
@@ -51,37 +50,51 @@ impl Search<'_> {
             return Ok(None);
         }
         let life = self.life(one, samples).map(|[_, most]| most);
-        let mut holds = |factor: f64| -> Result<Option<bool>, Error> {
-            // A drive that is written to so much faster lives so much shorter.
-            let lives = |goal: &Goal| goal.figure != Figure::Life || life.is_some_and(|life| life / factor >= goal.limit);
-            if !goals.iter().all(lives) {
-                return Ok(Some(false));
-            }
-            if self.spent + self.race_requests > self.requests_max {
+        // Two factors at a time, because there are two processors and more.
+        let mut hold = |factors: [f64; 2]| -> Result<Option<[bool; 2]>, Error> {
+            if self.spent + 2 * self.race_requests > self.requests_max {
                 return Ok(None);
             }
-            let run = RunOf { rate_scale: Some(self.base_rate * factor), ..self.run_of(seed + SEEDS_OF_STAGE, self.race_requests) };
-            let Some(sample) = self.run(&[one], run, "growth of the load")?.remove(0) else { return Ok(None) };
-            let is_met = |goal: &Goal| {
-                goal.figure == Figure::Life || self.met(one, goal, std::slice::from_ref(&sample)).is_some_and(|met| met.violation <= 0.0)
+            let run = |factor: f64| {
+                let run = self.run_of(seed + SEEDS_OF_STAGE, self.race_requests);
+                (self.field[one].clone(), RunOf { rate_scale: Some(self.base_rate * factor), ..run })
             };
-            Ok(Some(!sample.falls_behind && goals.iter().all(is_met)))
+            let samples = self.run_all(factors.map(run).to_vec(), "growth of the load")?;
+            let Some(samples) = samples.into_iter().collect::<Option<Vec<Sample>>>() else { return Ok(None) };
+            let is_met = |goal: &Goal, factor: f64, sample: &Sample| match goal.figure {
+                // A drive that is written to so much faster lives so much shorter.
+                Figure::Life => life.is_some_and(|life| life / factor >= goal.limit),
+                _ => self.met(one, goal, std::slice::from_ref(sample)).is_some_and(|met| met.violation <= 0.0),
+            };
+            let holds = |index: usize| {
+                let sample = &samples[index];
+                !sample.falls_behind && goals.iter().all(|goal| is_met(goal, factors[index], sample))
+            };
+            Ok(Some([holds(0), holds(1)]))
         };
-        let (mut low, mut high) = (1.0, 2.0);
-        loop {
-            match holds(high)? {
-                Some(true) if high >= GROWTH_MAX => return Ok(Some(high)),
-                Some(true) => (low, high) = (high, high * 2.0),
-                Some(false) => break,
+        let (mut low, mut high) = (1.0, f64::INFINITY);
+        for factors in [[2.0, 4.0], [8.0, GROWTH_MAX]] {
+            match hold(factors)? {
                 None => return Ok(None),
+                Some([false, _]) => high = factors[0],
+                Some([true, false]) => (low, high) = (factors[0], factors[1]),
+                Some([true, true]) => low = factors[1],
+            }
+            if high.is_finite() {
+                break;
             }
         }
-        for _ in 0..3 {
-            let middle = libm::sqrt(low * high);
-            match holds(middle)? {
-                Some(true) => low = middle,
-                Some(false) => high = middle,
+        for _ in 0..2 {
+            let third = libm::cbrt(high / low);
+            if !high.is_finite() {
+                break;
+            }
+            let factors = [low * third, low * third * third];
+            match hold(factors)? {
                 None => break,
+                Some([false, _]) => high = factors[0],
+                Some([true, false]) => (low, high) = (factors[0], factors[1]),
+                Some([true, true]) => low = factors[1],
             }
         }
         Ok(Some(low))
@@ -110,11 +123,11 @@ impl Search<'_> {
             return Ok(None);
         }
         let run = self.run_of(seed, requests);
-        let varied: Vec<Contestant> = (0..count)
-            .flat_map(|index| arrays.iter().zip(&drives).map(move |(one, drives)| (*one, &drives[index])))
-            .map(|(one, drive)| self.field[one].varied(&drive.settings))
-            .collect();
-        let samples = self.run_contestants(&varied.iter().collect::<Vec<_>>(), run, "plausible drives")?;
+        let mut runs = Vec::new();
+        for index in 0..count {
+            runs.extend(arrays.iter().zip(&drives).map(|(one, drives)| (self.field[*one].varied(&drives[index].settings), run)));
+        }
+        let samples = self.run_all(runs, "plausible drives")?;
         let mut found = PlausibleDrives {
             drives: 0,
             best_in: 0,
@@ -175,14 +188,9 @@ impl Search<'_> {
                 if between.scenario(&run_of(0)).is_err() {
                     continue;
                 }
-                let mut samples = Vec::new();
-                for round in 0..rounds {
-                    let run = self.run_of(fresh.seed + round as u64, self.race_requests);
-                    let Some(sample) = self.run_contestants(&[&between], run, "steps from the present array")?.remove(0) else {
-                        return Ok(Vec::new());
-                    };
-                    samples.push(sample);
-                }
+                let runs = (0..rounds).map(|round| (between.clone(), run_of(round))).collect();
+                let samples = self.run_all(runs, "steps from the present array")?;
+                let Some(samples) = samples.into_iter().collect::<Option<Vec<Sample>>>() else { return Ok(Vec::new()) };
                 scores_of(&samples, self.figure)
             };
             let Some(after) = after else { return Ok(Vec::new()) };

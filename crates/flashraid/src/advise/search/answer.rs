@@ -198,7 +198,10 @@ impl Search<'_> {
         if let (Some([own, _]), Some([of_chosen, _])) = (life(one), life(chosen))
             && libm::fabs(libm::log(own / of_chosen)) > self.rules.indifference
         {
-            text += &format!(", life {own:.1} years");
+            text += &match own {
+                own if own >= 1.0 => format!(", life {own:.1} years"),
+                own => format!(", life {:.1} days", own * YEAR_S / DAY_S),
+            };
         }
         let more = self.field[one].cost - self.field[chosen].cost;
         let word = if more > 0.0 { "more" } else { "less" };
@@ -540,6 +543,9 @@ pub(super) struct Found {
 
 /// Number of seconds in a day.
 const DAY_S: f64 = 86_400.0;
+
+/// Number of seconds in a year of the Julian calendar.
+const YEAR_S: f64 = 365.25 * DAY_S;
 
 /// Formats a time of a load.
 fn time_of(seconds: f64) -> String {

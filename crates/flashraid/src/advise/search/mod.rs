@@ -454,12 +454,12 @@ impl<'a> Search<'a> {
 
     /// Runs contestants of the field with the same requests and seed, on all workers.
     fn run(&mut self, contestants: &[usize], run: RunOf, stage: &str) -> Result<Vec<Option<Sample>>, Error> {
-        let own: Vec<Contestant> = contestants.iter().map(|one| self.field[*one].clone()).collect();
-        self.run_contestants(&own.iter().collect::<Vec<_>>(), run, stage)
+        let runs = contestants.iter().map(|one| (self.field[*one].clone(), run)).collect();
+        self.run_all(runs, stage)
     }
 
-    /// Runs contestants with the same requests and seed, on all workers. There is no sample of a run that was stopped.
-    fn run_contestants(&mut self, contestants: &[&Contestant], run: RunOf, stage: &str) -> Result<Vec<Option<Sample>>, Error> {
+    /// Does runs on all workers. There is no sample of a run that was stopped.
+    fn run_all(&mut self, runs: Vec<(Contestant, RunOf)>, stage: &str) -> Result<Vec<Option<Sample>>, Error> {
         let next = AtomicUsize::new(0);
         let results: Mutex<Vec<(usize, SampleOrError)>> = Mutex::new(Vec::new());
         let lock = || results.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -468,19 +468,19 @@ impl<'a> Search<'a> {
         let work = || {
             loop {
                 let index = next.fetch_add(1, Ordering::Relaxed);
-                let Some(one) = contestants.get(index) else { break };
+                let Some((one, run)) = runs.get(index) else { break };
                 if watch.stop() {
                     break;
                 }
-                let scenario = one.scenario(&run).map_err(Error::from);
+                let scenario = one.scenario(run).map_err(Error::from);
                 let sample = scenario.and_then(|scenario| Ok(Sample::of(&scenario, &|| watch.stop())?));
                 let mut results = lock();
                 results.push((index, sample));
-                watch.progress(stage, results.len(), contestants.len(), best.as_deref());
+                watch.progress(stage, results.len(), runs.len(), best.as_deref());
             }
         };
         std::thread::scope(|scope| {
-            let others = self.advisor.workers.min(contestants.len()).saturating_sub(1);
+            let others = self.advisor.workers.min(runs.len()).saturating_sub(1);
             for _ in 0..others {
                 if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
                     break;
@@ -488,7 +488,7 @@ impl<'a> Search<'a> {
             }
             work();
         });
-        let mut done: Vec<Option<Sample>> = vec![None; contestants.len()];
+        let mut done: Vec<Option<Sample>> = vec![None; runs.len()];
         let mut all = results.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         all.sort_by_key(|(index, _)| *index);
         for (index, sample) in all {
@@ -758,6 +758,7 @@ impl<'a> Search<'a> {
             group.sort_by(|a, b| mean(self, *a).total_cmp(&mean(self, *b)).then(a.cmp(b)));
             let behind = group.split_off(group.len().min(RACED_MAX));
             let screened: Vec<Sample> = group.iter().filter_map(|one| self.samples[*one].clone()).collect();
+            self.leave_room_for_fresh_seeds(group.len());
             self.can_run_longer(&screened, group.len());
             let Some(race) = self.race(group.clone(), stage_seed, race_limit)? else {
                 return Ok(self.stopped(group.first().copied()));
@@ -773,7 +774,8 @@ impl<'a> Search<'a> {
             stage_seed += SEEDS_OF_STAGE;
             let best_samples = fresh.samples.get(&best).cloned().unwrap_or_default();
             if best_samples.is_empty() || fresh.scores[0].len() < 2 {
-                let has_requests = self.spent + 2 * self.race_requests <= self.requests_max;
+                let limit = (SHARES[2] * self.requests_max as f64) as u64;
+                let has_requests = self.spent + 2 * fresh.finalists.len() as u64 * self.race_requests <= limit;
                 let reason = match has_requests {
                     true => format!("runs of {} requests are too short for {}", self.race_requests, self.figure),
                     false => "the search ran out of requests before it could look again with fresh seeds".to_owned(),
@@ -797,15 +799,20 @@ impl<'a> Search<'a> {
                     self.point(*one).stage = Stage::Confirmed;
                 }
             }
+            let has_others = self.advisor.goals.iter().any(|goal| goal.under != Circumstance::Healthy);
             let mut chosen = None;
-            for one in &candidates {
-                match self.holds_in_circumstances(*one, stage_seed)? {
-                    None => return Ok(self.stopped(Some(*one))),
-                    Some(true) => {
-                        chosen = Some(*one);
-                        break;
+            for one in candidates.clone() {
+                // Those that are as good are only shown, unless a goal is about a circumstance.
+                if chosen.is_some() && !has_others {
+                    break;
+                }
+                match self.holds_in_circumstances(one, stage_seed)? {
+                    None => return Ok(self.stopped(Some(one))),
+                    Some(true) => chosen = chosen.or(Some(one)),
+                    Some(false) => {
+                        candidates.retain(|other| *other != one);
+                        self.leave(one, "misses a goal about a circumstance".to_owned());
                     }
-                    Some(false) => {}
                 }
             }
             // Something that is there already is kept, unless another one is better or cheaper.
@@ -856,6 +863,13 @@ impl<'a> Search<'a> {
             }
         }
         Ok(self.not_reachable())
+    }
+
+    /// Makes runs so short that a race and fresh seeds have two rounds each, unless they would say nothing of the compared figure.
+    fn leave_room_for_fresh_seeds(&mut self, contestants: usize) {
+        let left = ((SHARES[2] * self.requests_max as f64) as u64).saturating_sub(self.spent);
+        let affordable = left / (2 * (contestants + RUNNERS_UP + 2) as u64);
+        self.race_requests = self.race_requests.min(affordable.max(self.requests_of_figure));
     }
 
     /// Makes further runs so long that collection happens often enough to judge arrays. There must be enough requests left for a race and
