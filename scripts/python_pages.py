@@ -29,6 +29,7 @@ CHAPTERS: dict[str, list[str]] = {
     "Requests": ["Workload", "Columns", "ArrowStream", "Table", "read_trace", "trace_info", "write_trace"],
     "Devices": ["Device", "Answer"],
     "Studies": ["Study", "StudyResult", "StudyCost", "compare", "merge"],
+    "Advice": ["advise", "Advice", "optuna_objective"],
     "Errors": ["FlashraidError", "ConfigError", "Problem", "SimulationError", "Interrupted"],
 }
 INTRODUCTIONS = {

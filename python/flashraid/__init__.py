@@ -6,6 +6,7 @@
 100
 """
 
+from ._advise import Advice, advise, optuna_objective
 from ._config import Config
 from ._device import Answer, Device
 from ._errors import ConfigError, FlashraidError, Interrupted, Problem, SimulationError
@@ -18,6 +19,7 @@ from ._study import Study, StudyCost, StudyResult, compare, merge
 from ._table import Table
 
 __all__ = [
+    "Advice",
     "Answer",
     "ArrowStream",
     "Check",
@@ -37,9 +39,11 @@ __all__ = [
     "Table",
     "Workload",
     "__version__",
+    "advise",
     "check",
     "compare",
     "merge",
+    "optuna_objective",
     "presets",
     "read_trace",
     "run",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ._advise import Advice
     from ._report import Report
     from ._study import StudyResult
 
@@ -57,14 +58,23 @@ class SimulationError(FlashraidError, RuntimeError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C ended a run or a study. What was done until then is here."""
+    """Ctrl-C ended a run, a study or a search. What was done until then is here."""
 
     report: Report | None
     """The report of the part of a run that was done, marked as partial; ``None`` if no request was done, and for a study."""
     study: StudyResult | None
     """The simulations of a study that were done; ``None`` for a run."""
+    advice: Advice | None
+    """The answer so far of a search; ``None`` for others."""
 
-    def __init__(self, message: str, report: Report | None = None, study: StudyResult | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        report: Report | None = None,
+        study: StudyResult | None = None,
+        advice: Advice | None = None,
+    ) -> None:
         super().__init__(message)
         self.report = report
         self.study = study
+        self.advice = advice

@@ -5,6 +5,7 @@ from typing import Any, final
 
 __all__ = [
     "__version__",
+    "Advice",
     "Requests",
     "Report",
     "Batch",
@@ -13,6 +14,7 @@ __all__ = [
     "Study",
     "Rows",
     "Table",
+    "advise",
     "check",
     "presets",
     "schema",
@@ -24,6 +26,16 @@ __all__ = [
     "write_trace",
 ]
 __version__: str
+
+@final
+class Advice:
+    """An answer to a question about arrays."""
+
+    def charts(self) -> str: ...
+    def html(self, title: str) -> str: ...
+    def json(self) -> str: ...
+    def points(self) -> Table: ...
+    def text(self) -> str: ...
 
 @final
 class Batch:
@@ -138,6 +150,7 @@ class Table:
     def state(self) -> list[tuple[str, str, list[Any]]]: ...
     def to_pydict(self) -> dict[str, list[Any]]: ...
 
+def advise(spec: str, question: str) -> tuple[Advice, BaseException | None]: ...
 def check(spec: str) -> tuple[str, str]: ...
 def merge(folders: Sequence[str]) -> Study: ...
 def presets() -> list[tuple[str, str, str, str]]: ...

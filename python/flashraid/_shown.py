@@ -12,7 +12,7 @@ from . import _native as native
 from ._errors import ConfigError
 from ._plot import plot
 
-N = TypeVar("N", native.Report, native.Study)
+N = TypeVar("N", native.Report, native.Study, native.Advice)
 
 
 class Shown(Generic[N]):

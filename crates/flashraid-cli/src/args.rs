@@ -451,7 +451,7 @@ pub struct AdviseArgs {
     /// Least capacity of the array, such as 60TB
     #[arg(long, value_name = "SIZE")]
     pub capacity: Size,
-    /// Goal, such as "read p99 <= 500us". Can be repeated. Without a goal, the arrays are named that no other beats in everything
+    /// Goal, such as "read p99 <= 500us" or "rebuild hours <= 24". Can be repeated. Without a goal, the arrays are named that no other beats in everything
     #[arg(long, value_name = "GOAL")]
     pub goal: Vec<Goal>,
     /// Preferences among arrays that meet the goals: cost, tail, or both in this order [default: cost,tail]
@@ -478,6 +478,9 @@ pub struct AdviseArgs {
     /// Space of arrays to choose from, as a TOML file
     #[arg(long, value_name = "FILE")]
     pub space: Option<PathBuf>,
+    /// Prices of drives, slots and power, as a TOML file. Without it, raw capacity stands for cost
+    #[arg(long, value_name = "FILE")]
+    pub prices: Option<PathBuf>,
     /// Time that the search may take on this machine [default: 2min]
     #[arg(long, value_name = "TIME")]
     pub effort: Option<Duration>,

@@ -3,6 +3,7 @@
 //!
 //! Configurations and documents pass as JSON texts, rows as Arrow through the PyCapsule interface. Nothing calls Python for each request.
 
+mod advise;
 mod columns;
 mod device;
 mod error;
@@ -22,6 +23,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<advise::Advice>()?;
     module.add_class::<columns::Requests>()?;
     module.add_class::<device::Device>()?;
     module.add_class::<report::Report>()?;
@@ -30,6 +32,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<study::Study>()?;
     module.add_class::<table::Rows>()?;
     module.add_class::<table::Table>()?;
+    module.add_function(wrap_pyfunction!(advise::advise, module)?)?;
     module.add_function(wrap_pyfunction!(explain::check, module)?)?;
     module.add_function(wrap_pyfunction!(explain::presets, module)?)?;
     module.add_function(wrap_pyfunction!(explain::schema, module)?)?;

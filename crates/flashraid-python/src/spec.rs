@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use flashraid::advise::{Advisor, Space};
 use flashraid::study::{Axis, Setting};
 use flashraid::{Error, Simulation, Study};
 use pyo3::prelude::*;
@@ -61,6 +62,16 @@ impl Spec {
             Some(seed) => simulation.seed(seed),
             None => simulation,
         })
+    }
+
+    /// Returns the question about this load.
+    pub fn advisor(&self, name: &str, space: Space, capacity_bytes: f64) -> Result<Advisor, Error> {
+        let advisor = match &self.config {
+            Config::Toml(text) => Advisor::from_toml(name, text, space, capacity_bytes)?,
+            Config::Path(path) => Advisor::from_file(path, space, capacity_bytes)?,
+            Config::Value(value) => Advisor::from_value(name, value, space, capacity_bytes)?,
+        };
+        self.set.iter().try_fold(advisor, |advisor, (key, value)| advisor.set(key, typed(value)))
     }
 
     /// The settings that a value of an axis of variants stands for.

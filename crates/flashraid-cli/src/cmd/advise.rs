@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use flashraid::advise::goal::Circumstance;
-use flashraid::advise::{Advice, Advisor, Effort, Need, Space, Watch};
-use flashraid::study::{Axis, default_workers};
+use flashraid::advise::{Advice, Advisor, Effort, Need, Prices, Space, USUAL_BAYS, USUAL_DRIVES, Watch};
+use flashraid::study::default_workers;
 use flashraid_experiments::card::residuals;
 use flashraid_report::page::{self, Page};
 use flashraid_report::{advice as report, number};
@@ -20,17 +20,10 @@ use crate::output::narrow::columns;
 use crate::progress::keep_moving;
 use crate::{files, interrupt, scenario};
 
-/// Drives to choose from without `--drives`.
-const DRIVES: [&str; 2] = ["nvme-tlc-read", "nvme-tlc-mixed"];
-/// Least and most drives without `--bays`.
-const BAYS: (u32, u32) = (4, 12);
-/// Levels, strips and shares in use that are searched without `--space`.
-const CHOICES: [(&str, &[&str]); 3] =
-    [("level", &["raid5", "raid6", "raid10"]), ("chunk", &["16KiB", "64KiB", "256KiB"]), ("use", &["100%", "90%", "78%"])];
 /// Time that a search may take without `--effort`.
 const EFFORT_S: u64 = 120;
-/// Most bytes of a space in a file.
-const SPACE_BYTES_MAX: u64 = 1 << 20;
+/// Most bytes of the file of a space or of prices.
+const SMALL_FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// Runs `flashraid advise` with its arguments.
 pub fn run(arguments: &AdviseArgs) -> Outcome {
@@ -50,7 +43,7 @@ pub fn run(arguments: &AdviseArgs) -> Outcome {
         false => {
             let mut text = report::text(&advice, capacity_bytes, columns());
             if let Some(out) = &out {
-                text += &format!("Written: {}/advice.toml, advice.json, advice.html\n", out.path().display());
+                text += &format!("Written: {}/advice.toml, advice.json, advice.html, points.csv\n", out.path().display());
             }
             files::print(&text)?;
         }
@@ -65,7 +58,7 @@ pub fn run(arguments: &AdviseArgs) -> Outcome {
 fn question(arguments: &AdviseArgs) -> Outcome<Advisor> {
     let space = match &arguments.space {
         Some(file) => read_space(file)?,
-        None => default_space(arguments).map_err(Failure::Input)?,
+        None => usual_space(arguments)?,
     };
     let capacity_bytes = arguments.capacity.bytes as f64;
     if capacity_bytes == 0.0 {
@@ -98,33 +91,33 @@ fn question(arguments: &AdviseArgs) -> Outcome<Advisor> {
     advisor.seed = arguments.seed;
     advisor.workers = arguments.jobs.map_or_else(default_workers, usize::from);
     advisor.residuals = residuals();
+    if let Some(file) = &arguments.prices {
+        let prices = Prices::from_toml(&read_small(file, "--prices")?);
+        advisor.prices = Some(prices.map_err(|problem| Failure::Input(format!("{}: {problem}", file.display())))?);
+    }
     Ok(advisor)
 }
 
 fn read_space(file: &Path) -> Outcome<Space> {
-    let name = file.display();
-    let cannot = |error: std::io::Error| Failure::Input(format!("--space: can't read {name}: {error}"));
-    if fs::metadata(file).map_err(cannot)?.len() > SPACE_BYTES_MAX {
-        return Err(Failure::Input(format!("--space: {name} is larger than 1 MiB, and no space is")));
-    }
-    let text = fs::read_to_string(file).map_err(cannot)?;
-    Space::from_toml(&text).map_err(|problem| Failure::Input(format!("{name}: {problem}")))
+    Space::from_toml(&read_small(file, "--space")?).map_err(|problem| Failure::Input(format!("{}: {problem}", file.display())))
 }
 
-fn default_space(arguments: &AdviseArgs) -> Result<Space, String> {
-    let (least, most) = arguments.bays.unwrap_or(BAYS);
+/// Reads the file of an option, which is small.
+fn read_small(file: &Path, option: &str) -> Outcome<String> {
+    let name = file.display();
+    let cannot = |error: std::io::Error| Failure::Input(format!("{option}: can't read {name}: {error}"));
+    if fs::metadata(file).map_err(cannot)?.len() > SMALL_FILE_BYTES_MAX {
+        return Err(Failure::Input(format!("{option}: {name} is larger than 1 MiB, which is too much")));
+    }
+    fs::read_to_string(file).map_err(cannot)
+}
+
+fn usual_space(arguments: &AdviseArgs) -> Outcome<Space> {
     let drives = match arguments.drives.as_slice() {
-        [] => DRIVES.map(str::to_owned).to_vec(),
+        [] => USUAL_DRIVES.map(str::to_owned).to_vec(),
         drives => drives.to_vec(),
     };
-    if let Some((_, twice)) = drives.iter().enumerate().find(|(index, drive)| drives[..*index].contains(drive)) {
-        return Err(format!("--drives: {twice} is there twice"));
-    }
-    let axis = |key: &str, values: Vec<String>| Axis { key: key.to_owned(), values };
-    let members = (least..=most).map(|members| members.to_string()).collect();
-    let mut axes = vec![axis("drive", drives), axis("members", members)];
-    axes.extend(CHOICES.map(|(key, values)| axis(key, values.iter().map(|value| (*value).to_owned()).collect())));
-    Space::of(axes)
+    Space::usual(&drives, arguments.bays.unwrap_or(USUAL_BAYS)).map_err(|problem| Failure::Input(format!("--drives: {problem}")))
 }
 
 /// Writes the answer, its page, and a configuration that can be run.
@@ -134,6 +127,7 @@ fn write(advice: &Advice, capacity_bytes: f64, out: &Path) -> Outcome {
     all_or_nothing(out, || {
         files::write(&out.join("advice.json"), json::text(&json::document(advice)?).as_bytes())?;
         files::write(&out.join("advice.html"), page.html().as_bytes())?;
+        report::table(advice).write(out, "points")?;
         if let Some(configuration) = &advice.configuration {
             let mut configuration = configuration.clone();
             // The file lies in another folder than the one that a relative path starts from.

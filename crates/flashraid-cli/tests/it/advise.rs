@@ -187,6 +187,90 @@ fn a_goal_under_a_failure_is_simulated() {
     expect(&text, &["a failed member: read p99", "(sure)", "does not survive the failure of a member, which a goal is about (1)"]);
 }
 
+/// Each change on the way from the present array is told with what it is worth, and together they are the whole difference.
+#[test]
+fn steps_from_the_present_array_are_told() {
+    let place = place();
+    let now = LOAD
+        .replace("members = 2 }", "members = 2, stripe_unit = \"32KiB\" }")
+        .replace("stop = \"start+1\"", "stop = \"start+1\", preemption = \"none\"");
+    place.write("now.toml", now);
+    place.write("space.toml", "[space]\nmembers = [3]\nchunk = [\"4KiB\"]\n\"ssd.gc.preemption\" = [\"semi\"]\n");
+    let question = ["--space", "space.toml", "--now", "now.toml", "--allow", "firmware", "--prefer", "tail", "--goal", "read p99 <= 1s"];
+    let text = answer(&place, &question);
+    expect(
+        &text,
+        &[
+            "Take RAID-0 of 3",
+            "Why, in read p99: ssd.gc.preemption=semi instead of none (−",
+            "RAID-0 of 3 instead of RAID-0 of 2",
+            " now 3.",
+        ],
+    );
+    let document: Value = serde_json::from_str(&advise(&place, &[&question[..], &["--json"]].concat()).stdout).unwrap();
+    let steps = document["why"].as_array().unwrap();
+    assert_eq!(steps.len(), 3, "{steps:?}");
+    let product: f64 = steps.iter().map(|step| step["ratio"].as_f64().unwrap()).product();
+    assert!(product < 0.8, "{steps:?}");
+}
+
+/// With prices, the cheapest array is one in money, and drives that wear out are bought again.
+#[test]
+fn prices_decide_what_is_cheapest() {
+    let place = place();
+    place.write("small.toml", LOAD.replace("ssd.preset = \"ggc2014\"", "ssd.preset = \"ggc2014\"\nssd.endurance = 4000000"));
+    let other = LOAD.replace("ssd.preset = \"ggc2014\"", "ssd.preset = \"ggc2014\"\nssd.endurance = 50");
+    place.write("weak.toml", other);
+    place.write("space.toml", "[space]\ndrive = [\"small.toml\", \"weak.toml\"]\nmembers = [2]\n");
+    let prices = |weak: &str| {
+        format!(
+            "years = \"0.1y\"\nslot = \"10 EUR\"\n[drives.\"small.toml\"]\nprice = \"100 EUR\"\n[drives.\"weak.toml\"]\nprice = \"{weak}\"\n"
+        )
+    };
+    place.write("prices.toml", prices("60 EUR"));
+    let question = ["--space", "space.toml", "--prices", "prices.toml", "--goal", "read p99 <= 1s"];
+    let text = answer(&place, &question);
+    expect(&text, &["Take RAID-0 of 2 small.toml", "cost 220 EUR", "cost over 0.1 years at the given prices"]);
+    for (prices, goal, part) in [
+        ("years = \"5y\"\n[drives.a]\nprice = \"5\"\n".to_owned(), "read p99 <= 1s", "is no sum of money; write 900 EUR"),
+        (prices("60 USD"), "read p99 <= 1s", "other prices are in EUR"),
+        (prices("60 EUR"), "cost <= 60TB", "with prices, write a sum in EUR"),
+        (prices("60 EUR"), "cost <= 90 USD", "is in USD, and the prices are in EUR"),
+        (prices("60 EUR").replace("weak", "other"), "read p99 <= 1s", "the prices have no [drives.weak.toml]"),
+    ] {
+        place.write("prices.toml", prices);
+        let ended = advise(&place, &["--space", "space.toml", "--prices", "prices.toml", "--goal", goal]);
+        assert_eq!(ended.status, 2, "{}", ended.stdout);
+        assert!(ended.stderr.contains(part), "{part}: {}", ended.stderr);
+    }
+    let ended = advise(&place, &["--space", "space.toml", "--goal", "cost <= 90 EUR"]);
+    assert!(ended.status == 2 && ended.stderr.contains("name a file of prices with --prices"), "{}", ended.stderr);
+}
+
+/// A rebuild takes as long as its rate lets it.
+#[test]
+fn a_rebuild_is_timed_at_its_rate() {
+    let place = place();
+    place.write("rates.toml", "[space]\nmembers = [4]\nlevel = [\"raid5\"]\n\"array.rebuild.rate\" = [\"500kB/s\", \"50kB/s\"]\n");
+    let arguments = ["--space", "rates.toml", "--prefer", "tail", "--goal", "read mean <= 1s", "--goal", "rebuild hours <= 0.004"];
+    let text = answer(&place, &arguments);
+    // A member has 24 × 4 × 16 pages of 4 KiB, of which 60 % are in use.
+    expect(&text, &["Take RAID-5 of 4 ggc2014, array.rebuild.rate=500kB/s", "rebuilt in 0.002", "hours (sure)"]);
+}
+
+/// A hedge that is automatic waits for one and a half times the time of single reads.
+#[test]
+fn an_automatic_hedge_has_a_time_of_the_drive() {
+    let place = place();
+    place.write("plans.toml", "[space]\nmembers = [3]\nlevel = [\"raid5\"]\n\"read.plan\" = [\"hedge:auto\"]\n");
+    answer(&place, &["--space", "plans.toml", "--goal", "read p99 <= 1s", "--out", "advice"]);
+    let text = place.read("advice/advice.toml");
+    assert!(text.contains("plan = \"hedge\""), "{text}");
+    let after = text.lines().find_map(|line| line.strip_prefix("after = ")).unwrap_or_else(|| panic!("{text}"));
+    // 25 µs to read, and 25 ns to transfer each of 4,224 bytes.
+    assert!(["\"195.9us\"", "\"195900ns\""].contains(&after), "{after}");
+}
+
 #[test]
 fn what_makes_no_sense_is_refused_with_what_is_allowed() {
     let place = place();
@@ -214,6 +298,8 @@ fn what_makes_no_sense_is_refused_with_what_is_allowed() {
         (&["--goal", "read p99 <= 1ms", "--goal", "read p99 <= 2ms"], "contradict each other"),
         (&["--goal", "cost <= 1kB"], "contradict each other"),
         (&["--force"], "--out"),
+        (&["--prices", "none.toml"], "can't read none.toml"),
+        (&["--goal", "rebuild hours <= soon"], "is no number above 0"),
         (&["--set", "workload.read_fraction=0.0", "--goal", "read p99 <= 1ms"], "have no reads"),
     ] {
         let ended = place.run(&[&base[..], &one[..], arguments].concat());

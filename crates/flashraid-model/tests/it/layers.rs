@@ -58,7 +58,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("flashraid-experiments", &["flashraid", "flashraid-model", "flashraid-workload"]),
     ("flashraid-report", &["flashraid", "flashraid-model"]),
     ("flashraid-fit", &["flashraid", "flashraid-report"]),
-    ("flashraid-python", &["flashraid", "flashraid-report"]),
+    ("flashraid-python", &["flashraid", "flashraid-experiments", "flashraid-report"]),
     (
         "flashraid-cli",
         &[

@@ -57,6 +57,12 @@ pub struct FigureOf {
     /// Interval of 90 % with the error of the model itself; missing if no published figure tells that error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub with_model: Option<[f64; 2]>,
+    /// Least and greatest value, if the runs did not measure it: of a life, with uniform writes and without collection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<[f64; 2]>,
+    /// Number of superblocks, or of blocks of each die, that the runs erased in each drive, if they are too few to measure a life.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub superblocks: Option<f64>,
     /// Goal for the figure, as the user wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goal: Option<String>,
@@ -85,12 +91,18 @@ pub struct PointOf {
     /// Raw bytes of its drives, which stand for their price.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_bytes: Option<f64>,
-    /// Mean score of the last stage: the logarithm of the compared figure in microseconds.
+    /// Cost at the given prices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+    /// Mean score of the last stage: the logarithm of the compared figure, of which less is better, over parts of the load.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
     /// Half of the 95 % interval of this score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score_half_width: Option<f64>,
+    /// Figure that the score is of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score_of: Option<String>,
     /// Figures that are told of it. Those of a named array come from fresh seeds.
     pub figures: Vec<FigureOf>,
 }
@@ -104,6 +116,36 @@ pub struct Other {
     pub text: String,
 }
 
+/// A change on the way from the present array to the one to take, with its effect on the compared figure.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Step {
+    /// The change, such as `RAID-10 of 10 instead of RAID-5 of 8`.
+    pub change: String,
+    /// Figure after the change, divided by the figure before.
+    pub ratio: f64,
+    /// Interval of 95 % of this ratio.
+    pub interval: [f64; 2],
+}
+
+/// Results with drives that are as plausible as the presets: what no data sheet tells is varied.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PlausibleDrives {
+    /// Number of drives that were tried and collected enough to be judged.
+    pub drives: usize,
+    /// Number of drives with which no other array is surely better by more than 5 %.
+    pub best_in: usize,
+    /// Number of drives with which the array meets the goals.
+    pub goals_met_in: usize,
+    /// Figure that is compared.
+    pub figure: String,
+    /// Least value of the figure.
+    pub least: f64,
+    /// Greatest value of the figure.
+    pub most: f64,
+    /// Descriptions of the drives with which another array is better, or a goal is missed.
+    pub exceptions: Vec<String>,
+}
+
 /// The answer to a question about arrays.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Advice {
@@ -115,6 +157,9 @@ pub struct Advice {
     pub load: String,
     /// Kind of an answer to a question.
     pub verb: Verb,
+    /// Currency of costs; missing without prices, where raw capacity stands for cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub currency: Option<String>,
     /// Indices of the named arrays in the list of points, the one to take first.
     pub named: Vec<usize>,
     /// Sentences that explain the answer; the first one says it.
@@ -124,6 +169,11 @@ pub struct Advice {
     pub now: Option<usize>,
     /// Other arrays that deserve a word.
     pub also: Vec<Other>,
+    /// Changes from the present array to the one to take, each with what it is worth.
+    pub why: Vec<Step>,
+    /// Results with plausible drives; missing if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plausible: Option<PlausibleDrives>,
     /// Number of points that left, by reason, the most frequent first.
     pub left_by_reason: Vec<(String, usize)>,
     /// Factor by which the load may grow until the first goal is missed.

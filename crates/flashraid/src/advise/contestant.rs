@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::goal::Circumstance;
+use super::Watch;
+use super::goal::{Circumstance, Direction, Figure, Statistic};
+use super::sample::Sample;
 use super::space::{NAMED_AXES, Need, Space, used_share};
 use crate::Error;
 use crate::check::{self, CheckReport, FirstRequestsStatistics};
@@ -14,6 +16,10 @@ use crate::template::Template;
 use flashraid_workload::Stop;
 use serde_json::Value;
 
+/// Value of `read.plan` that hedges after a time of the drive.
+const HEDGE_AUTO: &str = "hedge:auto";
+/// Time after which reads are hedged automatically, divided by the 99th percentile of single reads.
+const HEDGE_FACTOR: f64 = 1.5;
 const DAY_S: f64 = 86_400.0;
 const DAYS_PER_YEAR: f64 = 365.25;
 
@@ -30,8 +36,14 @@ pub(super) struct Contestant {
     pub drive: String,
     /// Bytes that the array offers.
     pub capacity_bytes: f64,
+    /// Bytes of a member that are in use.
+    pub member_bytes: f64,
     /// Bytes that its drives are sold with.
     pub cost_bytes: f64,
+    /// Cost that arrays are compared by: money or, without prices, bytes.
+    pub cost: f64,
+    /// Number of drives.
+    pub members: f64,
     /// Least and greatest life in years, by write amplification of uniform writes and by none; `None` if the load has no rate.
     pub life_years: Option<[f64; 2]>,
     /// Life in years with the write amplification that the load itself would reach in the long run, if it is known.
@@ -70,6 +82,16 @@ impl Contestant {
             }
         }
         self.template.scenario(sets, Some(run.seed))
+    }
+
+    /// Returns the same array with other settings of its drives.
+    pub(super) fn varied(&self, settings: &[(String, String)]) -> Self {
+        Self { sets: self.sets.iter().chain(settings).cloned().collect(), ..self.clone() }
+    }
+
+    /// Returns the array of a whole configuration.
+    pub(super) fn with_configuration(&self, configuration: &Value) -> Result<Self, Problems> {
+        Ok(Self { template: Template::from_value(configuration)?, sets: Vec::new(), ..self.clone() })
     }
 
     /// Returns the configuration of the array with its load.
@@ -124,6 +146,8 @@ struct Drive {
     sets: Vec<(String, String)>,
     reserved: f64,
     nominal_bytes: f64,
+    /// Time of `read.plan = "hedge:auto"`, if the space has that plan.
+    hedge_after_us: Option<f64>,
 }
 
 impl<'a> Maker<'a> {
@@ -131,8 +155,8 @@ impl<'a> Maker<'a> {
         Self { load, space, allow, own, stop }
     }
 
-    /// Makes contestants of all points, on so many threads.
-    pub(super) fn field(&self, points: Vec<Vec<Setting>>, workers: usize) -> Result<Field, Error> {
+    /// Makes contestants of all points, on so many threads. Some are missing if `watch` stops it.
+    pub(super) fn field(&self, points: Vec<Vec<Setting>>, workers: usize, watch: &dyn Watch) -> Result<Field, Error> {
         let mut field = Field::default();
         let mut drives: HashMap<String, Drive> = HashMap::new();
         // Points of a group place requests alike on members, so that the load is read once for each group.
@@ -167,6 +191,9 @@ impl<'a> Maker<'a> {
             while let Some(points) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let mut requests = Requests::new();
                 for (index, point) in points {
+                    if watch.stop() {
+                        return;
+                    }
                     let drive = &drives[drive_of(point).unwrap_or_default()];
                     let contestant = self.contestant(point, drive, &mut requests);
                     made.lock().unwrap_or_else(PoisonError::into_inner).push(((*index, point.clone()), contestant));
@@ -202,6 +229,12 @@ impl<'a> Maker<'a> {
                     sets.push(((*key).to_owned(), (1.0 - (1.0 - drive.reserved) * share).to_string()));
                 }
                 Some((_, key)) => sets.push(((*key).to_owned(), setting.value.clone())),
+                None if is_automatic_hedge(setting) => {
+                    let after =
+                        drive.hedge_after_us.ok_or_else(|| Error::UnusableInput(format!("{setting}: the drive's reads end in no time")))?;
+                    sets.push(("read.plan".to_owned(), "hedge".to_owned()));
+                    sets.push(("read.after".to_owned(), format!("\"{:.0}ns\"", after * 1000.0)));
+                }
                 None => sets.push((setting.key.clone(), setting.value.clone())),
             }
         }
@@ -245,6 +278,7 @@ impl<'a> Maker<'a> {
             requests.insert(key, statistics.clone());
         }
         let report = check::explain(&scenario, Ok(statistics));
+        let drive = drive_of(&settings).unwrap_or(&scenario.config.ssd.preset).to_owned();
         let life = |amplification: f64| life_years(&scenario, &report, amplification);
         let parts = |dies: Option<f64>| {
             let load = report.load.as_ref();
@@ -255,9 +289,12 @@ impl<'a> Maker<'a> {
             name,
             settings,
             is_now: false,
-            drive: scenario.config.ssd.preset.clone(),
+            drive,
             capacity_bytes: report.array_bytes as f64 * scale(&report),
+            member_bytes: report.member.exported_bytes as f64 * scale(&report),
             cost_bytes: nominal_bytes * f64::from(array.members),
+            cost: nominal_bytes * f64::from(array.members),
+            members: f64::from(array.members),
             life_years: life(report.gc.write_amplification).zip(life(1.0)).map(|(least, most)| [least, most]),
             own_life_years: report.own_write_amplification.and_then(life),
             // Links and channels carry collection, too, so that they do not count where it is left out.
@@ -284,11 +321,31 @@ impl<'a> Maker<'a> {
         };
         // One member shows the drive, whatever the level of the load's own configuration.
         let alone = [("array.level", "single"), ("array.members", "1")].map(|(key, value)| (key.to_owned(), value.to_owned()));
-        let scenario = self.load.scenario(sets.iter().cloned().chain(alone), None)?;
+        let scenario = self.load.scenario(sets.iter().cloned().chain(alone.clone()), None)?;
         let config = serde_json::to_value(&scenario.config.ssd).expect("a configuration is plain data");
         let reserved = config["geometry"]["reserved"].as_f64().unwrap_or(0.0);
-        Ok(Drive { sets, reserved, nominal_bytes: nominal_bytes(&scenario) })
+        let is_hedged = self.space.axes.iter().any(|axis| axis.key == "read.plan" && axis.values.iter().any(|value| value == HEDGE_AUTO));
+        let hedge_after_us = if is_hedged { self.hedge_after_us(sets.iter().cloned().chain(alone).collect())? } else { None };
+        Ok(Drive { sets, reserved, nominal_bytes: nominal_bytes(&scenario), hedge_after_us })
     }
+
+    /// Returns the time after which reads are hedged automatically: above the 99th percentile of reads that the drive serves one by one.
+    fn hedge_after_us(&self, mut sets: Vec<(String, String)>) -> Result<Option<f64>, Error> {
+        /// Reads of which the percentile is taken.
+        const READS: u64 = 4000;
+        let size = self.own.pointer("/ssd/geometry/page_size").map_or("4096".to_owned(), ToString::to_string);
+        let arrivals = "{ process = \"closed\", depth = 1 }";
+        let load = format!("{{ read_fraction = 1.0, size = {size}, arrivals = {arrivals}, requests = {READS} }}");
+        sets.push(("workload".to_owned(), load));
+        let scenario = self.load.scenario(sets, None)?;
+        let Some(sample) = Sample::of(&scenario, &|| false)? else { return Ok(None) };
+        let scores = sample.estimates(Figure::Response(Direction::Read, Statistic::P99));
+        Ok(scores.map(|scores| HEDGE_FACTOR * libm::exp(scores.iter().sum::<f64>() / scores.len() as f64)))
+    }
+}
+
+fn is_automatic_hedge(setting: &Setting) -> bool {
+    setting.key == "read.plan" && setting.value == HEDGE_AUTO
 }
 
 /// Returns the name of a point's drive, if the space has this axis.

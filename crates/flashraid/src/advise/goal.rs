@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::prices::sum_of;
 use flashraid_workload::units::{Duration, Quantity, Size};
 
 /// Requests that a response time is of.
@@ -73,9 +74,11 @@ pub enum Figure {
     Iops,
     /// Years until the first drive is worn out.
     Life,
+    /// Hours until a failed member is rebuilt, under the load.
+    RebuildHours,
     /// Capacity of the array, in bytes.
     Capacity,
-    /// Raw capacity of all drives, in bytes, which stands for their price.
+    /// Money or, without prices, raw capacity of all drives in bytes, which stands for it.
     Cost,
 }
 
@@ -88,6 +91,7 @@ impl fmt::Display for Figure {
             Self::WriteAmplification => f.write_str("waf"),
             Self::Iops => f.write_str("iops"),
             Self::Life => f.write_str("life"),
+            Self::RebuildHours => f.write_str("rebuild hours"),
             Self::Capacity => f.write_str("capacity"),
             Self::Cost => f.write_str("cost"),
         }
@@ -96,7 +100,7 @@ impl fmt::Display for Figure {
 
 /// Names of all figures, for messages.
 const FIGURES: &str = "read mean, read p50, read p90, read p95, read p99, read p99.9, the same with write or without either, waf, iops, life, \
-                       capacity or cost";
+                       rebuild hours, capacity or cost";
 
 impl FromStr for Figure {
     type Err = String;
@@ -108,6 +112,7 @@ impl FromStr for Figure {
         let found = match words[..] {
             ["read", name] => response(Direction::Read, name),
             ["write", name] => response(Direction::Write, name),
+            ["rebuild", "hours"] => Some(Self::RebuildHours),
             ["waf"] => Some(Self::WriteAmplification),
             ["iops"] => Some(Self::Iops),
             ["life"] => Some(Self::Life),
@@ -168,6 +173,8 @@ pub struct Goal {
     pub is_at_most: bool,
     /// The limit, in the unit of the figure.
     pub limit: f64,
+    /// Currency of a limit of cost; `None` if it is raw capacity, or another figure.
+    pub currency: Option<String>,
     /// Circumstance in which the goal holds.
     pub under: Circumstance,
 }
@@ -189,18 +196,26 @@ impl FromStr for Goal {
         };
         let (figure, limit) = (figure.trim().parse::<Figure>()?, limit.trim());
         let wanted = match figure {
-            Figure::Response(..) | Figure::WriteAmplification | Figure::Cost => true,
+            Figure::Response(..) | Figure::WriteAmplification | Figure::RebuildHours | Figure::Cost => true,
             Figure::Iops | Figure::Life | Figure::Capacity => false,
         };
         if is_at_most != wanted {
             let sign = if wanted { "<=" } else { ">=" };
             return Err(format!("the goal {text:?} bounds {figure} from the wrong side; write {figure} {sign} {limit}"));
         }
-        if under != Circumstance::Healthy && !matches!(figure, Figure::Response(..) | Figure::Iops) {
+        let is_of_rebuild = figure == Figure::RebuildHours;
+        let under = if is_of_rebuild && under == Circumstance::Healthy { Circumstance::Rebuild } else { under };
+        if under != Circumstance::Healthy
+            && !(is_of_rebuild && under == Circumstance::Rebuild)
+            && !matches!(figure, Figure::Response(..) | Figure::Iops)
+        {
             return Err(format!("the goal {text:?}: {figure} has no circumstance; leave out \"under {}\"", under.name()));
         }
+        if let (Figure::Cost, Some((sum, currency))) = (figure, sum_of(limit)) {
+            return Ok(Self { text: text.trim().to_owned(), figure, is_at_most, limit: sum, currency: Some(currency), under });
+        }
         let value = parse_limit(figure, limit).map_err(|problem| format!("the goal {text:?}: {problem}"))?;
-        Ok(Self { text: text.trim().to_owned(), figure, is_at_most, limit: value, under })
+        Ok(Self { text: text.trim().to_owned(), figure, is_at_most, limit: value, currency: None, under })
     }
 }
 
@@ -219,9 +234,12 @@ fn parse_limit(figure: Figure, text: &str) -> Result<f64, String> {
         }
         Figure::Capacity | Figure::Cost => {
             let size = Size::parse(text).ok().filter(|size| size.bytes > 0);
-            size.map(|size| size.bytes as f64).ok_or_else(|| format!("{text:?} is no capacity; write 60TB"))
+            size.map(|size| size.bytes as f64).ok_or_else(|| {
+                let sum = if figure == Figure::Cost { " or, with --prices, a sum such as 9000 EUR" } else { "" };
+                format!("{text:?} is no capacity; write 60TB{sum}")
+            })
         }
-        Figure::WriteAmplification | Figure::Iops => {
+        Figure::WriteAmplification | Figure::Iops | Figure::RebuildHours => {
             number(text).ok_or_else(|| format!("{text:?} is no number above 0; write {figure} with a number, such as 3"))
         }
     }
@@ -230,7 +248,7 @@ fn parse_limit(figure: Figure, text: &str) -> Result<f64, String> {
 /// Returns the reason why goals cannot all hold, whatever the array.
 pub fn contradiction(goals: &[Goal], capacity_bytes: f64) -> Option<String> {
     for (index, goal) in goals.iter().enumerate() {
-        if goal.figure == Figure::Cost && goal.limit < capacity_bytes {
+        if goal.figure == Figure::Cost && goal.currency.is_none() && goal.limit < capacity_bytes {
             return Some(format!("{:?} allows less raw capacity than the capacity that is wanted", goal.text));
         }
         // Of a percentile and a deeper one, the deeper one is never less.
@@ -258,8 +276,12 @@ mod tests {
         assert_eq!(goal("p99.9<=2ms under rebuild").under, Circumstance::Rebuild);
         assert_eq!([goal("life >= 5y").limit, goal("life >= 2.5 years").limit], [5.0, 2.5]);
         assert_eq!(goal("capacity >= 60TB").limit, 60e12);
+        let cost = goal("cost <= 9000 EUR");
+        assert_eq!((cost.limit, cost.currency.as_deref()), (9000.0, Some("EUR")));
         assert_eq!(goal("iops >= 1e5").limit, 1e5);
         assert_eq!(goal("waf <= 3").figure.to_string(), "waf");
+        let rebuild = goal("rebuild hours <= 24");
+        assert_eq!((rebuild.figure, rebuild.limit, rebuild.under), (Figure::RebuildHours, 24.0, Circumstance::Rebuild));
     }
 
     #[test]
@@ -267,17 +289,19 @@ mod tests {
         for (text, part) in [
             ("read p99", "neither <= nor >="),
             ("read p98 <= 1ms", "is no figure"),
-            ("read speed <= 1ms", "life, capacity or cost"),
+            ("read speed <= 1ms", "life, rebuild hours, capacity or cost"),
             ("read p99 >= 1ms", "write read p99 <= 1ms"),
             ("life <= 5y", "wrong side"),
             ("read p99 <= 5", "is no time; write 500us"),
             ("read p99 <= 0us", "is no time"),
             ("life >= 5", "write 5y"),
             ("capacity >= 60", "is no capacity"),
+            ("cost <= 9000", "a sum such as 9000 EUR"),
             ("iops >= -3", "number above 0"),
             ("waf <= nan", "number above 0"),
             ("read p99 <= 1ms under water", "is no circumstance"),
             ("life >= 5y under failed", "has no circumstance"),
+            ("rebuild hours <= 24 under slow", "has no circumstance"),
         ] {
             let error = text.parse::<Goal>().unwrap_err();
             assert!(error.contains(part), "{text}: {error}");

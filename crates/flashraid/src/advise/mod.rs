@@ -4,7 +4,7 @@
 //!  Advisor ─ points of a Space ─▶ contestant  arithmetic, without simulation
 //!                                     │
 //!                                     ▼
-//!                                  search     screen ▶ race ▶ fresh seeds ▶ circumstances ▶ growth ─▶ Advice
+//!                                  search     screen ▶ race ▶ fresh seeds ▶ runs of what was chosen ─▶ Advice
 //!                                     │
 //!             select (statistics) ◀───┴───▶ sample (one run, ten batches)
 //! ```
@@ -13,6 +13,8 @@ mod advice;
 mod contestant;
 mod expression;
 pub mod goal;
+mod plausible;
+mod prices;
 mod residuals;
 mod sample;
 mod search;
@@ -23,9 +25,11 @@ use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
-pub use advice::{ADVICE_SCHEMA, Advice, FigureOf, Other, PointOf, Stage, Verb};
+pub use advice::{ADVICE_SCHEMA, Advice, FigureOf, Other, PlausibleDrives, PointOf, Stage, Step, Verb};
+pub use plausible::{PlausibleDrive, plausible_drives};
+pub use prices::Prices;
 pub use residuals::{Residual, Residuals};
-pub use space::{NAMED_AXES, Need, POINTS_MAX, Space};
+pub use space::{NAMED_AXES, Need, POINTS_MAX, Space, USUAL_BAYS, USUAL_DRIVES};
 
 use crate::Error;
 use crate::template::Template;
@@ -34,7 +38,7 @@ use goal::{Circumstance, Goal};
 /// Preference among arrays that meet the goals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Preference {
-    /// Less raw capacity of drives.
+    /// Less money or, without prices, less raw capacity of drives.
     Cost,
     /// A smaller value of the figure of the first goal about speed.
     Tail,
@@ -104,6 +108,8 @@ pub struct Advisor {
     pub workers: usize,
     /// Errors of the model.
     pub residuals: Residuals,
+    /// Prices of the drives. Without them, raw capacity stands for cost.
+    pub prices: Option<Prices>,
 }
 
 impl Advisor {
@@ -123,6 +129,14 @@ impl Advisor {
         Ok(Self::of(&path.display().to_string(), Template::from_file(path)?, space, capacity_bytes))
     }
 
+    /// Returns a question about a load that is a tree of values, for example from JSON.
+    ///
+    /// # Errors
+    /// Returns [`Error::Config`] if the value is not a table.
+    pub fn from_value(name: &str, value: &serde_json::Value, space: Space, capacity_bytes: f64) -> Result<Self, Error> {
+        Ok(Self::of(name, Template::from_value(value)?, space, capacity_bytes))
+    }
+
     fn of(name: &str, load: Template, space: Space, capacity_bytes: f64) -> Self {
         Self {
             load,
@@ -140,6 +154,7 @@ impl Advisor {
             seed: 1,
             workers: crate::study::default_workers(),
             residuals: Residuals::default(),
+            prices: None,
         }
     }
 

@@ -58,11 +58,16 @@ impl Residuals {
             Some((residual.rms * factor).max(ERROR_MIN))
         };
         match figure {
-            Figure::Capacity | Figure::Cost => Some(0.0),
+            Figure::Capacity | Figure::Cost | Figure::RebuildHours => Some(0.0),
             Figure::WriteAmplification | Figure::Life => of("waf"),
             Figure::Iops => of("iops"),
             // Requests of both directions are as uncertain as the less certain direction.
             Figure::Response(Direction::All, Statistic::Mean) => Some(of("read mean")?.max(of("write mean")?)),
+            // A percentile between two others is as uncertain as the less certain one.
+            Figure::Response(direction, statistic @ (Statistic::P90 | Statistic::P95)) => {
+                let of = |statistic| of(&Figure::Response(direction, statistic).to_string());
+                of(statistic).or_else(|| Some(of(Statistic::P50)?.max(of(Statistic::P99)?)))
+            }
             figure => of(&figure.to_string()),
         }
     }
@@ -85,5 +90,8 @@ mod tests {
         assert_eq!(error(Figure::Response(Direction::Write, Statistic::P99)), None);
         assert_eq!(error(Figure::Response(Direction::All, Statistic::Mean)), None);
         assert_eq!(error(Figure::Capacity), Some(0.0));
+        assert_eq!(error(Figure::Response(Direction::Read, Statistic::P95)), None, "there is no median");
+        let between = Residuals::of([("read p50", 0.2), ("read p99", 0.1)].map(|(kind, error)| (kind.to_owned(), error)));
+        assert!((between.error_of(Figure::Response(Direction::Read, Statistic::P95)).unwrap() - 0.3).abs() < 1e-12);
     }
 }

@@ -14,6 +14,8 @@ use flashraid_workload::{OpKind, SourceError};
 const BEYOND_MIN: f64 = 20.0;
 /// Number of superblocks, or of collections of each die, from which on write amplification counts as measured.
 const SUPERBLOCKS_MIN: f64 = 50.0;
+/// Number of requests from which on a run tells that it is saturated.
+const SATURATED_MIN: u64 = 10_000;
 /// Number of days in a year of the Julian calendar.
 const DAYS_PER_YEAR: f64 = 365.25;
 
@@ -28,10 +30,18 @@ pub(super) struct Sample {
     pub write_amplification: Option<f64>,
     /// Years until the first drive is worn out, by this write amplification.
     pub life_years: Option<f64>,
-    /// True if so much was written that write amplification counts as measured.
-    pub is_wear_measured: bool,
+    /// Number of superblocks, or of blocks of each die, that a drive erased.
+    pub superblocks: f64,
     /// Requests per second that were served.
     pub iops: Option<f64>,
+    /// Write amplification in the tenths of the run, as far as something was written in each.
+    write_amplification_of_tenths: Option<Vec<f64>>,
+    /// Requests per second in the tenths of the run.
+    iops_of_tenths: Option<Vec<f64>>,
+    /// Simulated time, in seconds.
+    pub simulated_s: f64,
+    /// Rate at which a failed member was rebuilt, in bytes per second, and true if it may be rebuilt no faster.
+    pub rebuild: Option<(f64, bool)>,
     /// Sentence that says why the run may not be judged, if so.
     pub shortfall: Option<String>,
     /// Number of requests with which it could be judged.
@@ -44,7 +54,8 @@ pub(super) struct Sample {
 
 /// Notes the response times of a run.
 struct Recorder<'a> {
-    times: Vec<(u64, bool, u64)>,
+    /// Index and time of the arrival, true for a read, and the response time in nanoseconds.
+    times: Vec<(u64, u64, bool, u64)>,
     stop: &'a (dyn Fn() -> bool + Sync),
 }
 
@@ -55,7 +66,8 @@ impl Observer for Recorder<'_> {
 
     fn request_completed(&mut self, done: &CompletedRequest) {
         if matches!(done.request.kind, OpKind::Read | OpKind::Write) {
-            self.times.push((done.arrival_index, done.request.kind == OpKind::Read, done.done_ns - done.arrival_ns));
+            let is_read = done.request.kind == OpKind::Read;
+            self.times.push((done.arrival_index, done.arrival_ns, is_read, done.done_ns - done.arrival_ns));
         }
     }
 }
@@ -73,11 +85,14 @@ impl Sample {
         }
     }
 
-    fn new(scenario: &Scenario, report: &Report, times: Vec<(u64, bool, u64)>) -> Self {
-        let all = times.iter().map(|(index, ..)| index + 1).max().unwrap_or(1);
+    fn new(scenario: &Scenario, report: &Report, mut times: Vec<(u64, u64, bool, u64)>) -> Self {
+        // The load may leave out its beginning from statistics.
+        times.retain(|(_, arrival_ns, ..)| *arrival_ns >= report.measured_from_ns);
+        let first = times.iter().map(|(index, ..)| *index).min().unwrap_or(0);
+        let all = times.iter().map(|(index, ..)| index - first + 1).max().unwrap_or(1);
         let mut batches = vec![[Vec::new(), Vec::new()]; BATCHES];
-        for (index, is_read, response_ns) in times {
-            let batch = (u128::from(index) * BATCHES as u128 / u128::from(all)) as usize;
+        for (index, _, is_read, response_ns) in times {
+            let batch = (u128::from(index - first) * BATCHES as u128 / u128::from(all)) as usize;
             batches[batch][usize::from(!is_read)].push(response_ns);
         }
         batches.iter_mut().flatten().for_each(|times| times.sort_unstable());
@@ -93,56 +108,105 @@ impl Sample {
             requests: report.requests.all,
             write_amplification: report.flash.write_amplification,
             life_years: report.flash.implied_life.and_then(|life| life.days).map(|days| days / DAYS_PER_YEAR),
-            is_wear_measured: superblocks >= SUPERBLOCKS_MIN,
+            superblocks,
             iops: report.iops.all,
+            write_amplification_of_tenths: tenths(report.over_time.write_amplification.iter().copied()),
+            iops_of_tenths: tenths(report.over_time.iops.iter().copied().map(Some)),
+            simulated_s: report.simulated_ns as f64 / 1e9,
+            rebuild: rebuild(scenario, report),
             shortfall: report.shortfall().map(|shortfall| shortfall.sentence("the array", report.cycles.requests_until_judged)),
             requests_until_judged: report.cycles.requests_until_judged,
-            falls_behind: matches!(verdict, LoadVerdict::Unstable | LoadVerdict::Saturated | LoadVerdict::DataLost),
+            falls_behind: match verdict {
+                LoadVerdict::Unstable | LoadVerdict::DataLost => true,
+                // The last requests of a short run are a large share of it.
+                LoadVerdict::Saturated => report.requests.all >= SATURATED_MIN,
+                LoadVerdict::Stable | LoadVerdict::Closed => false,
+            },
             busiest_interval: report.over_time.members.iter().flat_map(|member| &member.utilisation).copied().fold(0.0, f64::max),
         }
     }
 
+    /// Returns true if so much was written that write amplification counts as measured.
+    pub(super) fn is_wear_measured(&self) -> bool {
+        self.superblocks >= SUPERBLOCKS_MIN
+    }
+
     /// Returns the scores of a figure in the ten batches: logarithms, so that less is better. It is `None` if there are too few requests.
     ///
-    /// If batches have too few requests beyond a percentile, the scores are pseudo-values of the jackknife over batches. Their mean is the
-    /// percentile of the whole run, and their spread tells how certain it is.
+    /// Each batch has its own percentile, so that each part of the load counts alike in a comparison. If batches have too few requests
+    /// beyond the percentile, the scores are those of [`Sample::estimates`].
     pub(super) fn scores(&self, figure: Figure) -> Option<Vec<f64>> {
-        let (direction, statistic) = match figure {
-            Figure::Response(direction, statistic) => (direction, statistic),
-            Figure::WriteAmplification => return Some(vec![libm::log(self.write_amplification?); BATCHES]),
-            Figure::Iops => return Some(vec![-libm::log(self.iops.filter(|iops| *iops > 0.0)?); BATCHES]),
-            Figure::Life | Figure::Capacity | Figure::Cost => return None,
-        };
-        let Some(share) = statistic.share_beyond() else {
-            let mean = |batch: &[Vec<u64>; 2]| {
-                let (sum, count) = directions(direction).fold((0.0, 0), |(sum, count), index| {
-                    (sum + batch[index].iter().map(|ns| *ns as f64).sum::<f64>(), count + batch[index].len())
-                });
-                (count > 0 && sum > 0.0).then(|| libm::log(sum / count as f64 / 1000.0))
-            };
-            return self.batches.iter().map(mean).collect();
-        };
-        let is_supported = |count: usize| count as f64 * share >= BEYOND_MIN - 1e-6;
+        let Figure::Response(direction, statistic) = figure else { return self.estimates(figure) };
         let of_batch = |batch: &[Vec<u64>; 2]| {
             let times = merged(std::iter::once(batch), direction);
-            is_supported(times.len()).then(|| percentile(&times, statistic))
+            is_supported(&times, statistic).then(|| statistic_of(&times, statistic))
         };
-        if let Some(scores) = self.batches.iter().map(of_batch).collect() {
-            return Some(scores);
+        match self.batches.iter().map(of_batch).collect() {
+            Some(scores) => Some(scores),
+            None => self.estimates(figure),
         }
+    }
+
+    /// Returns ten values whose mean is the figure of the whole run, as a logarithm of which less is better. Their spread tells how certain
+    /// it is. The result is `None` if there are too few requests.
+    ///
+    /// For response times, they are pseudo-values of the jackknife over batches.
+    pub(super) fn estimates(&self, figure: Figure) -> Option<Vec<f64>> {
+        // Tenths of a run do not count alike. Their spread is taken, and the value of the whole run.
+        let around = |whole: f64, tenths: Option<&Vec<f64>>, sign: f64| {
+            let whole = sign * libm::log(whole);
+            let Some(tenths) = tenths else { return vec![whole; BATCHES] };
+            let logs: Vec<f64> = tenths.iter().map(|value| sign * libm::log(*value)).collect();
+            let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+            logs.into_iter().map(|value| whole + value - mean).collect()
+        };
+        let (direction, statistic) = match figure {
+            Figure::Response(direction, statistic) => (direction, statistic),
+            Figure::WriteAmplification => {
+                return Some(around(self.write_amplification?, self.write_amplification_of_tenths.as_ref(), 1.0));
+            }
+            Figure::Iops => return Some(around(self.iops.filter(|iops| *iops > 0.0)?, self.iops_of_tenths.as_ref(), -1.0)),
+            Figure::Life | Figure::RebuildHours | Figure::Capacity | Figure::Cost => return None,
+        };
         let all = merged(self.batches.iter(), direction);
-        if !is_supported(all.len()) {
+        if !is_supported(&all, statistic) {
             return None;
         }
         let without = |left_out: usize| {
             let rest = self.batches.iter().enumerate().filter(|(index, _)| *index != left_out).map(|(_, batch)| batch);
-            percentile(&merged(rest, direction), statistic)
+            statistic_of(&merged(rest, direction), statistic)
         };
         let rests: Vec<f64> = (0..BATCHES).map(without).collect();
         let mean = rests.iter().sum::<f64>() / BATCHES as f64;
-        let whole = percentile(&all, statistic);
+        let whole = statistic_of(&all, statistic);
         Some(rests.into_iter().map(|rest| whole + (BATCHES - 1) as f64 * (mean - rest)).collect())
     }
+}
+
+/// Returns the rate at which a failed member was rebuilt, in bytes per second, and true if it may be rebuilt no faster.
+fn rebuild(scenario: &Scenario, report: &Report) -> Option<(f64, bool)> {
+    /// Share of the allowed rate above which the load does not slow rebuilding.
+    const UNHINDERED: f64 = 0.97;
+    let rate = report.failures.first()?.rebuild_mb_s.filter(|rate| *rate > 0.0)? * 1e6;
+    let allowed = scenario.config.array.rebuild.as_ref()?.rate;
+    Some((rate, rate >= UNHINDERED * allowed.bytes_per_s as f64))
+}
+
+/// Returns the means of ten parts of a run, of values of its intervals. Each part needs a value above 0.
+fn tenths(values: impl Iterator<Item = Option<f64>>) -> Option<Vec<f64>> {
+    let values: Vec<Option<f64>> = values.collect();
+    let part = |index: usize| {
+        let part = &values[index * values.len() / BATCHES..(index + 1) * values.len() / BATCHES];
+        let known: Vec<f64> = part.iter().flatten().copied().collect();
+        let mean = known.iter().sum::<f64>() / known.len() as f64;
+        (!known.is_empty() && mean > 0.0).then_some(mean)
+    };
+    (0..BATCHES).map(part).collect()
+}
+
+/// Returns true if enough times lie beyond a percentile. A mean needs as many.
+fn is_supported(times: &[u64], statistic: Statistic) -> bool {
+    times.len() as f64 * statistic.share_beyond().unwrap_or(1.0) >= BEYOND_MIN - 1e-6
 }
 
 /// Returns the indices of reads (0) and writes (1) that a direction has.
@@ -161,12 +225,16 @@ fn merged<'a>(batches: impl Iterator<Item = &'a [Vec<u64>; 2]>, direction: Direc
     times
 }
 
-/// Returns the logarithm of a percentile of sorted times, in microseconds.
-fn percentile(times: &[u64], statistic: Statistic) -> f64 {
-    let share = statistic.share_beyond().unwrap_or(0.0);
-    let rank = (times.len() as f64 * (1.0 - share) - 1e-9).ceil().max(1.0) as usize;
-    let value = times.get(rank.min(times.len()) - 1).copied().unwrap_or(1).max(1);
-    libm::log(value as f64 / 1000.0)
+/// Returns the logarithm of the mean or a percentile of sorted times, in microseconds.
+fn statistic_of(times: &[u64], statistic: Statistic) -> f64 {
+    let value = match statistic.share_beyond() {
+        None => times.iter().map(|ns| *ns as f64).sum::<f64>() / times.len() as f64,
+        Some(share) => {
+            let rank = (times.len() as f64 * (1.0 - share) - 1e-9).ceil().max(1.0) as usize;
+            times[rank.min(times.len()) - 1] as f64
+        }
+    };
+    libm::log(value.max(1.0) / 1000.0)
 }
 
 #[cfg(test)]
@@ -182,8 +250,12 @@ mod tests {
             requests: reads,
             write_amplification: Some(2.0),
             life_years: None,
-            is_wear_measured: false,
+            superblocks: 0.0,
             iops: Some(100.0),
+            write_amplification_of_tenths: Some((1..=10).map(f64::from).collect()),
+            iops_of_tenths: None,
+            simulated_s: 1.0,
+            rebuild: None,
             shortfall: None,
             requests_until_judged: None,
             falls_behind: false,
@@ -223,9 +295,10 @@ mod tests {
 
     #[test]
     fn means_and_rates_are_scores_of_which_less_is_better() {
-        let scores = sample(100).scores(Figure::Response(Direction::All, Statistic::Mean)).unwrap();
-        assert!((scores[0] - libm::log(46.0)).abs() < 1e-12, "the reads of the first batch take 1, 11 … 91 µs");
+        let scores = sample(200).scores(Figure::Response(Direction::All, Statistic::Mean)).unwrap();
+        assert!((scores[0] - libm::log(96.0)).abs() < 1e-12, "the reads of the first batch take 1, 11 … 191 µs");
         assert!((sample(100).scores(Figure::Iops).unwrap()[0] + libm::log(100.0)).abs() < 1e-12);
-        assert!((sample(100).scores(Figure::WriteAmplification).unwrap()[0] - libm::log(2.0)).abs() < 1e-12);
+        let amplification = sample(100).scores(Figure::WriteAmplification).unwrap();
+        assert!((mean(&amplification) - libm::log(2.0)).abs() < 1e-12 && amplification[9] > amplification[0], "{amplification:?}");
     }
 }

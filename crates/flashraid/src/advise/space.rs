@@ -75,6 +75,14 @@ pub const NAMED_AXES: [(&str, &str); 5] = [
     ("use", "ssd.geometry.reserved"),
 ];
 
+/// Drives of the usual space.
+pub const USUAL_DRIVES: [&str; 2] = ["nvme-tlc-read", "nvme-tlc-mixed"];
+/// Least and greatest number of drives in the usual space.
+pub const USUAL_BAYS: (u32, u32) = (4, 12);
+/// Levels, strips and shares in use of the usual space.
+const USUAL_CHOICES: [(&str, &[&str]); 3] =
+    [("level", &["raid5", "raid6", "raid10"]), ("chunk", &["16KiB", "64KiB", "256KiB"]), ("use", &["100%", "90%", "78%"])];
+
 /// A space of arrays.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Space {
@@ -94,6 +102,21 @@ impl Space {
     pub fn of(axes: Vec<Axis>) -> Result<Self, String> {
         axes.iter().try_for_each(check_axis)?;
         Ok(Self { axes, only: Vec::new(), needs: BTreeMap::new() })
+    }
+
+    /// Returns the usual space: so many of these drives, in several levels, strips and shares in use.
+    ///
+    /// # Errors
+    /// Returns a text if a drive is there twice.
+    pub fn usual(drives: &[String], (least, most): (u32, u32)) -> Result<Self, String> {
+        if let Some((_, twice)) = drives.iter().enumerate().find(|(index, drive)| drives[..*index].contains(drive)) {
+            return Err(format!("{twice} is there twice"));
+        }
+        let axis = |key: &str, values: Vec<String>| Axis { key: key.to_owned(), values };
+        let members = (least..=most).map(|members| members.to_string()).collect();
+        let mut axes = vec![axis("drive", drives.to_vec()), axis("members", members)];
+        axes.extend(USUAL_CHOICES.map(|(key, values)| axis(key, values.iter().map(|value| (*value).to_owned()).collect())));
+        Self::of(axes)
     }
 
     /// Reads a space: a table `[space]` with a key for each axis, and the keys `only` and `needs`.
@@ -190,6 +213,9 @@ fn check_axis(axis: &Axis) -> Result<(), String> {
     if !is_named && matches!(axis_kind(&axis.key), AxisKind::Load | AxisKind::Assumption) {
         return Err(format!("{} is no choice: it belongs to the load or to the simulation", axis.key));
     }
+    if axis.key == "coordination.scheme" && axis.values.iter().any(|value| value == "ideal") {
+        return Err("coordination.scheme=ideal is no choice: it is a yardstick that nobody can build".to_owned());
+    }
     if axis.values.is_empty() {
         return Err(format!("the axis {} has no values", axis.key));
     }
@@ -279,6 +305,7 @@ mod tests {
             (line("memmbers = \"4..6\""), "there is no axis memmbers; the axes are drive, members"),
             (line("\"array.members\" = \"4..6\""), "write members"),
             (line("\"workload.size\" = [\"4KiB\"]"), "is no choice"),
+            (line("\"coordination.scheme\" = [\"ideal\"]"), "yardstick"),
             (line("seed = [1, 2]"), "there is no axis seed"),
             (line("members = []"), "has no values"),
             (line("members = [4, 4]"), "twice"),

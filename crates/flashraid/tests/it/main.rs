@@ -1,5 +1,6 @@
 //! Tests of the library as a whole.
 
+mod advise;
 mod book;
 mod combinations;
 mod device;

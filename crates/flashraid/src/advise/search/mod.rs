@@ -1,4 +1,7 @@
-//! The search: arithmetic, a screen, a race, fresh seeds, circumstances and the growth of the load.
+//! The search: arithmetic, a screen, a race, fresh seeds, and runs of what was chosen.
+
+mod after;
+mod answer;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -16,6 +19,7 @@ use crate::Error;
 use crate::config::Scenario;
 use crate::study::Axis;
 use crate::template::Template;
+use answer::Found;
 use flashraid_workload::{SourceSpec, Stop};
 
 /// Smallest relative difference that counts, as in the sentences of comparisons.
@@ -25,7 +29,7 @@ const RACED_MAX: usize = 12;
 /// Most rounds of screens. Each has runs of twice the length.
 const SCREENS_MAX: usize = 3;
 /// Shares of the requests that the screen may use, the screen with the race, and these with fresh seeds.
-const SHARES: [f64; 3] = [0.4, 0.7, 0.9];
+const SHARES: [f64; 3] = [0.35, 0.6, 0.75];
 /// Requests of a run, if nothing needs more.
 const REQUESTS_MIN: u64 = 10_000;
 /// Requests beyond a percentile that a run should have.
@@ -67,8 +71,17 @@ pub(super) struct Search<'a> {
     spent: u64,
     race_requests: u64,
     screen_requests: u64,
+    /// Requests that a run needs for the compared figure.
+    requests_of_figure: u64,
     /// Latest sample of each contestant.
     samples: Vec<Option<Sample>>,
+    /// Scores of each contestant in the rounds of the screen, with the figure. All have the same requests and seed.
+    screened: Vec<Vec<(Figure, Vec<f64>)>>,
+    /// Simulated time of a pass of the trace, in seconds; `None` for generated requests and for traces whose end is not reached.
+    load_s: Option<f64>,
+    is_trace: bool,
+    /// The array that works most.
+    busiest: Option<usize>,
     base_rate: f64,
     is_closed: bool,
     notes: Vec<String>,
@@ -79,6 +92,27 @@ pub(super) struct Search<'a> {
 struct Met {
     word: Word,
     violation: f64,
+}
+
+/// Samples of an array by circumstance.
+type Circumstances = BTreeMap<Circumstance, Vec<Sample>>;
+
+/// End of a race between arrays.
+struct Race {
+    raced: Raced,
+    samples: BTreeMap<usize, Vec<Sample>>,
+    /// The arrays in the order of `raced`.
+    group: Vec<usize>,
+}
+
+/// Scores and samples of the best arrays with fresh seeds.
+struct Fresh {
+    /// The arrays, the best one of the race first.
+    finalists: Vec<usize>,
+    scores: Vec<Vec<f64>>,
+    samples: BTreeMap<usize, Vec<Sample>>,
+    /// Seed of the first round.
+    seed: u64,
 }
 
 /// Result of one run; without a sample if it was stopped.
@@ -156,6 +190,19 @@ impl<'a> Search<'a> {
             return refuse("all requests of the load come at the same time, so that they have no rate".to_owned());
         }
         refuse_unknown_keys(advisor)?;
+        for goal in advisor.goals.iter().filter(|goal| goal.figure == Figure::Cost) {
+            let text = &goal.text;
+            match (&goal.currency, advisor.prices.as_ref().map(|prices| &prices.currency)) {
+                (Some(_), None) => return refuse(format!("the goal {text:?} is about money; name a file of prices with --prices")),
+                (None, Some(known)) => {
+                    return refuse(format!("the goal {text:?} is about raw capacity; with prices, write a sum in {known}"));
+                }
+                (Some(own), Some(known)) if own != known => {
+                    return refuse(format!("the goal {text:?} is in {own}, and the prices are in {known}"));
+                }
+                _ => {}
+            }
+        }
         for goal in &advisor.goals {
             let Figure::Response(direction, _) = goal.figure else { continue };
             let reads = statistics.workload.as_ref().map_or(0.5, |requests| requests.read_fraction);
@@ -178,9 +225,11 @@ impl<'a> Search<'a> {
         let load = grown(&advisor.load)?;
         let points = advisor.space.points().map_err(Error::UnusableInput)?;
         watch.progress("arithmetic", 0, points.len(), None);
+        let all = points.len();
         let config = serde_json::to_value(&own.config).expect("a configuration is plain data");
         let maker = Maker::new(&load, &advisor.space, &advisor.allow, config, &stop);
-        let made = maker.field(points, advisor.workers)?;
+        let made = maker.field(points, advisor.workers, watch)?;
+        let is_stopped = made.contestants.len() + made.left_out.len() < all;
         let mut field = made.contestants;
         if let Some(now) = &advisor.now {
             let mut config = now.scenario([], None)?.config;
@@ -203,7 +252,12 @@ impl<'a> Search<'a> {
             spent: 0,
             race_requests: 0,
             screen_requests: 0,
+            requests_of_figure: 0,
             samples: Vec::new(),
+            screened: Vec::new(),
+            load_s: None,
+            is_trace: false,
+            busiest: None,
             base_rate,
             is_closed,
             notes: Vec::new(),
@@ -222,11 +276,16 @@ impl<'a> Search<'a> {
                 reason,
                 capacity_bytes: None,
                 cost_bytes: None,
+                cost: None,
                 score: None,
                 score_half_width: None,
+                score_of: None,
                 figures,
             };
             search.points.push(nothing);
+        }
+        if is_stopped {
+            return Ok(search.stopped(None));
         }
         search.arithmetic(field)?;
         search.decide(reads)
@@ -234,9 +293,10 @@ impl<'a> Search<'a> {
 
     /// Keeps the contestants that arithmetic does not rule out.
     fn arithmetic(&mut self, field: Vec<Contestant>) -> Result<(), Error> {
-        let largest = field.iter().map(|one| one.capacity_bytes).fold(0.0, f64::max);
-        if !field.is_empty() && largest < self.advisor.capacity_bytes {
-            let best = field.iter().find(|one| one.capacity_bytes == largest).map_or("", |one| one.name.as_str());
+        let of_space = || field.iter().filter(|one| !one.is_now);
+        let largest = of_space().map(|one| one.capacity_bytes).fold(0.0, f64::max);
+        if of_space().next().is_some() && largest < self.advisor.capacity_bytes {
+            let best = of_space().find(|one| one.capacity_bytes == largest).map_or("", |one| one.name.as_str());
             return Err(Error::UnusableInput(format!(
                 "--capacity {}: no array of the space offers as much; the largest is {} with {}",
                 terabytes(self.advisor.capacity_bytes),
@@ -244,7 +304,8 @@ impl<'a> Search<'a> {
                 terabytes(largest)
             )));
         }
-        for one in field {
+        for mut one in field {
+            one.cost = self.cost(&one, one.life_years.map(|[least, _]| least))?;
             let reason = self.ruled_out(&one);
             let settings = one.settings.iter().map(|setting| (setting.key.clone(), setting.value_as_json())).collect();
             self.points.push(PointOf {
@@ -255,17 +316,34 @@ impl<'a> Search<'a> {
                 reason: reason.clone().unwrap_or_default(),
                 capacity_bytes: Some(one.capacity_bytes),
                 cost_bytes: Some(one.cost_bytes),
+                cost: self.advisor.prices.as_ref().map(|_| one.cost),
                 score: None,
                 score_half_width: None,
+                score_of: None,
                 figures: Vec::new(),
             });
-            if reason.is_none() {
+            // The present array runs in any case.
+            if reason.is_none() || one.is_now {
                 self.point_of.push(self.points.len() - 1);
                 self.field.push(one);
             }
         }
         self.samples = vec![None; self.field.len()];
+        self.screened = vec![Vec::new(); self.field.len()];
         Ok(())
+    }
+
+    /// Returns the cost of an array with a life in years: money or, without prices, raw capacity.
+    fn cost(&self, one: &Contestant, life_years: Option<f64>) -> Result<f64, Error> {
+        let Some(prices) = &self.advisor.prices else { return Ok(one.cost_bytes) };
+        prices.cost(&one.drive, one.members, life_years).ok_or_else(|| {
+            let known: Vec<&str> = prices.drives().collect();
+            Error::UnusableInput(format!(
+                "the prices have no [drives.{}], which the space or the present array has; there are prices of {}",
+                one.drive,
+                known.join(", ")
+            ))
+        })
     }
 
     fn ruled_out(&self, one: &Contestant) -> Option<String> {
@@ -281,7 +359,8 @@ impl<'a> Search<'a> {
         }
         self.advisor.goals.iter().find_map(|goal| match goal.figure {
             Figure::Capacity if one.capacity_bytes < goal.limit => Some("too small".to_owned()),
-            Figure::Cost if one.cost_bytes > goal.limit => Some("too expensive".to_owned()),
+            // With prices, a longer life may lower the cost.
+            Figure::Cost if one.cost > goal.limit && self.advisor.prices.is_none() => Some("too expensive".to_owned()),
             Figure::Life if one.life_years.is_some_and(|[_, most]| most < goal.limit) => {
                 Some("worn out too soon, even without collection".to_owned())
             }
@@ -299,11 +378,7 @@ impl<'a> Search<'a> {
         let Some(first) = self.first_look()? else { return Ok(self.stopped(None)) };
         let busiest = self.field.iter().map(|one| one.busy_with_collection).fold(0.0, f64::max);
         if !self.is_closed && busiest < IDLE_MAX && first.busiest_interval < IDLE_MAX {
-            let sentence = format!(
-                "Idle: even in the busiest moment, dies of the busiest array work {:.2} % of the time. Take any of these; choose by capacity.",
-                first.busiest_interval * 100.0
-            );
-            return Ok(self.answer(Verb::Idle, Vec::new(), vec![sentence]));
+            return Ok(self.idle(&first));
         }
         self.set_budget(begin, &first, reads);
         let Some(alive) = self.screened()? else { return Ok(self.stopped(None)) };
@@ -327,6 +402,10 @@ impl<'a> Search<'a> {
         let is_trace = matches!(self.scenario(busiest, run)?.workload.source, SourceSpec::Trace(_));
         if let Some(sample) = &sample {
             self.pass_requests = (is_trace && sample.requests < most).then_some(sample.requests.max(1));
+            self.load_s = (is_trace && sample.requests < most).then_some(sample.simulated_s);
+            self.is_trace = is_trace;
+            self.busiest = Some(busiest);
+            self.samples[busiest] = Some(sample.clone());
         }
         Ok(sample)
     }
@@ -353,6 +432,7 @@ impl<'a> Search<'a> {
         // A margin keeps short runs from having just too few.
         let for_figure = (1.2 * BEYOND / beyond / share.max(1e-3)) as u64;
         let until_judged = first.requests_until_judged.unwrap_or(0);
+        self.requests_of_figure = for_figure.max(REQUESTS_MIN / 10);
         let wanted = REQUESTS_MIN.max(for_figure).max(until_judged);
         let affordable = (SHARES[0] * self.requests_max as f64 / self.field.len() as f64) as u64;
         self.screen_requests = wanted.min(affordable).max(1000);
@@ -372,29 +452,35 @@ impl<'a> Search<'a> {
         Ok(self.field[one].scenario(&run)?)
     }
 
-    /// Runs contestants with the same requests and seed, on all workers.
+    /// Runs contestants of the field with the same requests and seed, on all workers.
     fn run(&mut self, contestants: &[usize], run: RunOf, stage: &str) -> Result<Vec<Option<Sample>>, Error> {
+        let runs = contestants.iter().map(|one| (self.field[*one].clone(), run)).collect();
+        self.run_all(runs, stage)
+    }
+
+    /// Does runs on all workers. There is no sample of a run that was stopped.
+    fn run_all(&mut self, runs: Vec<(Contestant, RunOf)>, stage: &str) -> Result<Vec<Option<Sample>>, Error> {
         let next = AtomicUsize::new(0);
         let results: Mutex<Vec<(usize, SampleOrError)>> = Mutex::new(Vec::new());
         let lock = || results.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let watch = self.watch;
         let best = self.best_so_far().map(|one| self.field[one].name.clone());
-        let this: &Self = self;
         let work = || {
             loop {
                 let index = next.fetch_add(1, Ordering::Relaxed);
-                let Some(one) = contestants.get(index) else { break };
+                let Some((one, run)) = runs.get(index) else { break };
                 if watch.stop() {
                     break;
                 }
-                let sample = this.scenario(*one, run).and_then(|scenario| Ok(Sample::of(&scenario, &|| watch.stop())?));
+                let scenario = one.scenario(run).map_err(Error::from);
+                let sample = scenario.and_then(|scenario| Ok(Sample::of(&scenario, &|| watch.stop())?));
                 let mut results = lock();
                 results.push((index, sample));
-                watch.progress(stage, results.len(), contestants.len(), best.as_deref());
+                watch.progress(stage, results.len(), runs.len(), best.as_deref());
             }
         };
         std::thread::scope(|scope| {
-            let others = this.advisor.workers.min(contestants.len()).saturating_sub(1);
+            let others = self.advisor.workers.min(runs.len()).saturating_sub(1);
             for _ in 0..others {
                 if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
                     break;
@@ -402,7 +488,7 @@ impl<'a> Search<'a> {
             }
             work();
         });
-        let mut done: Vec<Option<Sample>> = vec![None; contestants.len()];
+        let mut done: Vec<Option<Sample>> = vec![None; runs.len()];
         let mut all = results.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         all.sort_by_key(|(index, _)| *index);
         for (index, sample) in all {
@@ -420,16 +506,21 @@ impl<'a> Search<'a> {
         for step in 0..SCREENS_MAX {
             let run = self.run_of(self.advisor.seed, self.screen_requests);
             let samples = self.run(&alive, run, "screen")?;
-            if samples.iter().any(Option::is_none) {
-                return Ok(None);
-            }
+            let is_stopped = samples.iter().any(Option::is_none);
+            let mut done = Vec::new();
             for (one, sample) in alive.iter().zip(samples) {
-                self.samples[*one] = sample;
-                self.point(*one).stage = Stage::Screen;
+                if sample.is_some() {
+                    self.samples[*one] = sample;
+                    self.point(*one).stage = Stage::Screen;
+                    done.push(*one);
+                }
             }
             self.figure = self.supported(asked);
             let before = alive.len();
-            alive = self.keep(alive);
+            alive = self.keep(done);
+            if is_stopped {
+                return Ok(None);
+            }
             let next = 2 * self.screen_requests * alive.len() as u64;
             if alive.len() <= RACED_MAX || alive.len() == before || step + 1 == SCREENS_MAX || self.spent + next > limit {
                 break;
@@ -446,13 +537,23 @@ impl<'a> Search<'a> {
     /// Returns the figure that arrays can be compared by: the one that was asked for or, in shorter runs, one of the same requests.
     fn supported(&self, asked: Figure) -> Figure {
         let Figure::Response(direction, deepest) = asked else { return asked };
-        let has = |figure: &Figure| self.samples.iter().flatten().all(|sample| sample.scores(*figure).is_some());
+        let ran = |one: &usize| self.points[self.point_of[*one]].stage == Stage::Screen;
+        let samples: Vec<&Sample> = (0..self.field.len()).filter(ran).filter_map(|one| self.samples[one].as_ref()).collect();
+        let has = |figure: &Figure| samples.iter().all(|sample| sample.scores(*figure).is_some());
         let shallower = Statistic::ALL.into_iter().rev().filter(|statistic| *statistic <= deepest);
         shallower.map(|statistic| Figure::Response(direction, statistic)).find(has).unwrap_or(asked)
     }
 
     fn point(&mut self, one: usize) -> &mut PointOf {
         &mut self.points[self.point_of[one]]
+    }
+
+    /// Notes the score of a contestant in the latest stage.
+    fn set_score(&mut self, one: usize, scores: &[f64]) {
+        let Some(by) = Differences::of(scores.to_vec()) else { return };
+        let figure = self.figure.to_string();
+        let point = self.point(one);
+        (point.score, point.score_half_width, point.score_of) = (Some(by.mean), Some(by.half_width(0.975)), Some(figure));
     }
 
     fn leave(&mut self, one: usize, reason: String) {
@@ -477,10 +578,14 @@ impl<'a> Search<'a> {
         for one in alive {
             let sample = self.samples[one].clone();
             let Some(sample) = sample else { continue };
-            if let Some(by) = Differences::of(scores[one].clone()) {
-                let point = self.point(one);
-                (point.score, point.score_half_width) = (Some(by.mean), Some(by.half_width(0.975)));
+            if let (true, Some(life)) = (sample.is_wear_measured(), self.life(one, std::slice::from_ref(&sample)))
+                && let Ok(cost) = self.cost(&self.field[one], Some(life[0]))
+            {
+                self.field[one].cost = cost;
+                self.point(one).cost = self.advisor.prices.as_ref().map(|_| cost);
             }
+            self.screened[one].push((self.figure, scores[one].clone()));
+            self.set_score(one, &scores[one]);
             if self.field[one].is_now {
                 stay.push(one);
                 continue;
@@ -531,7 +636,7 @@ impl<'a> Search<'a> {
     fn is_no_worse(&self, other: usize, one: usize) -> bool {
         let (a, b) = (&self.field[other], &self.field[one]);
         let is_cost_first = self.advisor.prefer.first() == Some(&Preference::Cost) || self.advisor.goals.is_empty();
-        if is_cost_first && a.cost_bytes > b.cost_bytes {
+        if is_cost_first && a.cost > b.cost {
             return false;
         }
         let (Some(sample_a), Some(sample_b)) = (&self.samples[other], &self.samples[one]) else { return false };
@@ -558,7 +663,7 @@ impl<'a> Search<'a> {
         };
         match goal.figure {
             Figure::Capacity => return Some(exact(contestant.capacity_bytes)),
-            Figure::Cost => return Some(exact(contestant.cost_bytes)),
+            Figure::Cost => return Some(exact(contestant.cost)),
             Figure::Life => {
                 let [least, most] = self.life(one, samples)?;
                 let error = libm::exp(1.64 * model_error.unwrap_or(0.0));
@@ -569,6 +674,12 @@ impl<'a> Search<'a> {
                     _ => Word::Failed,
                 };
                 return Some(Met { word, violation: libm::log(goal.limit / most) });
+            }
+            Figure::RebuildHours => {
+                let (hours, is_unhindered) = self.rebuild_hours(one, samples)?;
+                let met = exact(hours);
+                // No published figure tells how far a load slows rebuilding.
+                return Some(Met { word: if is_unhindered { met.word } else { met.word.min(Word::Open) }, ..met });
             }
             Figure::Response(..) | Figure::WriteAmplification | Figure::Iops => {}
         }
@@ -581,10 +692,10 @@ impl<'a> Search<'a> {
         Some(Met { word, violation: by.mean - limit })
     }
 
-    /// Returns the mean score of a figure over samples.
+    /// Returns the logarithm of a figure over samples, of which less is better.
     fn score(&self, figure: Figure, samples: &[Sample]) -> Option<Differences> {
-        let scores: Option<Vec<Vec<f64>>> = samples.iter().map(|sample| sample.scores(figure)).collect();
-        Differences::of(scores?.concat())
+        let values: Option<Vec<Vec<f64>>> = samples.iter().map(|sample| sample.estimates(figure)).collect();
+        Differences::of(values?.concat())
     }
 
     /// Returns the least and greatest life of a contestant in years.
@@ -594,13 +705,20 @@ impl<'a> Search<'a> {
     /// less.
     fn life(&self, one: usize, samples: &[Sample]) -> Option<[f64; 2]> {
         let contestant = &self.field[one];
-        let measured: Vec<f64> = samples.iter().filter(|sample| sample.is_wear_measured).filter_map(|sample| sample.life_years).collect();
+        let measured: Vec<f64> = samples.iter().filter(|sample| sample.is_wear_measured()).filter_map(|sample| sample.life_years).collect();
         let [bound_least, bound_most] = contestant.life_years?;
         if measured.is_empty() || measured.len() < samples.len() {
             return Some([bound_least, bound_most]);
         }
         let measured = measured.iter().sum::<f64>() / measured.len() as f64;
         Some([measured, contestant.own_life_years.map_or(measured, |own| own.max(measured))])
+    }
+
+    /// Returns the hours until a member is rebuilt, and true if the load does not slow that.
+    fn rebuild_hours(&self, one: usize, samples: &[Sample]) -> Option<(f64, bool)> {
+        let rates: Option<Vec<(f64, bool)>> = samples.iter().map(|sample| sample.rebuild).collect();
+        let (rate, is_unhindered) = rates?.into_iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
+        Some((self.field[one].member_bytes / rate / 3600.0, is_unhindered))
     }
 
     /// Returns true if an array can be recommended: all goals are met likely or surely, and life may be open.
@@ -625,7 +743,7 @@ impl<'a> Search<'a> {
         let now = alive.iter().copied().find(|one| self.field[*one].is_now);
         let mut open: Vec<usize> = alive.iter().copied().filter(|one| !self.field[*one].is_now).collect();
         // Arrays that miss a goal in the screen by its figure, but not surely, are tried after the others.
-        let cost = |search: &Self, one: usize| search.field[one].cost_bytes;
+        let cost = |search: &Self, one: usize| search.field[one].cost;
         let is_cost_first = self.advisor.prefer.first() == Some(&Preference::Cost);
         let mut tried: Vec<usize> = Vec::new();
         let seed = self.advisor.seed;
@@ -640,22 +758,24 @@ impl<'a> Search<'a> {
             group.sort_by(|a, b| mean(self, *a).total_cmp(&mean(self, *b)).then(a.cmp(b)));
             let behind = group.split_off(group.len().min(RACED_MAX));
             let screened: Vec<Sample> = group.iter().filter_map(|one| self.samples[*one].clone()).collect();
+            self.leave_room_for_fresh_seeds(group.len());
             self.can_run_longer(&screened, group.len());
-            let Some((raced, samples, contestants)) = self.race(group.clone(), stage_seed, race_limit)? else {
+            let Some(race) = self.race(group.clone(), stage_seed, race_limit)? else {
                 return Ok(self.stopped(group.first().copied()));
             };
             stage_seed += SEEDS_OF_STAGE;
-            for (one, samples) in &samples {
+            for (one, samples) in &race.samples {
                 self.samples[*one] = samples.last().cloned();
             }
-            let order = self.order_of(&raced, &contestants);
+            let order = race.order();
             let best = order[0];
-            let finalists = self.finalists(&order, &raced, &contestants, now);
-            let Some((fresh, fresh_samples)) = self.confirmed(&finalists, stage_seed)? else { return Ok(self.stopped(Some(best))) };
+            let finalists = self.finalists(&order, &race, now);
+            let Some(fresh) = self.confirmed(finalists, stage_seed)? else { return Ok(self.stopped(Some(best))) };
             stage_seed += SEEDS_OF_STAGE;
-            let best_samples = fresh_samples.get(&best).cloned().unwrap_or_default();
-            if best_samples.is_empty() || fresh[0].len() < 2 {
-                let has_requests = self.spent + 2 * self.race_requests <= self.requests_max;
+            let best_samples = fresh.samples.get(&best).cloned().unwrap_or_default();
+            if best_samples.is_empty() || fresh.scores[0].len() < 2 {
+                let limit = (SHARES[2] * self.requests_max as f64) as u64;
+                let has_requests = self.spent + 2 * fresh.finalists.len() as u64 * self.race_requests <= limit;
                 let reason = match has_requests {
                     true => format!("runs of {} requests are too short for {}", self.race_requests, self.figure),
                     false => "the search ran out of requests before it could look again with fresh seeds".to_owned(),
@@ -668,38 +788,61 @@ impl<'a> Search<'a> {
             if let Some(shortfall) = best_samples.iter().find_map(|sample| sample.shortfall.clone()) {
                 return Ok(self.cant_tell(best, &format!("collection happened too rarely to judge: {shortfall}")));
             }
-            let others: Vec<&[f64]> = fresh[1..].iter().map(Vec::as_slice).collect();
-            let is_near = near(&fresh[0], &others, self.rules);
-            let near_ones: Vec<usize> = finalists[1..].iter().zip(&is_near).filter(|(_, near)| **near).map(|(one, _)| *one).collect();
+            let near_ones = self.near(&fresh, best);
             let mut candidates: Vec<usize> =
                 std::iter::once(best).chain(near_ones.iter().copied().filter(|one| Some(*one) != now)).collect();
             candidates.sort_by(|a, b| cost(self, *a).total_cmp(&cost(self, *b)));
-            candidates.retain(|one| fresh_samples.get(one).is_some_and(|samples| self.qualifies(*one, samples, Circumstance::Healthy)));
-            let mut circumstances = BTreeMap::new();
+            candidates.retain(|one| fresh.samples.get(one).is_some_and(|samples| self.qualifies(*one, samples, Circumstance::Healthy)));
+            for one in &fresh.finalists {
+                if let Some(samples) = fresh.samples.get(one) {
+                    self.tell(*one, samples, Circumstance::Healthy);
+                    self.point(*one).stage = Stage::Confirmed;
+                }
+            }
+            let has_others = self.advisor.goals.iter().any(|goal| goal.under != Circumstance::Healthy);
             let mut chosen = None;
-            for one in &candidates {
-                let samples = self.circumstances(*one, stage_seed)?;
-                let Some(samples) = samples else { return Ok(self.stopped(Some(*one))) };
-                let is_fine = samples.iter().all(|(under, samples)| self.qualifies(*one, samples, *under));
-                circumstances.insert(*one, samples);
-                if is_fine {
-                    chosen = Some(*one);
+            for one in candidates.clone() {
+                // Those that are as good are only shown, unless a goal is about a circumstance.
+                if chosen.is_some() && !has_others {
                     break;
                 }
-            }
-            for one in finalists.iter().copied() {
-                if let Some(samples) = fresh_samples.get(&one) {
-                    self.tell(one, samples, Circumstance::Healthy);
-                    self.point(one).stage = Stage::Confirmed;
+                match self.holds_in_circumstances(one, stage_seed)? {
+                    None => return Ok(self.stopped(Some(one))),
+                    Some(true) => chosen = chosen.or(Some(one)),
+                    Some(false) => {
+                        candidates.retain(|other| *other != one);
+                        self.leave(one, "misses a goal about a circumstance".to_owned());
+                    }
                 }
-                for (under, samples) in circumstances.get(&one).into_iter().flatten() {
-                    self.tell(one, samples, *under);
-                }
             }
+            // Something that is there already is kept, unless another one is better or cheaper.
+            let keeps = now.filter(|now| self.points[self.point_of[*now]].reason.is_empty());
+            let keeps = keeps.filter(|now| {
+                let qualifies = fresh.samples.get(now).is_some_and(|samples| self.qualifies(*now, samples, Circumstance::Healthy));
+                let is_near = near_ones.contains(now);
+                let by_cost = |chosen: usize| cost(self, *now).total_cmp(&cost(self, chosen));
+                qualifies
+                    && match chosen {
+                        Some(chosen) if is_cost_first => by_cost(chosen).is_lt() || (by_cost(chosen).is_eq() && is_near),
+                        Some(_) => is_near,
+                        None => true,
+                    }
+            });
+            let keeps = match keeps {
+                Some(now) => match self.holds_in_circumstances(now, stage_seed)? {
+                    Some(true) => Some(now),
+                    Some(false) => None,
+                    None => return Ok(self.stopped(Some(now))),
+                },
+                None => None,
+            };
             if let Some(chosen) = chosen {
                 candidates.retain(|one| *one != chosen);
-                let found = Found { chosen, near: candidates, now, is_now_near: now.is_some_and(|now| near_ones.contains(&now)) };
-                return self.found(found, &fresh_samples, &contestants, &order, &behind, stage_seed);
+                let found = Found { chosen, near: candidates, now, keeps, race, fresh };
+                return self.found(found, &behind, stage_seed);
+            }
+            if let Some(now) = keeps {
+                return Ok(self.only_present(now));
             }
             // The whole group misses a goal, or only its best were looked at again. Those that remain are tried next.
             let is_backed = self.advisor.goals.iter().all(|goal| self.advisor.residuals.error_of(goal.figure).is_some());
@@ -708,17 +851,25 @@ impl<'a> Search<'a> {
             } else {
                 "no published figure backs a goal, so that it is never called met"
             };
-            for one in &finalists {
+            let failed: Vec<usize> = fresh.finalists.iter().copied().filter(|one| Some(*one) != now).collect();
+            for one in &failed {
                 self.leave(*one, reason.to_owned());
             }
             let is_over = |search: &Self| search.spent + 2 * search.race_requests > search.requests_max;
-            tried.extend(finalists.iter().copied().filter(|one| Some(*one) != now));
+            tried.extend(failed);
             open.retain(|one| !tried.contains(one));
             if is_over(self) {
                 break;
             }
         }
         Ok(self.not_reachable())
+    }
+
+    /// Makes runs so short that a race and fresh seeds have two rounds each, unless they would say nothing of the compared figure.
+    fn leave_room_for_fresh_seeds(&mut self, contestants: usize) {
+        let left = ((SHARES[2] * self.requests_max as f64) as u64).saturating_sub(self.spent);
+        let affordable = left / (2 * (contestants + RUNNERS_UP + 2) as u64);
+        self.race_requests = self.race_requests.min(affordable.max(self.requests_of_figure));
     }
 
     /// Makes further runs so long that collection happens often enough to judge arrays. There must be enough requests left for a race and
@@ -736,14 +887,26 @@ impl<'a> Search<'a> {
         true
     }
 
-    /// Runs a race. Returns its end, the samples of each contestant, and the contestants in the order of the race.
-    #[expect(clippy::type_complexity, reason = "three results of one step")]
-    fn race(
-        &mut self,
-        group: Vec<usize>,
-        seed: u64,
-        limit: u64,
-    ) -> Result<Option<(Raced, BTreeMap<usize, Vec<Sample>>, Vec<usize>)>, Error> {
+    /// Returns the finalists that the best one is not surely better than.
+    fn near(&self, fresh: &Fresh, best: usize) -> Vec<usize> {
+        let index = |one: usize| fresh.finalists.iter().position(|other| *other == one).unwrap_or(0);
+        let others: Vec<usize> = fresh.finalists.iter().copied().filter(|one| *one != best).collect();
+        let scores: Vec<&[f64]> = others.iter().map(|one| fresh.scores[index(*one)].as_slice()).collect();
+        let is_near = near(&fresh.scores[index(best)], &scores, self.rules);
+        others.into_iter().zip(is_near).filter(|(_, is_near)| *is_near).map(|(one, _)| one).collect()
+    }
+
+    /// Runs an array in the circumstances that it is shown in. Returns true if it meets the goals about them, and `None` if it was stopped.
+    fn holds_in_circumstances(&mut self, one: usize, seed: u64) -> Result<Option<bool>, Error> {
+        let Some(circumstances) = self.circumstances(one, seed)? else { return Ok(None) };
+        for (under, samples) in &circumstances {
+            self.tell(one, samples, *under);
+        }
+        Ok(Some(circumstances.iter().all(|(under, samples)| self.qualifies(one, samples, *under))))
+    }
+
+    /// Runs a race. Returns `None` if it was stopped.
+    fn race(&mut self, group: Vec<usize>, seed: u64, limit: u64) -> Result<Option<Race>, Error> {
         let rules = self.rules;
         for one in &group {
             self.point(*one).stage = Stage::Race;
@@ -770,8 +933,8 @@ impl<'a> Search<'a> {
                     None if rounds.search.watch.stop() => return Ok(None),
                     // Without a round, the order of the screen stands.
                     None => {
-                        let order = Raced { alive: all, left: Vec::new(), scores: vec![Vec::new(); group.len()], batches: 0 };
-                        return Ok(Some((order, BTreeMap::new(), group)));
+                        let raced = Raced { alive: all, left: Vec::new(), scores: vec![Vec::new(); group.len()], batches: 0 };
+                        return Ok(Some(Race { raced, samples: BTreeMap::new(), group }));
                     }
                 },
             },
@@ -790,50 +953,33 @@ impl<'a> Search<'a> {
             self.leave(group[left.contestant], reason);
         }
         for (index, one) in group.iter().enumerate() {
-            if let Some(by) = Differences::of(raced.scores[index].clone()) {
-                let point = self.point(*one);
-                (point.score, point.score_half_width) = (Some(by.mean), Some(by.half_width(0.975)));
-            }
+            self.set_score(*one, &raced.scores[index]);
         }
-        Ok(Some((raced, samples, group)))
-    }
-
-    /// Returns contestants of a race, the best first.
-    fn order_of(&self, raced: &Raced, group: &[usize]) -> Vec<usize> {
-        let alive = raced.alive.iter().map(|index| group[*index]);
-        // Those that left last came closest.
-        alive.chain(raced.left.iter().rev().map(|left| group[left.contestant])).collect()
+        Ok(Some(Race { raced, samples, group }))
     }
 
     /// Returns the best one, the closest others, and the present array.
-    fn finalists(&self, order: &[usize], raced: &Raced, group: &[usize], now: Option<usize>) -> Vec<usize> {
+    fn finalists(&self, order: &[usize], race: &Race, now: Option<usize>) -> Vec<usize> {
         let best = order[0];
-        let scores = |one: usize| group.iter().position(|other| *other == one).map(|index| &raced.scores[index]);
-        let behind = |one: usize| {
-            let (own, of_best) = (scores(one)?, scores(best)?);
-            let shared = own.len().min(of_best.len());
-            Differences::between(&own[..shared], &of_best[..shared])
-        };
-        let mut others: Vec<(Option<Differences>, usize)> = order[1..].iter().map(|one| (behind(*one), *one)).collect();
+        let mut others: Vec<(Option<Differences>, usize)> = order[1..].iter().map(|one| (race.between(*one, best), *one)).collect();
         let mean = |by: &Option<Differences>| by.map_or(0.0, |by| by.mean);
         others.sort_by(|a, b| mean(&a.0).total_cmp(&mean(&b.0)).then(a.1.cmp(&b.1)));
         // A race may let one of two equals go. Only what is surely behind needs no second look.
-        let probability = 1.0 - self.rules.error / group.len() as f64;
+        let probability = 1.0 - self.rules.error / race.group.len() as f64;
         let is_open = |by: &Option<Differences>| by.is_none_or(|by| by.lower_bound(probability) <= self.rules.indifference);
         let close = others.into_iter().filter(|(by, _)| is_open(by)).map(|(_, one)| one).take(RUNNERS_UP);
         std::iter::once(best).chain(close).chain(now).collect()
     }
 
-    /// Runs finalists with fresh seeds.
-    #[expect(clippy::type_complexity, reason = "two results of one step")]
-    fn confirmed(&mut self, finalists: &[usize], seed: u64) -> Result<Option<(Vec<Vec<f64>>, BTreeMap<usize, Vec<Sample>>)>, Error> {
-        // The rest is for circumstances and for the growth of the load.
+    /// Runs finalists with fresh seeds. Returns `None` if it was stopped.
+    fn confirmed(&mut self, finalists: Vec<usize>, seed: u64) -> Result<Option<Fresh>, Error> {
+        // The rest is for runs of what was chosen.
         let (rules, limit) = (self.rules, (SHARES[2] * self.requests_max as f64) as u64);
         let rounds_max = if finalists.len() == 1 { 2 } else { CONFIRMING_ROUNDS_MAX };
         let all: Vec<usize> = (0..finalists.len()).collect();
         let mut rounds = Rounds {
             search: self,
-            contestants: finalists.to_vec(),
+            contestants: finalists.clone(),
             first_seed: seed,
             round: 0,
             limit,
@@ -846,458 +992,34 @@ impl<'a> Search<'a> {
         match failure {
             Some(error) => Err(error),
             None if self.watch.stop() => Ok(None),
-            None => Ok(Some((scores, samples))),
-        }
-    }
-
-    /// Runs an array in the circumstances that goals or the user ask for.
-    fn circumstances(&mut self, one: usize, seed: u64) -> Result<Option<BTreeMap<Circumstance, Vec<Sample>>>, Error> {
-        let mut all = BTreeMap::new();
-        for under in Circumstance::ALL {
-            let is_asked = self.advisor.under.contains(&under) || self.advisor.goals.iter().any(|goal| goal.under == under);
-            let needs_redundancy = matches!(under, Circumstance::Failed | Circumstance::Rebuild);
-            if under == Circumstance::Healthy || !is_asked || (needs_redundancy && !self.field[one].has_redundancy) {
-                continue;
-            }
-            let mut samples = Vec::new();
-            for round in 0..2 {
-                let run = RunOf { under, ..self.run_of(seed + round, self.race_requests) };
-                match self.run(&[one], run, under.name())?.remove(0) {
-                    Some(sample) => samples.push(sample),
-                    None => return Ok(None),
-                }
-            }
-            all.insert(under, samples);
-        }
-        Ok(Some(all))
-    }
-
-    /// Adds the figures of an array to its point, with intervals and words.
-    fn tell(&mut self, one: usize, samples: &[Sample], under: Circumstance) {
-        let mut figures: Vec<(Figure, Option<Goal>)> =
-            self.advisor.goals.iter().filter(|goal| goal.under == under).map(|goal| (goal.figure, Some(goal.clone()))).collect();
-        let mut add = |figure: Figure| {
-            if figures.iter().all(|(known, _)| *known != figure) {
-                figures.push((figure, None));
-            }
-        };
-        add(self.figure);
-        if under == Circumstance::Healthy {
-            [Figure::Life, Figure::WriteAmplification, Figure::Capacity, Figure::Cost].into_iter().for_each(&mut add);
-        }
-        let told: Vec<FigureOf> =
-            figures.into_iter().filter_map(|(figure, goal)| self.figure_of(one, figure, goal, samples, under)).collect();
-        let point = self.point(one);
-        point.figures.retain(|figure| figure.under != under.name());
-        point.figures.extend(told);
-    }
-
-    fn figure_of(&self, one: usize, figure: Figure, goal: Option<Goal>, samples: &[Sample], under: Circumstance) -> Option<FigureOf> {
-        let word = goal.as_ref().and_then(|goal| self.met(one, goal, samples)).map(|met| met.word.name());
-        let told = FigureOf {
-            figure: figure.to_string(),
-            under: under.name().to_owned(),
-            value: 0.0,
-            by_chance: None,
-            with_model: None,
-            goal: goal.map(|goal| goal.text),
-            word,
-        };
-        let model_error = self.advisor.residuals.error_of(figure);
-        Some(match figure {
-            Figure::Capacity => FigureOf { value: self.field[one].capacity_bytes, ..told },
-            Figure::Cost => FigureOf { value: self.field[one].cost_bytes, ..told },
-            Figure::Life => {
-                let [least, most] = self.life(one, samples)?;
-                let error = libm::exp(1.64 * model_error.unwrap_or(0.0));
-                FigureOf { value: least, with_model: Some([least / error, most * error]), ..told }
-            }
-            Figure::Response(..) | Figure::WriteAmplification | Figure::Iops => {
-                let by = self.score(figure, samples)?;
-                let sign = if figure == Figure::Iops { -1.0 } else { 1.0 };
-                let between = |width: f64| {
-                    let mut ends = [libm::exp(sign * (by.mean - width)), libm::exp(sign * (by.mean + width))];
-                    ends.sort_by(f64::total_cmp);
-                    ends
-                };
-                let is_measured = matches!(figure, Figure::Response(..));
-                FigureOf {
-                    value: libm::exp(sign * by.mean),
-                    by_chance: is_measured.then(|| between(by.half_width(0.975))),
-                    with_model: model_error.map(|error| between(Word::margin(by, error))),
-                    ..told
-                }
-            }
-        })
-    }
-
-    /// Answers with what was found.
-    fn found(
-        &mut self,
-        found: Found,
-        fresh: &BTreeMap<usize, Vec<Sample>>,
-        group: &[usize],
-        order: &[usize],
-        behind: &[usize],
-        seed: u64,
-    ) -> Result<Advice, Error> {
-        let Found { chosen, near, now, is_now_near } = found;
-        for one in behind {
-            self.leave(*one, "not raced: twelve others were better in the screen".to_owned());
-        }
-        let mut sentences = Vec::new();
-        let name = |search: &Self, one: usize| search.field[one].name.clone();
-        let is_cost_first = self.advisor.prefer.first() == Some(&Preference::Cost);
-        let now_samples = now.and_then(|now| fresh.get(&now)).cloned().unwrap_or_default();
-        let keeps = now.filter(|now| {
-            let is_as_cheap = self.field[*now].cost_bytes <= self.field[chosen].cost_bytes * (1.0 + 1e-9);
-            is_now_near && self.qualifies(*now, &now_samples, Circumstance::Healthy) && (!is_cost_first || is_as_cheap)
-        });
-        let (verb, named) = match (keeps, near.as_slice()) {
-            (Some(now), _) => {
-                sentences.push(format!("Keep {}: the best of the others is better by less than 5 %.", name(self, now)));
-                (Verb::Keep, vec![now, chosen])
-            }
-            (None, []) => {
-                sentences.push(format!("Take {}.", name(self, chosen)));
-                (Verb::Take, vec![chosen])
-            }
-            (None, near) => {
-                let others: Vec<String> = near.iter().map(|one| name(self, *one)).collect();
-                sentences.push(format!(
-                    "Either {}, or {}: they differ by less than can be told or matters.",
-                    name(self, chosen),
-                    others.join(", or ")
-                ));
-                (Verb::Either, std::iter::once(chosen).chain(near.iter().copied()).collect())
-            }
-        };
-        let others = group.len() - 1;
-        let of_price = if is_cost_first { " of this price" } else { "" };
-        sentences.push(match others {
-            0 => format!("No other array{of_price} was in the race."),
-            _ => format!(
-                "With {:.0} %, none of {} other {}{of_price} is better in {} by more than 5 %, in the model.",
-                (1.0 - self.advisor.error) * 100.0,
-                others,
-                if others == 1 { "array" } else { "arrays" },
-                self.figure
-            ),
-        });
-        for one in 0..self.field.len() {
-            let Some(sample) = self.samples[one].clone() else { continue };
-            if group.contains(&one) || self.field[one].is_now {
-                continue;
-            }
-            let is_dearer = self.field[one].cost_bytes > self.field[chosen].cost_bytes * (1.0 + 1e-9);
-            if self.violation(one, std::slice::from_ref(&sample), 0.0) > 0.0 {
-                self.leave(one, "misses a goal, though not surely".to_owned());
-            } else if is_cost_first && is_dearer {
-                self.leave(one, "costs more than one that meets the goals".to_owned());
-            }
-        }
-        if let Some(sentence) = self.halves(order, fresh) {
-            sentences.insert(0, sentence);
-        }
-        let mut also = self.also(chosen, order, now);
-        also.retain(|other| near.iter().all(|one| self.point_of[*one] != other.point));
-        if let Some(sentence) = self.nothing_gained(chosen) {
-            sentences.push(sentence);
-        }
-        let growth = self.growth(chosen, seed)?;
-        let named: Vec<usize> = named.into_iter().map(|one| self.point_of[one]).collect();
-        for point in &named {
-            self.points[*point].reason.clear();
-        }
-        let configuration = self.field[chosen].configuration()?;
-        let advice = self.answer(verb, named, sentences);
-        Ok(Advice { also, load_may_grow: growth, configuration: Some(configuration), ..advice })
-    }
-
-    /// Returns a sentence if the two halves of the load have different winners among the finalists.
-    fn halves(&self, order: &[usize], fresh: &BTreeMap<usize, Vec<Sample>>) -> Option<String> {
-        let finalists: Vec<usize> = order.iter().copied().filter(|one| fresh.contains_key(one)).collect();
-        let mean_of_half = |one: usize, half: usize| {
-            let scores: Vec<Vec<f64>> = fresh[&one].iter().filter_map(|sample| sample.scores(self.figure)).collect();
-            let parts = scores.iter().flat_map(|scores| scores[half * scores.len() / 2..(half + 1) * scores.len() / 2].iter().copied());
-            let parts: Vec<f64> = parts.collect();
-            parts.iter().sum::<f64>() / parts.len().max(1) as f64
-        };
-        let best = |half| finalists.iter().copied().min_by(|a, b| mean_of_half(*a, half).total_cmp(&mean_of_half(*b, half)));
-        let (first, second) = (best(0)?, best(1)?);
-        let lead = |half, one, other| mean_of_half(other, half) - mean_of_half(one, half);
-        let disagree =
-            first != second && lead(0, first, second) > self.rules.indifference && lead(1, second, first) > self.rules.indifference;
-        disagree.then(|| {
-            let (first, second) = (&self.field[first].name, &self.field[second].name);
-            format!("The halves of the load disagree: {first} is best in the first, and {second} in the second.")
-        })
-    }
-
-    /// Returns the best array of each other drive, which cannot be ranked if it is close.
-    fn also(&self, chosen: usize, order: &[usize], now: Option<usize>) -> Vec<Other> {
-        let score = |one: usize| self.points[self.point_of[one]].score;
-        let Some(own) = score(chosen) else { return Vec::new() };
-        let mut also: Vec<Other> = Vec::new();
-        if let Some(second) = order.iter().copied().find(|one| *one != chosen && self.field[*one].drive == self.field[chosen].drive) {
-            let by = score(second).map_or(0.0, |score| (libm::exp(score - own) - 1.0) * 100.0);
-            let text = format!("{}: {by:+.1} % in {}", self.field[second].name, self.figure);
-            also.push(Other { point: self.point_of[second], text });
-        }
-        let error = self.advisor.residuals.error_of(self.figure);
-        let margin = error.map(|error| 1.64 * std::f64::consts::SQRT_2 * error);
-        let mut drives: Vec<&str> = vec![&self.field[chosen].drive];
-        let mut all: Vec<usize> = (0..self.field.len()).filter(|one| Some(*one) != now && score(*one).is_some()).collect();
-        all.sort_by(|a, b| score(*a).unwrap_or(0.0).total_cmp(&score(*b).unwrap_or(0.0)));
-        for one in all {
-            let contestant = &self.field[one];
-            if drives.contains(&contestant.drive.as_str()) || drives.len() > 3 {
-                continue;
-            }
-            drives.push(&contestant.drive);
-            let by = score(one).unwrap_or(own) - own;
-            let rank = match margin {
-                Some(margin) if by.abs() <= margin => format!("can't be ranked on {} (another drive)", self.figure),
-                None => format!("can't be ranked on {} (another drive)", self.figure),
-                Some(_) => format!("{:+.0} % in {}", (libm::exp(by) - 1.0) * 100.0, self.figure),
-            };
-            also.push(Other { point: self.point_of[one], text: format!("{}: {rank}", contestant.name) });
-        }
-        also
-    }
-
-    /// Names the axes whose other values change the compared figure by less than 5 %, everything else being equal.
-    fn nothing_gained(&self, chosen: usize) -> Option<String> {
-        let own = &self.points[self.point_of[chosen]];
-        let score = own.score?;
-        let mut without: Vec<String> = Vec::new();
-        for axis in &self.advisor.space.axes {
-            let differs_only_there = |point: &&PointOf| {
-                point.settings.len() == own.settings.len()
-                    && point.settings.iter().all(|(key, value)| (own.settings.get(key) == Some(value)) != (*key == axis.key))
-            };
-            let others: Vec<f64> = self.points.iter().filter(differs_only_there).filter_map(|point| point.score).collect();
-            if others.is_empty() || others.len() + 1 < axis.values.len() {
-                continue;
-            }
-            let widest = others.iter().map(|other| (other - score).abs()).fold(0.0, f64::max);
-            if widest < self.rules.indifference {
-                without.push(format!("{} (within {:.0} %)", axis.key, ((libm::exp(widest) - 1.0) * 100.0).max(1.0)));
-            }
-        }
-        (!without.is_empty()).then(|| format!("Nothing gained: {}.", without.join(", ")))
-    }
-
-    /// Returns by how much the load may grow until the first goal about speed is missed.
-    fn growth(&mut self, one: usize, seed: u64) -> Result<Option<f64>, Error> {
-        let goals: Vec<Goal> = self.advisor.goals.clone();
-        let Some(goal) = goals.iter().find(|goal| goal.under == Circumstance::Healthy && matches!(goal.figure, Figure::Response(..)))
-        else {
-            return Ok(None);
-        };
-        if self.is_closed {
-            return Ok(None);
-        }
-        let mut holds = |factor: f64| -> Result<Option<bool>, Error> {
-            if self.spent + self.race_requests > self.requests_max {
-                return Ok(None);
-            }
-            let run = RunOf { rate_scale: Some(self.base_rate * factor), ..self.run_of(seed + SEEDS_OF_STAGE, self.race_requests) };
-            let Some(sample) = self.run(&[one], run, "growth of the load")?.remove(0) else { return Ok(None) };
-            let met = self.met(one, goal, std::slice::from_ref(&sample));
-            Ok(Some(!sample.falls_behind && met.is_some_and(|met| met.violation <= 0.0)))
-        };
-        let (mut low, mut high) = (1.0, 2.0);
-        loop {
-            match holds(high)? {
-                Some(true) if high >= GROWTH_MAX => return Ok(Some(high)),
-                Some(true) => (low, high) = (high, high * 2.0),
-                Some(false) => break,
-                None => return Ok(None),
-            }
-        }
-        for _ in 0..3 {
-            let middle = libm::sqrt(low * high);
-            match holds(middle)? {
-                Some(true) => low = middle,
-                Some(false) => high = middle,
-                None => break,
-            }
-        }
-        Ok(Some(low))
-    }
-
-    /// Answers without goals: names the arrays that none beats in cost, response time and life together.
-    fn front(&mut self, alive: &[usize]) -> Result<Advice, Error> {
-        let score = |search: &Self, one: usize| search.points[search.point_of[one]].score.unwrap_or(f64::INFINITY);
-        let life = |search: &Self, one: usize| search.samples[one].as_ref().and_then(|sample| sample.life_years).unwrap_or(f64::INFINITY);
-        let is_beaten = |search: &Self, one: usize| {
-            alive.iter().copied().any(|other| {
-                let (a, b) = (&search.field[other], &search.field[one]);
-                let values =
-                    [(a.cost_bytes, b.cost_bytes), (score(search, other), score(search, one)), (-life(search, other), -life(search, one))];
-                values.iter().all(|(own, other)| own <= other) && values.iter().any(|(own, other)| own < other)
-            })
-        };
-        let mut front: Vec<usize> = alive.iter().copied().filter(|one| !is_beaten(self, *one)).collect();
-        front.sort_by(|a, b| {
-            self.field[*a].cost_bytes.total_cmp(&self.field[*b].cost_bytes).then(score(self, *a).total_cmp(&score(self, *b)))
-        });
-        for one in alive {
-            if !front.contains(one) {
-                self.leave(*one, "another is no worse in cost, response time and life, and better in one".to_owned());
-            }
-        }
-        let all = front.len();
-        // Of a long front, the ends and some between are shown.
-        if all > FRONT_MAX {
-            front = (0..FRONT_MAX).map(|index| front[index * (all - 1) / (FRONT_MAX - 1)]).collect();
-        }
-        let seed = self.advisor.seed + SEEDS_OF_STAGE;
-        let run = self.run_of(seed, self.race_requests);
-        let samples = self.run(&front, run, "fresh seeds")?;
-        for (one, sample) in front.iter().copied().zip(samples) {
-            if let Some(sample) = sample {
-                self.tell(one, &[sample], Circumstance::Healthy);
-                self.point(one).stage = Stage::Confirmed;
-            }
-        }
-        let shown = if all > front.len() { format!(", of which {} are shown", front.len()) } else { String::new() };
-        let sentence = format!(
-            "Without goals there is no best. {all} arrays are such that none beats them in cost, {} and life together{shown}.",
-            self.figure
-        );
-        let named = front.into_iter().map(|one| self.point_of[one]).collect();
-        Ok(self.answer(Verb::Front, named, vec![sentence]))
-    }
-
-    fn not_reachable(&mut self) -> Advice {
-        let all: Vec<usize> = (0..self.field.len()).filter(|one| !self.field[*one].is_now && self.samples[*one].is_some()).collect();
-        let violation = |search: &Self, one: usize| {
-            search.samples[one].as_ref().map_or(f64::INFINITY, |sample| search.violation(one, std::slice::from_ref(sample), f64::INFINITY))
-        };
-        let nearest = all.into_iter().min_by(|a, b| violation(self, *a).total_cmp(&violation(self, *b)));
-        let Some(nearest) = nearest else {
-            return self.answer(Verb::NotReachable, Vec::new(), vec!["Not reachable: no array keeps up with the load.".to_owned()]);
-        };
-        let sample = self.samples[nearest].clone();
-        let samples: Vec<Sample> = sample.into_iter().collect();
-        self.tell(nearest, &samples, Circumstance::Healthy);
-        let unbacked: Vec<String> = self
-            .advisor
-            .goals
-            .iter()
-            .filter(|goal| self.advisor.residuals.error_of(goal.figure).is_none())
-            .map(|goal| goal.figure.to_string())
-            .collect();
-        let name = self.field[nearest].name.clone();
-        let worst = violation(self, nearest);
-        let missing: Vec<String> = self
-            .advisor
-            .goals
-            .iter()
-            .filter(|goal| goal.under == Circumstance::Healthy)
-            .filter_map(|goal| Some((goal, self.met(nearest, goal, &samples)?)))
-            .filter(|(_, met)| met.violation > 0.0)
-            .map(|(goal, met)| format!("{:?} is missed by {}", goal.text, distance(met.violation)))
-            .collect();
-        let point = self.point_of[nearest];
-        if worst <= 0.0 && !unbacked.is_empty() {
-            let sentence = format!(
-                "Can't tell: {name} comes closest, but no published figure of a drive backs {}. Measure a drive: flashraid probe --gentle.",
-                unbacked.join(", ")
-            );
-            return self.answer(Verb::CantTell, vec![point], vec![sentence]);
-        }
-        let missing = if missing.is_empty() {
-            "a goal is missed in another circumstance, or only with fresh seeds".to_owned()
-        } else {
-            missing.join(", ")
-        };
-        let sentence = format!("Not reachable: the nearest is {name}; {missing}.");
-        self.answer(Verb::NotReachable, vec![point], vec![sentence])
-    }
-
-    fn cant_tell(&mut self, one: usize, reason: &str) -> Advice {
-        let samples: Vec<Sample> = self.samples[one].clone().into_iter().collect();
-        self.tell(one, &samples, Circumstance::Healthy);
-        let sentence = format!(
-            "Can't tell: {} is best so far, but {reason}. More requests (--requests, --effort) or a longer load would tell.",
-            self.field[one].name
-        );
-        self.answer(Verb::CantTell, vec![self.point_of[one]], vec![sentence])
-    }
-
-    /// Returns the array with the least score among those that have not left.
-    fn best_so_far(&self) -> Option<usize> {
-        let open = (0..self.field.len()).filter(|one| !self.field[*one].is_now && self.points[self.point_of[*one]].reason.is_empty());
-        let scored = open.filter_map(|one| Some((self.points[self.point_of[one]].score?, one)));
-        scored.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, one)| one)
-    }
-
-    fn stopped(&mut self, best: Option<usize>) -> Advice {
-        let best = best.or_else(|| self.best_so_far());
-        let sentence = match best {
-            Some(one) => format!("Can't tell: stopped. {} is best so far; nothing was confirmed with fresh seeds.", self.field[one].name),
-            None => "Can't tell: stopped before anything was compared.".to_owned(),
-        };
-        let named = best.into_iter().map(|one| self.point_of[one]).collect();
-        Advice { stopped: true, ..self.answer(Verb::CantTell, named, vec![sentence]) }
-    }
-
-    fn answer(&mut self, verb: Verb, named: Vec<usize>, sentences: Vec<String>) -> Advice {
-        for one in 0..self.field.len() {
-            if !named.contains(&self.point_of[one]) {
-                self.leave(one, "another is better, or as good".to_owned());
-            }
-        }
-        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-        for point in self.points.iter().filter(|point| !point.reason.is_empty() && !point.now) {
-            // Percentages differ from point to point, so that they do not belong to a counted reason.
-            let reason = match point.reason.split_once(" % ") {
-                Some((_, rest)) => rest.to_owned(),
-                None => point.reason.clone(),
-            };
-            *counts.entry(reason).or_default() += 1;
-        }
-        let mut left_by_reason: Vec<(String, usize)> = counts.into_iter().collect();
-        left_by_reason.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
-        let mut assumptions = self.notes.clone();
-        if let Some(pass) = self.pass_requests {
-            let repeats = if self.race_requests > pass { ", repeated to be long enough" } else { "" };
-            assumptions.push(format!("the trace of {pass} requests is one sample: seeds vary the drives, not the load{repeats}"));
-        }
-        assumptions.push("not asked: prices, the processor of the host, the file system".to_owned());
-        Advice {
-            schema: ADVICE_SCHEMA,
-            version: env!("CARGO_PKG_VERSION"),
-            load: self.advisor.load_name.clone(),
-            verb,
-            now: self.points.iter().position(|point| point.now),
-            named,
-            sentences,
-            also: Vec::new(),
-            left_by_reason,
-            load_may_grow: None,
-            requests: self.spent,
-            requests_max: self.requests_max,
-            requests_of_screen: self.screen_requests,
-            requests_of_race: self.race_requests,
-            assumptions,
-            points: std::mem::take(&mut self.points),
-            configuration: None,
-            residuals: self.advisor.residuals.clone(),
-            stopped: false,
+            None => Ok(Some(Fresh { finalists, scores, samples, seed })),
         }
     }
 }
 
-/// Result of a race and of fresh seeds.
-struct Found {
-    chosen: usize,
-    near: Vec<usize>,
-    now: Option<usize>,
-    is_now_near: bool,
+impl Race {
+    /// Returns the arrays, the best one first.
+    fn order(&self) -> Vec<usize> {
+        let alive = self.raced.alive.iter().map(|index| self.group[*index]);
+        // Those that left last came closest.
+        alive.chain(self.raced.left.iter().rev().map(|left| self.group[left.contestant])).collect()
+    }
+
+    /// Returns the differences of two arrays in the rounds that both ran.
+    fn between(&self, one: usize, other: usize) -> Option<Differences> {
+        let scores = |one: usize| self.group.iter().position(|other| *other == one).map(|index| &self.raced.scores[index]);
+        let (own, of_other) = (scores(one)?, scores(other)?);
+        let shared = own.len().min(of_other.len());
+        Differences::between(&own[..shared], &of_other[..shared])
+    }
+}
+
+impl Fresh {
+    /// Returns the differences of two arrays with fresh seeds.
+    fn between(&self, one: usize, other: usize) -> Option<Differences> {
+        let scores = |one: usize| self.finalists.iter().position(|other| *other == one).map(|index| &self.scores[index]);
+        Differences::between(scores(one)?, scores(other)?)
+    }
 }
 
 /// Refuses axes that are no keys of the configuration, also those whose values are not allowed.
@@ -1314,14 +1036,6 @@ fn refuse_unknown_keys(advisor: &Advisor) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-/// Formats the distance from a goal, of which the logarithm is given.
-fn distance(violation: f64) -> String {
-    match libm::exp(violation) {
-        factor if factor >= 2.0 => format!("a factor of {factor:.0}"),
-        factor => format!("{:.0} %", (factor - 1.0) * 100.0),
-    }
 }
 
 /// Formats a capacity in terabytes.
