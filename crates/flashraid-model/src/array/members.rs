@@ -290,6 +290,15 @@ impl PageAllowances {
     }
 }
 
+/// Operations that a member has been given and has not answered.
+#[derive(Debug, Clone, Default)]
+struct Unanswered {
+    /// Number of operations whose answer is not known yet.
+    given: usize,
+    /// Times of the answers that are known, and that may lie in the future.
+    answers: BinaryHeap<Reverse<TimeNs>>,
+}
+
 /// The members, their agenda and the completions.
 #[derive(Debug, Clone)]
 pub(super) struct Members {
@@ -307,6 +316,8 @@ pub(super) struct Members {
     pub(crate) page_allowances: Option<Box<PageAllowances>>,
     /// Members whose answers may come late, if there are any.
     pub(crate) slow: Option<Box<SlowMembers>>,
+    /// Operations that each member has not answered, only for a read plan that needs them.
+    unanswered: Option<Vec<Unanswered>>,
     /// Ends of page operations that the cache waits for: its reason for the operation, member and time. `None` if they are not
     /// recorded.
     cache_ends: Option<Vec<(Token, u32, TimeNs)>>,
@@ -323,6 +334,7 @@ impl Members {
             reports: SsdOutbox::default(),
             page_allowances: None,
             slow: None,
+            unanswered: None,
             cache_ends: None,
         }
     }
@@ -382,6 +394,9 @@ impl Members {
             && writes
         {
             pages_given.count(now, member);
+        }
+        if let Some(unanswered) = &mut self.unanswered {
+            unanswered[member as usize].given += 1;
         }
         let op = LogicalPageOp {
             logical_page: page,
@@ -478,6 +493,11 @@ impl Members {
             if let Some(slow) = &mut self.slow {
                 slow.delay(&mut end);
             }
+            if let Some(unanswered) = &mut self.unanswered {
+                let of_member = &mut unanswered[end.member.0 as usize];
+                of_member.given -= 1;
+                of_member.answers.push(Reverse(end.at));
+            }
             if let Some(cache_ends) = &mut self.cache_ends
                 && let Continuation::Cache { token, .. } = self.completions[end.completion_tag].continuation
             {
@@ -491,6 +511,20 @@ impl Members {
             );
         }
         self.reports.page_op_end_times = ends;
+    }
+
+    /// Starts counting the operations that [`Members::unanswered`] returns.
+    pub(super) fn count_unanswered(&mut self) {
+        self.unanswered = Some(vec![Unanswered::default(); self.ssds.len()]);
+    }
+
+    /// Returns the number of operations of a member that have no answer by `now`. Times do not go back.
+    pub(super) fn unanswered(&mut self, now: TimeNs, member: u32) -> usize {
+        let Unanswered { given, answers } = &mut self.unanswered.as_mut().expect("they are counted")[member as usize];
+        while answers.peek().is_some_and(|&Reverse(at)| at <= now) {
+            answers.pop();
+        }
+        *given + answers.len()
     }
 
     /// Starts recording the ends that [`Members::take_cache_ends`] returns.

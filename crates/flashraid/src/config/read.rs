@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn caches_of_single_members_exclude_plans_that_read_elsewhere() {
-        for plan in ["avoid", "hedge", "predict"] {
+        for plan in ["avoid", "hedge", "predict", "shortest-queue"] {
             for (policy, is_right) in [("none", true), ("wow", true), ("stow", true), ("iwc", false), ("iwc-sync", false), ("lawc", false)]
             {
                 let text = format!("[array]\nlevel = \"raid5\"\nmembers = 4\n[read]\nplan = \"{plan}\"\n[cache]\npolicy = \"{policy}\"\n");

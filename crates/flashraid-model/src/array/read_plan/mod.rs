@@ -18,6 +18,7 @@ pub use avoid::{HostKnowledgeOfCollection, HostKnowledgeOfRemainingCollection, P
 pub use hedge::{HedgeDelay, HedgedReads, UnneededReadCancellation};
 pub(super) use part::{LateRead, Part, ReadAction};
 pub use predict::PredictedReads;
+pub use shortest_queue::BalancedReads;
 
 policies! {
     /// Read plan: the way in which the array chooses where a read gets its data, from which copy or by parity.
@@ -27,6 +28,7 @@ policies! {
         avoid::Avoid = "avoid",
         hedge::Hedge = "hedge",
         predict::Predict = "predict",
+        shortest_queue::ShortestQueue = "shortest-queue",
     }
 
     /// Returns the problems of the plan's parameters: values that their types admit, but that are not allowed.
@@ -163,4 +165,6 @@ plan_counters! {
     hedged_reads: HedgedReads;
     /// Counters of the plan `predict`.
     predicted_reads: PredictedReads;
+    /// Counters of the plan `shortest-queue`.
+    balanced_reads: BalancedReads;
 }

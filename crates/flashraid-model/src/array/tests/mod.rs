@@ -11,6 +11,7 @@ mod power;
 mod predicted;
 mod rebuilding;
 mod requests;
+mod shortest_queue;
 mod slow;
 mod stripes;
 
@@ -78,6 +79,7 @@ struct Outcome {
     planned: PlannedReads,
     hedged: HedgedReads,
     predicted: PredictedReads,
+    balanced: BalancedReads,
     slow: Vec<InjectedSlownessCounters>,
     progress: Option<MemberFailureAndRebuildState>,
     failures: Vec<MemberFailureAndRebuildState>,
@@ -155,6 +157,7 @@ fn run_on(mut array: Array, asked: &[Asked]) -> Outcome {
         planned: counts.read_plan.planned_reads.unwrap_or_default(),
         hedged: counts.read_plan.hedged_reads.unwrap_or_default(),
         predicted: counts.read_plan.predicted_reads.unwrap_or_default(),
+        balanced: counts.read_plan.balanced_reads.unwrap_or_default(),
         slow: counts.slow_member_counters,
         progress: counts.failures.first().copied(),
         failures: counts.failures,

@@ -24,6 +24,7 @@ mod points;
 mod predict;
 mod read_around;
 mod retries;
+mod shortest_queue;
 mod slow;
 mod stalls;
 mod superblocks;
@@ -80,6 +81,7 @@ pub(crate) fn simulate(case: &Case) -> Outcome {
         jobs: Vec::new(),
         cache_orders: 0,
         port: case.params.host_port.map(|_| Port::default()),
+        balancing: Default::default(),
     };
     if by_workload {
         simulation.warm_up_by_workload();
@@ -121,6 +123,7 @@ struct Simulation<'a> {
     /// Order of what the caches wait for (rule 85).
     cache_orders: u64,
     port: Option<Port>,
+    balancing: shortest_queue::Balancing,
 }
 
 struct RequestState {
@@ -489,6 +492,7 @@ impl Simulation<'_> {
             planned_reads: self.stripes.as_ref().filter(|_| read_around::looks(params)).map(|stripes| stripes.planned.counters),
             hedged_reads: self.stripes.as_ref().filter(|_| hedge::makes_twice(params)).map(|stripes| stripes.hedging.counters),
             predicted_reads: self.stripes.as_ref().filter(|_| predicts).map(|stripes| stripes.predicting.counters),
+            balanced_reads: shortest_queue::balances(params).then_some(self.balancing.counters),
         }
     }
 

@@ -14,6 +14,7 @@ use super::die::Use;
 use super::hedge;
 use super::parity::{Places, What, data_columns, in_order, member_of, parities};
 use super::predict;
+use super::shortest_queue;
 use super::superblocks::Drive;
 use super::work::Worker;
 
@@ -61,7 +62,7 @@ pub(super) fn looks(params: &ArrayParams) -> bool {
 
 /// Returns true if reads are planned in any way.
 pub fn plans(params: &ArrayParams) -> bool {
-    looks(params) || hedge::hedges(params)
+    looks(params) || hedge::hedges(params) || shortest_queue::balances(params)
 }
 
 // What is seen of members (rules 240 to 242).
@@ -203,6 +204,9 @@ impl Simulation<'_> {
             }
             What::Read(places) if !self.lost_strips(stripe).iter().any(|strip| places.contains_key(strip)) => {
                 self.plan_free_read(number, &places);
+            }
+            What::ReadCopy { strip, places } if shortest_queue::balances(&self.case.params) => {
+                self.read_shortest_queue(number, strip, &places);
             }
             What::ReadCopy { strip, places } => self.plan_read_of_copy(number, strip, &places),
             _ => self.asks_for_lock(number),
@@ -350,7 +354,7 @@ impl Simulation<'_> {
         places.iter().map(|&(strip, place)| (member(strip), self.page_at(stripe, place))).collect()
     }
 
-    fn reads_for_job(&mut self, number: usize, pages: Vec<(usize, u64)>) {
+    pub(super) fn reads_for_job(&mut self, number: usize, pages: Vec<(usize, u64)>) {
         let job = self.stripes().operations[number].job.expect("a request reads");
         self.jobs[job].left += pages.len() - 1;
         for (member, page) in pages {

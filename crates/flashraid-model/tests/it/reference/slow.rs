@@ -31,6 +31,7 @@ impl Simulation<'_> {
                 begins += stalls.every_ns;
             }
         }
+        self.balancing.answered.push((member, answered));
         if answered == now {
             return self.answered(operation);
         }
