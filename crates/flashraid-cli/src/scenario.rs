@@ -4,12 +4,12 @@ use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use flashraid::advise::{Advisor, Space};
 use flashraid::config::{Preset, PresetKind, Problems, all_presets};
 use flashraid::study::Setting;
 use flashraid::{Error, Simulation, Study};
 use flashraid_workload::trace::{self, DevicePlacement, Format, TraceSpec};
-use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Severity};
 
 use crate::args::ScenarioArgs;
 use crate::failure::{Failure, Outcome};
@@ -156,31 +156,29 @@ pub fn refuse(problems: &Problems) -> Failure {
 
 /// Formats the problems one after the other, each with an excerpt of the text.
 fn render(problems: &Problems) -> String {
-    let handler = GraphicalReportHandler::new_themed(theme()).with_wrap_lines(false).with_context_lines(1);
+    let renderer = if is_coloured() { Renderer::styled() } else { Renderer::plain() };
     let mut text = match problems.list.len() {
         1 => "error: the configuration has a problem\n".to_owned(),
         count => format!("error: the configuration has {count} problems\n"),
     };
     for problem in &problems.list {
-        let mut diagnostic = MietteDiagnostic::new(problem.message.clone()).with_severity(Severity::Error);
-        diagnostic.help = problem.suggested_fix.clone();
-        let report = match &problem.place {
-            None => miette::Report::new(diagnostic),
-            Some(place) => {
-                let source = &problems.sources[place.source_index];
-                let (text, span) = excerpt(&source.text, &place.span);
-                diagnostic.labels = Some(vec![LabeledSpan::new_with_span(None, span)]);
-                miette::Report::new(diagnostic).with_source_code(NamedSource::new(without_control(&source.name), text))
-            }
-        };
-        handler.render_report(&mut text, report.as_ref()).expect("writing to a string can't fail");
+        let snippet = problem.place.as_ref().map(|place| {
+            let source = &problems.sources[place.source_index];
+            let (excerpt, first_line, span) = excerpt(&source.text, &place.span);
+            let snippet = Snippet::source(excerpt).line_start(first_line).path(without_control(&source.name)).fold(false);
+            snippet.annotation(AnnotationKind::Primary.span(span))
+        });
+        let help = problem.suggested_fix.as_ref().map(|fix| Level::HELP.message(fix));
+        let report = Level::ERROR.primary_title(&problem.message).elements(snippet).elements(help);
+        text += &renderer.render(&[report]);
+        text += "\n";
     }
     text
 }
 
-/// Returns the text around `span` for a terminal, and the span's place in it. It has the lines before the span, the span's line, and one
-/// more. Long lines are cut, and control characters are replaced.
-fn excerpt(text: &str, span: &Range<usize>) -> (String, Range<usize>) {
+/// Returns the line of `span` with the lines before and after it, the number of the first of them, and the span's place in them. Long lines
+/// are cut, and control characters are replaced.
+fn excerpt(text: &str, span: &Range<usize>) -> (String, usize, Range<usize>) {
     /// Bytes that are shown of a long line, on either side of the span.
     const WIDTH: usize = 120;
     let near = |mut at: usize| {
@@ -190,13 +188,13 @@ fn excerpt(text: &str, span: &Range<usize>) -> (String, Range<usize>) {
         }
         at
     };
+    let brief = |line| if str::len(line) > 2 * WIDTH { "…\n" } else { line };
+    let line_start = |at: usize| text[..at].rfind('\n').map_or(0, |at| at + 1);
     let (start, end) = (near(span.start), near(span.end));
-    let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
-    let mut shown = String::new();
-    for line in text[..line_start].split_inclusive('\n') {
-        shown += if line.len() > 2 * WIDTH { "…\n" } else { line };
-    }
-    let from = if start - line_start > WIDTH { near(start - WIDTH) } else { line_start };
+    let own_line = line_start(start);
+    let line_before = line_start(own_line.saturating_sub(1));
+    let mut shown = brief(&text[line_before..own_line]).to_owned();
+    let from = if start - own_line > WIDTH { near(start - WIDTH) } else { own_line };
     shown += &text[from..start];
     let begin = shown.len();
     let cut = near(end.min(start + WIDTH));
@@ -204,11 +202,9 @@ fn excerpt(text: &str, span: &Range<usize>) -> (String, Range<usize>) {
     let span = begin..shown.len();
     // If the span was cut, nothing after it is shown; otherwise the rest of its line and the next line.
     if cut == end {
-        for line in text[end..].split_inclusive('\n').take(2) {
-            shown += if line.len() > 2 * WIDTH { "…\n" } else { line };
-        }
+        shown.extend(text[end..].split_inclusive('\n').take(2).map(brief));
     }
-    (without_control(&shown), span)
+    (without_control(&shown), 1 + text[..line_before].matches('\n').count(), span)
 }
 
 /// Replaces each control character by another one of the same length, so that positions stay valid.
@@ -227,8 +223,7 @@ fn without_control(text: &str) -> String {
     text.chars().map(replaced).collect()
 }
 
-fn theme() -> GraphicalTheme {
+fn is_coloured() -> bool {
     use std::io::IsTerminal;
-    let coloured = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    if coloured { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() }
+    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

@@ -2,12 +2,18 @@
 
 use std::io::IsTerminal;
 
-use comfy_table::{Cell as TextCell, CellAlignment, Color, ContentArrangement, Table, presets};
-
 use flashraid::memory::TooLittleMemory;
+use unicode_width::UnicodeWidthStr;
 
 use super::number::bytes;
-use super::sheet::{Sheet, Tone};
+use super::sheet::{Cell, Sheet, Tone};
+
+/// Lines between the parts of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lines {
+    Drawn,
+    None,
+}
 
 /// Returns the message for simulations that need more memory than there is. `option` names the limit on how many run at a time.
 pub fn too_little_memory(lack: &TooLittleMemory, option: &str) -> String {
@@ -28,12 +34,12 @@ pub fn render(sheets: &[Sheet]) -> String {
 
 /// Formats a table without its title and without lines between its parts. It is coloured if standard output is a terminal.
 pub fn compact(sheet: &Sheet) -> String {
-    format!("{}\n", table(sheet, presets::NOTHING, (0, 2), is_coloured()).trim_fmt())
+    table(sheet, Lines::None, is_coloured()) + "\n"
 }
 
 /// Returns the length of the longest line of a compact table, in characters.
 pub fn width(sheet: &Sheet) -> usize {
-    table(sheet, presets::NOTHING, (0, 2), false).trim_fmt().lines().map(|line| line.chars().count()).max().unwrap_or(0)
+    table(sheet, Lines::None, false).lines().map(|line| line.chars().count()).max().unwrap_or(0)
 }
 
 /// Wraps a text to lines of at most `most` characters, unless a word is longer. Further lines begin with `indent`.
@@ -60,51 +66,66 @@ fn is_coloured() -> bool {
 }
 
 fn render_one(sheet: &Sheet, coloured: bool) -> String {
-    let lines = presets::UTF8_HORIZONTAL_ONLY.row_separator(comfy_table::LineStyle::none());
-    format!("{}\n{}\n", sheet.title, table(sheet, lines, (1, 1), coloured).trim_fmt())
+    format!("{}\n{}\n", sheet.title, table(sheet, Lines::Drawn, coloured))
 }
 
-fn table(sheet: &Sheet, lines: comfy_table::TableStyle, padding: (u16, u16), coloured: bool) -> Table {
-    let mut table = Table::new();
-    table.load_style(lines);
-    // A narrow terminal wraps whole lines. Wrapping inside columns would split numbers.
-    table.set_content_arrangement(ContentArrangement::Disabled);
-    match coloured {
-        true => table.enforce_styling(),
-        false => table.force_no_tty(),
+/// A narrow terminal wraps whole lines. Wrapping inside columns would split numbers.
+fn table(sheet: &Sheet, lines: Lines, coloured: bool) -> String {
+    let header: Vec<Cell> = sheet.header.iter().map(|text| text.as_str().into()).collect();
+    let has_header = sheet.header.iter().any(|text| !text.is_empty());
+    let rows: Vec<&[Cell]> = has_header.then_some(&*header).into_iter().chain(sheet.rows.iter().map(Vec::as_slice)).collect();
+    let columns = rows.iter().map(|row| row.len()).max().unwrap_or(0);
+    let cells = |column: usize| rows.iter().filter_map(move |row| row.get(column));
+    let width = |column| cells(column).flat_map(|cell| cell.text.split('\n')).map(UnicodeWidthStr::width).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let padding = if lines == Lines::Drawn { " " } else { "" };
+    let field = |column: usize, tone: Tone, part: &str| {
+        let room = " ".repeat(widths[column] - part.width());
+        let text = if coloured { in_colour(part, tone) } else { part.to_owned() };
+        let (before, after) = if sheet.is_figure(column) { (&*room, "") } else { ("", &*room) };
+        format!("{padding}{before}{text}{after}  ")
     };
-    if sheet.header.iter().any(|text| !text.is_empty()) {
-        table.set_header(sheet.header.iter().enumerate().map(|(column, text)| align(TextCell::new(text), column, sheet)));
+    let rule = |stroke: &str| {
+        (lines == Lines::Drawn).then(|| stroke.repeat(widths.iter().map(|width| width + 3).sum::<usize>().saturating_sub(1)))
+    };
+    let mut text = Vec::from_iter(rule("─"));
+    for (index, row) in rows.iter().enumerate() {
+        // A cell may have several lines.
+        for at in 0..row.iter().map(|cell| cell.text.split('\n').count()).max().unwrap_or(1) {
+            let part = |(column, cell): (usize, &Cell)| field(column, cell.tone, cell.text.split('\n').nth(at).unwrap_or_default());
+            text.push(row.iter().enumerate().map(part).collect::<String>().trim_end().to_owned());
+        }
+        text.extend(rule("═").filter(|_| has_header && index == 0));
     }
-    for row in &sheet.rows {
-        table.add_row(row.iter().enumerate().map(|(column, cell)| {
-            let text = align(TextCell::new(&cell.text), column, sheet);
-            match cell.tone {
-                Tone::Plain => text,
-                Tone::Better => text.fg(Color::Green),
-                Tone::Worse => text.fg(Color::Red),
-            }
-        }));
-    }
-    for column in table.column_iter_mut() {
-        column.set_padding(padding);
-    }
-    table
+    text.extend(rule("─"));
+    text.join("\n")
 }
 
-fn align(cell: TextCell, column: usize, sheet: &Sheet) -> TextCell {
-    cell.set_alignment(if sheet.is_figure(column) { CellAlignment::Right } else { CellAlignment::Left })
+fn in_colour(text: &str, tone: Tone) -> String {
+    let colour = match tone {
+        Tone::Plain => return text.to_owned(),
+        Tone::Better => "32",
+        Tone::Worse => "31",
+    };
+    format!("\x1b[{colour}m{text}\x1b[39m")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sheet::Cell;
 
     #[test]
     fn words_are_wrapped_and_never_cut() {
         assert_eq!(wrap("one two three", 8, "  "), "one two\n  three");
         assert_eq!(wrap("unbreakable words", 5, ""), "unbreakable\nwords");
+    }
+
+    #[test]
+    fn a_cell_may_have_several_lines() {
+        let mut sheet = Sheet::new("", &["name", "value"]);
+        sheet.rows.push(vec!["long\n  name".into(), "1".into()]);
+        sheet.rows.push(vec!["b".into(), "23".into()]);
+        assert_eq!(table(&sheet, Lines::None, false), "name    value\nlong        1\n  name\nb          23");
     }
 
     #[test]
@@ -121,5 +142,6 @@ mod tests {
          ideal       0.17   0.02
         ─────────────────────────
         ");
+        assert!(table(&sheet, Lines::None, true).ends_with("ideal      0.17  \x1b[32m0.02\x1b[39m"), "a better figure is green");
     }
 }
