@@ -9,7 +9,6 @@
 
 use super::super::detect::Sample;
 use super::super::fields::{FieldResult, Fields, integer};
-use super::super::measured::MeasuredHistograms;
 use super::super::operations::Operation;
 use super::super::record::TraceRecord;
 use super::super::time_unit::TimeUnit;
@@ -55,24 +54,12 @@ impl TraceFormat for Blkparse {
         label(device)
     }
 
-    fn requests_without_data(&self) -> u64 {
-        self.events.without_data
+    fn block_events(&self) -> Option<&BlockEvents> {
+        Some(&self.events)
     }
 
-    fn take_second(&mut self) -> Option<TraceRecord> {
-        self.events.second.take()
-    }
-
-    fn measure(&mut self) {
-        self.events.measure();
-    }
-
-    fn measured(&self) -> Option<&MeasuredHistograms> {
-        self.events.measured()
-    }
-
-    fn events_lost(&self) -> u64 {
-        self.events.lost
+    fn block_events_mut(&mut self) -> Option<&mut BlockEvents> {
+        Some(&mut self.events)
     }
 
     fn parse(&mut self, line: &[u8], units: Units) -> FieldResult<Option<TraceRecord>> {

@@ -10,7 +10,6 @@
 use super::super::detect::Sample;
 use super::super::fields::{FieldError, FieldResult, length_bytes, offset_bytes};
 use super::super::input::Input;
-use super::super::measured::MeasuredHistograms;
 use super::super::operations::Operation;
 use super::super::record::{MAX_OFFSET_BYTES, TIME_STAMP_END_NS, TraceRecord};
 use super::super::time_unit::TimeUnit;
@@ -86,20 +85,12 @@ impl TraceFormat for Blktrace {
         label(device)
     }
 
-    fn requests_without_data(&self) -> u64 {
-        self.events.without_data
+    fn block_events(&self) -> Option<&BlockEvents> {
+        Some(&self.events)
     }
 
-    fn take_second(&mut self) -> Option<TraceRecord> {
-        self.events.second.take()
-    }
-
-    fn measure(&mut self) {
-        self.events.measure();
-    }
-
-    fn measured(&self) -> Option<&MeasuredHistograms> {
-        self.events.measured()
+    fn block_events_mut(&mut self) -> Option<&mut BlockEvents> {
+        Some(&mut self.events)
     }
 
     fn next<'a>(&self, input: &'a mut Input) -> Result<Option<&'a [u8]>, SourceError> {

@@ -10,7 +10,6 @@ use memchr::memmem;
 
 use super::super::detect::Sample;
 use super::super::fields::{FieldError, FieldResult, Fields, integer, length_bytes, offset_bytes, quote};
-use super::super::measured::MeasuredHistograms;
 use super::super::operations::Operation;
 use super::super::record::{MAX_OFFSET_BYTES, TraceRecord};
 use super::super::time_unit::TimeUnit;
@@ -57,24 +56,12 @@ impl TraceFormat for Ftrace {
         label(device)
     }
 
-    fn requests_without_data(&self) -> u64 {
-        self.events.without_data
+    fn block_events(&self) -> Option<&BlockEvents> {
+        Some(&self.events)
     }
 
-    fn take_second(&mut self) -> Option<TraceRecord> {
-        self.events.second.take()
-    }
-
-    fn measure(&mut self) {
-        self.events.measure();
-    }
-
-    fn measured(&self) -> Option<&MeasuredHistograms> {
-        self.events.measured()
-    }
-
-    fn events_lost(&self) -> u64 {
-        self.events.lost
+    fn block_events_mut(&mut self) -> Option<&mut BlockEvents> {
+        Some(&mut self.events)
     }
 
     fn parse(&mut self, line: &[u8], units: Units) -> FieldResult<Option<TraceRecord>> {

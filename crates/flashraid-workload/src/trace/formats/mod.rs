@@ -26,6 +26,7 @@ use super::reader::Lines;
 use super::record::{NumberedRecord, TraceRecord};
 use super::time_unit::TimeUnit;
 use crate::{OpKind, SourceError};
+use block_events::BlockEvents;
 
 /// A format: its description, and its parser with the state between lines.
 pub(crate) trait TraceFormat: Sized {
@@ -69,7 +70,7 @@ pub(crate) trait TraceFormat: Sized {
     /// Returns the number of requests that were skipped because they move no data: flushes, and commands other than reads, writes and
     /// discards.
     fn requests_without_data(&self) -> u64 {
-        0
+        self.block_events().map_or(0, |events| events.without_data)
     }
 
     /// Returns the name that the trace itself gives to a device.
@@ -80,6 +81,18 @@ pub(crate) trait TraceFormat: Sized {
     /// Returns another request of the line that was parsed last: the write that a flush of the same line precedes.
     #[inline]
     fn take_second(&mut self) -> Option<TraceRecord> {
+        self.block_events_mut()?.second.take()
+    }
+
+    /// Returns the events of the Linux block layer that the parser keeps, for a format that records them.
+    #[inline]
+    fn block_events(&self) -> Option<&BlockEvents> {
+        None
+    }
+
+    /// Returns the same events to change them.
+    #[inline]
+    fn block_events_mut(&mut self) -> Option<&mut BlockEvents> {
         None
     }
 
@@ -99,17 +112,19 @@ pub(crate) trait TraceFormat: Sized {
     }
 
     /// Begins to measure response times, for a format that has a line at the end of a request.
-    fn measure(&mut self) {}
+    fn measure(&mut self) {
+        self.block_events_mut().into_iter().for_each(BlockEvents::measure);
+    }
 
     /// Returns the response times measured since [`TraceFormat::measure`] was called. It is `None` for a format that has no lines at the
     /// ends of requests.
     fn measured(&self) -> Option<&MeasuredHistograms> {
-        None
+        self.block_events()?.measured()
     }
 
     /// Returns the number of events that the recorder lost, as far as the trace tells.
     fn events_lost(&self) -> u64 {
-        0
+        self.block_events().map_or(0, |events| events.lost)
     }
 
     /// Skips the part before the first line or record.
