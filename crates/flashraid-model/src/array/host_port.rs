@@ -5,7 +5,7 @@
 //!  read  ─▶ waits for its turn ─▶ the array ─▶ its data pass ─▶ done
 //! ```
 
-use super::{ControllerLimitsParams, RequestDone};
+use super::{ControllerLimits, RequestDone};
 use crate::TimeNs;
 use crate::events::Slab;
 use crate::placement::RequestInPages;
@@ -53,7 +53,7 @@ pub(super) enum PortStep {
 /// The controller's port to the host, which all requests pass on their way in and out.
 #[derive(Debug, Clone)]
 pub(super) struct HostPort {
-    params: ControllerLimitsParams,
+    params: ControllerLimits,
     page_bytes: u32,
     requests: Slab<HostRequest>,
     arrived: u64,
@@ -69,7 +69,7 @@ pub(super) struct HostPort {
 }
 
 impl HostPort {
-    pub(super) fn new(params: ControllerLimitsParams, page_bytes: u32) -> Self {
+    pub(super) fn new(params: ControllerLimits, page_bytes: u32) -> Self {
         Self {
             params,
             page_bytes,
@@ -91,7 +91,7 @@ impl HostPort {
     }
 
     fn has_turn(&self) -> bool {
-        self.params.outstanding_requests_max.is_none_or(|most| self.in_work < most)
+        self.params.outstanding.is_none_or(|most| self.in_work < most)
     }
 
     /// Accepts an arriving request. Returns it if the array must start it at once.
@@ -121,7 +121,7 @@ impl HostPort {
             self.counters.waits += 1;
             self.counters.wait_ns += u128::from(now - arrival_ns);
         }
-        if request.is_write() && self.params.bytes_per_s.is_some() {
+        if request.is_write() && self.params.bandwidth.is_some() {
             self.ask_to_pass(now, id);
             return None;
         }
@@ -141,7 +141,7 @@ impl HostPort {
     pub(super) fn request_ended(&mut self, done: RequestDone) -> Option<RequestDone> {
         self.ended_ns = done.at;
         let id = done.tag as u32;
-        if self.requests[id].request.kind == OpKind::Read && self.params.bytes_per_s.is_some() {
+        if self.requests[id].request.kind == OpKind::Read && self.params.bandwidth.is_some() {
             self.requests[id].read = Some(done);
             self.read.insert(self.requests[id].sequence, id);
             return None;

@@ -7,7 +7,7 @@ fn limited(outstanding: Option<u32>, bandwidth: bool) -> ArrayParams {
     let params = params(RaidLevel::Raid0, 2, 1);
     let page_bytes = u64::from(params.ssd.geometry.page_bytes);
     let host_port =
-        Some(ControllerLimitsParams { outstanding_requests_max: outstanding, bytes_per_s: bandwidth.then_some(page_bytes * 10_000_000) });
+        Some(ControllerLimits { outstanding, bandwidth: bandwidth.then_some(ByteRate { bytes_per_s: page_bytes * 10_000_000 }) });
     ArrayParams { host_port, ..params }
 }
 
@@ -36,7 +36,7 @@ fn data_pass_one_after_another() {
     // A request is in work until its data have passed.
     let got = run(&limited(Some(1), true), &[(0, 0, 1, false), (0, 1, 1, true)]);
     assert_eq!(got.done, [READ_NS + 100, READ_NS + 200 + WRITE_NS]);
-    assert_eq!(ControllerLimitsParams { outstanding_requests_max: None, bytes_per_s: Some(3) }.transfer_ns(1), 333_333_334);
+    assert_eq!(ControllerLimits { outstanding: None, bandwidth: Some(ByteRate { bytes_per_s: 3 }) }.transfer_ns(1), 333_333_334);
 }
 
 fn operation(kind: OpKind, first_page: u64, pages: u32) -> RequestInPages {
