@@ -96,10 +96,10 @@ impl Parameter {
             Parameter::ProgramsAtOnce => f64::from(drive.dies_programming_max.min(ssd.geometry.dies)),
             Parameter::PageRead => drive.read_ns_by_page_type.iter().sum::<u64>() as f64 / drive.read_ns_by_page_type.len() as f64,
             Parameter::Link => ssd.link.map_or(1.0, |link| f64::from(ssd.geometry.page_bytes) * 1e9 / link.page_transfer_ns as f64),
-            Parameter::Latency => drive.firmware.latency_after_core_ns as f64,
-            Parameter::Ack => drive.buffer.acknowledge_ns as f64,
-            Parameter::Read => drive.firmware.core_ns_per_read as f64,
-            Parameter::Move => drive.firmware.core_ns_per_write as f64,
+            Parameter::Latency => drive.firmware.latency.ns as f64,
+            Parameter::Ack => drive.buffer.settings.ack.ns as f64,
+            Parameter::Read => drive.firmware.read.ns as f64,
+            Parameter::Move => drive.firmware.write.ns as f64,
         };
         value.max(1.0)
     }
@@ -125,10 +125,10 @@ impl Parameter {
                 drive.read_ns_by_page_type = vec![whole];
             }
             Parameter::Link => {}
-            Parameter::Latency => drive.firmware.latency_after_core_ns = whole,
-            Parameter::Ack => drive.buffer.acknowledge_ns = whole,
-            Parameter::Read => drive.firmware.core_ns_per_read = whole,
-            Parameter::Move => (drive.firmware.core_ns_per_write, drive.firmware.core_ns_per_moved_unit) = (whole, whole),
+            Parameter::Latency => drive.firmware.latency.ns = whole,
+            Parameter::Ack => drive.buffer.settings.ack.ns = whole,
+            Parameter::Read => drive.firmware.read.ns = whole,
+            Parameter::Move => (drive.firmware.write.ns, drive.firmware.move_.ns) = (whole, whole),
         }
     }
 

@@ -70,10 +70,10 @@ fn value(base: &Base, ssd: &SsdParams, jobs: &[Measured], parameter: Parameter) 
             let job = best(&|job| !large(job) && !job.job.reads() && job.job.begins_worn_in())?;
             Some(cores * 1e9 / (job.figures.iops * amplification(exported_share(base))))
         }
-        Parameter::PageRead => read_alone_ns((drive.firmware.core_ns_per_read + drive.firmware.latency_after_core_ns) as f64),
-        Parameter::Latency => read_alone_ns(drive.firmware.core_ns_per_read as f64 + Parameter::PageRead.of(ssd)),
+        Parameter::PageRead => read_alone_ns((drive.firmware.read.ns + drive.firmware.latency.ns) as f64),
+        Parameter::Latency => read_alone_ns(drive.firmware.read.ns as f64 + Parameter::PageRead.of(ssd)),
         Parameter::Ack => {
-            let before = (drive.firmware.core_ns_per_write + drive.firmware.latency_after_core_ns) as f64 + link_ns;
+            let before = (drive.firmware.write.ns + drive.firmware.latency.ns) as f64 + link_ns;
             alone(true).map(|mean_ns| (mean_ns - before).max(200.0))
         }
     }

@@ -75,35 +75,39 @@ fn table(sheet: &Sheet, lines: Lines, coloured: bool) -> String {
     let has_header = sheet.header.iter().any(|text| !text.is_empty());
     let rows: Vec<&[Cell]> = has_header.then_some(&*header).into_iter().chain(sheet.rows.iter().map(Vec::as_slice)).collect();
     let columns = rows.iter().map(|row| row.len()).max().unwrap_or(0);
-    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.text.width()).max().unwrap_or(0);
+    let cells = |column: usize| rows.iter().filter_map(move |row| row.get(column));
+    let width = |column| cells(column).flat_map(|cell| cell.text.split('\n')).map(UnicodeWidthStr::width).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let padding = if lines == Lines::Drawn { " " } else { "" };
-    let field = |(column, cell): (usize, &Cell)| {
-        let room = " ".repeat(widths[column] - cell.text.width());
-        let text = if coloured { in_colour(cell) } else { cell.text.clone() };
+    let field = |column: usize, tone: Tone, part: &str| {
+        let room = " ".repeat(widths[column] - part.width());
+        let text = if coloured { in_colour(part, tone) } else { part.to_owned() };
         let (before, after) = if sheet.is_figure(column) { (&*room, "") } else { ("", &*room) };
         format!("{padding}{before}{text}{after}  ")
     };
-    let line = |row: &&[Cell]| row.iter().enumerate().map(field).collect::<String>().trim_end().to_owned();
-    let mut text: Vec<String> = rows.iter().map(line).collect();
-    if lines == Lines::Drawn {
-        let rule = |stroke: &str| stroke.repeat(widths.iter().map(|width| width + 3).sum::<usize>().saturating_sub(1));
-        if has_header {
-            text.insert(1, rule("═"));
+    let rule = |stroke: &str| {
+        (lines == Lines::Drawn).then(|| stroke.repeat(widths.iter().map(|width| width + 3).sum::<usize>().saturating_sub(1)))
+    };
+    let mut text = Vec::from_iter(rule("─"));
+    for (index, row) in rows.iter().enumerate() {
+        // A cell may have several lines.
+        for at in 0..row.iter().map(|cell| cell.text.split('\n').count()).max().unwrap_or(1) {
+            let part = |(column, cell): (usize, &Cell)| field(column, cell.tone, cell.text.split('\n').nth(at).unwrap_or_default());
+            text.push(row.iter().enumerate().map(part).collect::<String>().trim_end().to_owned());
         }
-        text.insert(0, rule("─"));
-        text.push(rule("─"));
+        text.extend(rule("═").filter(|_| has_header && index == 0));
     }
+    text.extend(rule("─"));
     text.join("\n")
 }
 
-fn in_colour(cell: &Cell) -> String {
-    let colour = match cell.tone {
-        Tone::Plain => return cell.text.clone(),
+fn in_colour(text: &str, tone: Tone) -> String {
+    let colour = match tone {
+        Tone::Plain => return text.to_owned(),
         Tone::Better => "32",
         Tone::Worse => "31",
     };
-    format!("\x1b[{colour}m{}\x1b[39m", cell.text)
+    format!("\x1b[{colour}m{text}\x1b[39m")
 }
 
 #[cfg(test)]
@@ -114,6 +118,14 @@ mod tests {
     fn words_are_wrapped_and_never_cut() {
         assert_eq!(wrap("one two three", 8, "  "), "one two\n  three");
         assert_eq!(wrap("unbreakable words", 5, ""), "unbreakable\nwords");
+    }
+
+    #[test]
+    fn a_cell_may_have_several_lines() {
+        let mut sheet = Sheet::new("", &["name", "value"]);
+        sheet.rows.push(vec!["long\n  name".into(), "1".into()]);
+        sheet.rows.push(vec!["b".into(), "23".into()]);
+        assert_eq!(table(&sheet, Lines::None, false), "name    value\nlong        1\n  name\nb          23");
     }
 
     #[test]
@@ -130,6 +142,6 @@ mod tests {
          ideal       0.17   0.02
         ─────────────────────────
         ");
-        assert!(table(&sheet, Lines::None, true).ends_with("ideal     0.17  \x1b[32m0.02\x1b[39m"), "a better figure is green");
+        assert!(table(&sheet, Lines::None, true).ends_with("ideal      0.17  \x1b[32m0.02\x1b[39m"), "a better figure is green");
     }
 }

@@ -30,10 +30,10 @@ fn fingerprint(params: &ArrayParams) -> String {
     format!(
         "{members} members of {:?}, pools {:?}, start {} stop {} free blocks, separate open block {}, victim {:?}, allocation {:?}, stride {}, last block sealed {}{}",
         ssd.geometry,
-        gc.block_pool_scope,
+        gc.rules.pool,
         gc.start_threshold_free_blocks,
         gc.stop_threshold_free_blocks,
-        gc.separate_open_block,
+        gc.rules.separate_open_block,
         gc.victim,
         ssd.die_choice_for_writes,
         ssd.consecutive_pages_per_die,

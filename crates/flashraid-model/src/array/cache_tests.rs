@@ -4,8 +4,8 @@ use super::events::done_requests;
 use super::*;
 use crate::cache::CacheCounters;
 use crate::cache::{
-    CapacityUnit, IndependentMemberCaches, LayoutAwareWriteCache, MemberCachesDestagingTogether, StowCache, StripeAndMemberCaches,
-    WowCache, WriteCacheParams,
+    CapacityUnit, IndependentMemberCaches, LayoutAwareWriteCache, MemberCachesDestagingTogether, RecencyBit, StowCache,
+    StripeAndMemberCaches, WowCache, WriteCacheParams,
 };
 use crate::coordination::{
     CoordinationParams, CoordinationPolicy, ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS, tiny as schemes,
@@ -13,6 +13,7 @@ use crate::coordination::{
 use crate::ids::MemberSet;
 use crate::ssd::tiny::{self, READ_NS, WRITE_NS};
 use crate::ssd::{GcPreemption, HostOverlapWithMoves};
+use crate::units::{Duration, Fraction};
 use proptest::prelude::*;
 
 /// Returns members of two dies, each with five used blocks of four pages and `spare_blocks` free ones.
@@ -40,7 +41,7 @@ fn cache(levels: StripeAndMemberCaches, group_pages: u32, member_pages: u32) -> 
         dirty_stripe_cache_capacity_pages: group_pages,
         member_cache_pages: member_pages,
         capacity_unit: CapacityUnit::Pages,
-        member_caches_set_recency_bit_at_store: false,
+        recency: RecencyBit::Hits,
         destage_start_fill: 0.0,
         full_speed_destage_fill_fraction: 0.0,
         destages_in_flight_max: 1,
@@ -182,7 +183,7 @@ fn a_trim_drops_dirty_pages_and_trims_the_members() {
 
 #[test]
 fn destages_are_recorded_on_the_members_that_get_them() {
-    let failures = vec![FailureParams { member: 1, at_ns: 500 }];
+    let failures = vec![MemberFailure { member: 1, at: Duration { ns: 500 } }];
     let with_parity = ArrayParams { failures, ..params(RaidLevel::Raid4, 4, 1, 300, cache(WowCache::STRIPE_AND_MEMBER_CACHES, 16, 0)) };
     let members = |params: &ArrayParams| {
         let setup = ArrayExecutionOptions { reports_destage_events: true, ..ArrayExecutionOptions::default() };
@@ -279,12 +280,12 @@ proptest! {
         let mut params = params(level, members, unit, spare_blocks, cache);
         params.coordination = scheme.map(|scheme| coordination(scheme, members));
         params.ssd.gc.preemption = preempts.then_some(GcPreemption {
-            queue_poll_duration_ns: 3, write_stall_to_gc_start_threshold_ratio: 0.5, host_overlap_with_moves: HostOverlapWithMoves::NoOverlap, serves_page_being_moved_from_register: true, moves_host_requested_pages_first: false, suspension: None,
+            poll: Duration { ns: 3 }, t_hard: Fraction(0.5), pipeline: HostOverlapWithMoves::NoOverlap, merge: true, reorder: false, suspension: None,
         });
         if level.survives_a_failure() {
-            params.failures = (0..members).rev().zip(fails).map(|(member, at_ns)| FailureParams { member, at_ns }).collect();
+            params.failures = (0..members).rev().zip(fails).map(|(member, at_ns)| MemberFailure { member, at: Duration { ns: at_ns } }).collect();
             params.rebuild = rebuild.map(|(delay_ns, in_flight)| {
-                RebuildParams { start_delay_ns: delay_ns, strip_interval_min_ns: 300, strips_in_flight_max: in_flight, spares: 2, spare_state: InitialSpareState::Blank, continues_after_last_request: true }
+                RebuildParams { strip_interval_min_ns: 300, settings: Rebuilding { delay: Duration { ns: delay_ns }, in_flight, spares: 2, spare: InitialSpareState::Blank, finish: true } }
             });
         }
         let exported = params.layout().exported_pages();

@@ -1,6 +1,6 @@
 //! Members that fail, and their rebuilding on spares (rules 58, 62 to 64, 153 and 154).
 
-use super::{ArrayParams, FailureParams, RebuildParams};
+use super::{ArrayParams, MemberFailure, RebuildParams};
 use crate::TimeNs;
 use crate::placement::LostStrips;
 
@@ -105,7 +105,7 @@ impl Failures {
     /// Returns the failures of members that have `strips` strips each. The first failures get the spares.
     pub(super) fn new(params: &ArrayParams, strips: u64) -> Self {
         let (spares, _) = params.spares_and_state();
-        let failure = |(nth, failure): (u32, FailureParams)| Failure {
+        let failure = |(nth, failure): (u32, MemberFailure)| Failure {
             progress: MemberFailureAndRebuildState {
                 member: failure.member,
                 spare_member: (nth < spares).then_some(params.members + nth),
@@ -119,7 +119,7 @@ impl Failures {
             },
             next_stripe: 0,
             in_progress: 0,
-            next_ns: failure.at_ns,
+            next_ns: failure.at.ns,
         };
         let list = (0..).zip(params.failures_in_time_order()).map(failure).collect();
         Self { rebuild: params.rebuild, list, lost_strips: LostStrips::none(strips), over: false, flushing: false }
@@ -172,11 +172,10 @@ impl Failures {
         if !failure.has_failed() {
             return (!self.over).then_some(*next_ns);
         }
-        let rebuild =
-            self.rebuild.filter(|rebuild| progress.spare_member.is_some() && (!self.over || rebuild.continues_after_last_request))?;
+        let rebuild = self.rebuild.filter(|rebuild| progress.spare_member.is_some() && (!self.over || rebuild.settings.finish))?;
         let waits = match progress.rebuild_began_ns {
             None => self.flushing,
-            Some(_) => *next_stripe == progress.strips_of_member || *in_progress >= rebuild.strips_in_flight_max,
+            Some(_) => *next_stripe == progress.strips_of_member || *in_progress >= rebuild.settings.in_flight,
         };
         (!waits).then_some(*next_ns)
     }
@@ -196,7 +195,7 @@ impl Failures {
         let member = progress.member;
         if progress.failed_at_ns.is_none() {
             progress.failed_at_ns = Some(now);
-            failure.next_ns = now + self.rebuild.map_or(0, |rebuild| rebuild.start_delay_ns);
+            failure.next_ns = now + self.rebuild.map_or(0, |rebuild| rebuild.settings.delay.ns);
             self.lost_strips.add_failed_member(member);
             return Some(Step::Fails(member));
         }

@@ -3,19 +3,51 @@
 
 use super::{ArrayLayout, ArrayParams};
 use crate::ids::MemberId;
+use crate::quantity_impls;
 use crate::space::superblocks::ParityUnits;
+use crate::units::{AllowedUnitlessRange, Quantity, UnitError};
 
-/// Choice of the placement handle of parity.
+/// Choice of the placement handle of parity. A handle is a label of a write; drives put data with different handles into different
+/// superblocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ParityHandle {
     /// Parity has the handle of the request that it is written for.
     #[default]
     OfData,
-    /// Parity has the last handle of the drives, which no stream gets.
+    /// Parity has the last handle of the drives, which no stream of a mix gets.
     Own,
     /// Parity has the handle with this number, which streams may have, too.
     Number(u8),
 }
+
+impl Quantity for ParityHandle {
+    const JSON_SCHEMA_FORMAT: &'static str = "parity-handle";
+    const ALLOWED_VALUES: &'static str = "\"data\", \"own\", or the number of a placement handle, such as 1";
+    const JSON_SCHEMA_PATTERN: &'static str = r"^\s*(data|own)\s*$";
+    const UNITLESS_RANGE: Option<AllowedUnitlessRange> = Some(AllowedUnitlessRange { min: 0.0, max: 15.0, only_whole_numbers: true });
+
+    fn parse(text: &str) -> Result<Self, UnitError> {
+        match text.trim() {
+            "data" => Ok(Self::OfData),
+            "own" => Ok(Self::Own),
+            _ => Err(UnitError::new("the words are \"data\" and \"own\"")),
+        }
+    }
+
+    fn from_unitless_number(number: f64) -> Result<Self, UnitError> {
+        Ok(Self::Number(number as u8))
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        match self {
+            Self::OfData => "data".into(),
+            Self::Own => "own".into(),
+            Self::Number(handle) => (*handle).into(),
+        }
+    }
+}
+
+quantity_impls!(ParityHandle);
 
 /// Handles that streams and parity have on the members.
 #[derive(Debug, Clone)]

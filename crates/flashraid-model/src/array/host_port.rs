@@ -7,7 +7,7 @@
 //! ```
 
 use super::processor::{Handling, Processor};
-use super::{ControllerLimitsParams, RequestDone};
+use super::{ControllerLimits, RequestDone};
 use crate::TimeNs;
 use crate::events::Slab;
 use crate::placement::{ArrayLayout, RequestInPages};
@@ -63,7 +63,7 @@ pub(super) enum PortStep {
 /// The controller's port to the host, which all requests pass on their way in and out.
 #[derive(Debug, Clone)]
 pub(super) struct HostPort {
-    params: ControllerLimitsParams,
+    params: ControllerLimits,
     page_bytes: u32,
     requests: Slab<HostRequest>,
     arrived: u64,
@@ -82,7 +82,7 @@ pub(super) struct HostPort {
 }
 
 impl HostPort {
-    pub(super) fn new(params: ControllerLimitsParams, page_bytes: u32, layout: ArrayLayout) -> Self {
+    pub(super) fn new(params: ControllerLimits, page_bytes: u32, layout: ArrayLayout) -> Self {
         Self {
             params,
             page_bytes,
@@ -111,7 +111,7 @@ impl HostPort {
     }
 
     fn has_turn(&self) -> bool {
-        self.params.outstanding_requests_max.is_none_or(|most| self.in_work < most)
+        self.params.outstanding.is_none_or(|most| self.in_work < most)
     }
 
     /// Accepts an arriving request. Returns it if the array must start it at once.
@@ -157,7 +157,7 @@ impl HostPort {
     /// Goes on with a request that has been handled. Returns it if the array must start it now.
     fn is_handled(&mut self, now: TimeNs, id: u32) -> Option<RequestInPages> {
         let request = self.requests[id].request;
-        if request.is_write() && self.params.bytes_per_s.is_some() {
+        if request.is_write() && self.params.bandwidth.is_some() {
             self.ask_to_pass(now, id);
             return None;
         }
@@ -177,7 +177,7 @@ impl HostPort {
     pub(super) fn request_ended(&mut self, done: RequestDone) -> Option<RequestDone> {
         self.ended_ns = done.at;
         let id = done.tag as u32;
-        if self.requests[id].request.kind == OpKind::Read && self.params.bytes_per_s.is_some() {
+        if self.requests[id].request.kind == OpKind::Read && self.params.bandwidth.is_some() {
             self.requests[id].read = Some(done);
             self.read.insert(self.requests[id].sequence, id);
             return None;

@@ -20,7 +20,7 @@ pub enum RunMilestone {
     MeasuringEnds,
     /// The last request is done. From now on, idle time of a die or of the array is no reason to begin a collection (rules 38 and 46).
     /// Collections that a lack of free blocks requires still begin. No member fails any more. No stripe begins to be rebuilt, unless
-    /// [`continues_after_last_request`](super::RebuildParams::continues_after_last_request) is set (rule 64).
+    /// [`finish`](super::Rebuilding::finish) is set (rule 64).
     LastRequestDone,
     /// The run ends. The array reports at once all events that it knows in advance. These are mainly ends of requests and of
     /// collections that lie after the present simulated time.

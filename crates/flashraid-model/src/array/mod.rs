@@ -67,7 +67,7 @@ pub use read_plan::*;
 pub use requests::{SubmitError, page_request_of};
 pub use setup::{ArrayExecutionOptions, ArrayShape};
 use slow::SlowMembers;
-pub use slow::{InjectedSlownessCounters, SlowMemberPeriodParams, StallParams};
+pub use slow::{InjectedSlownessCounters, SlowMemberPeriod};
 use stripes::Stripes;
 pub use untimed::{OwnedPages, UntimedAccess};
 use volume::Volume;

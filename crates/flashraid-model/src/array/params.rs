@@ -1,12 +1,14 @@
 //! Parameters of an array, as plain integers. The configuration fills them in and guarantees that they are consistent.
 
-use super::{ArrayProcessor, ParityHandle, ReadPlan, SlowMemberPeriodParams};
-use crate::TimeNs;
+use super::{ArrayProcessor, ParityHandle, ReadPlan, SlowMemberPeriod};
 use crate::cache::WriteCacheParams;
 use crate::coordination::CoordinationParams;
 use crate::placement::{ArrayLayout, RaidLevel};
 use crate::space::superblocks::{CollectionCourse, PointOfCycle};
 use crate::ssd::SsdParams;
+use crate::units::{ByteRate, Duration};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Parameters of an array of equal SSDs.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,9 +26,9 @@ pub struct ArrayParams {
     /// Settings for coordinating the members' garbage collection; `None` if each member collects by itself.
     pub coordination: Option<CoordinationParams>,
     /// Members that fail, each at most once. The level must survive a failure.
-    pub failures: Vec<FailureParams>,
+    pub failures: Vec<MemberFailure>,
     /// Periods in which members are slow, each of one member.
-    pub slow: Vec<SlowMemberPeriodParams>,
+    pub slow: Vec<SlowMemberPeriod>,
     /// Settings for rebuilding failed members, or `None`.
     pub rebuild: Option<RebuildParams>,
     /// Read plan, with its settings: the way in which the array chooses the members from which a read is served.
@@ -34,63 +36,89 @@ pub struct ArrayParams {
     /// Settings of the write cache; `None` for an array without one.
     pub cache: Option<WriteCacheParams>,
     /// Limits of the array's controller on host requests in progress and on bandwidth; `None` if it has no limits.
-    pub host_port: Option<ControllerLimitsParams>,
+    pub host_port: Option<ControllerLimits>,
 }
 
-/// Limits of the array's controller on the requests of the host, and its processor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct ControllerLimitsParams {
-    /// Maximum number of host requests in progress at a time, at least 1; `None` for no limit.
-    pub outstanding_requests_max: Option<u32>,
-    /// Bandwidth for the data of host reads and writes, in bytes per second; `None` for no limit. The data of only one request are
-    /// transferred at a time.
-    pub bytes_per_s: Option<u64>,
-    /// The processor that handles requests; `None` if that takes no time.
+/// Limits of an array's controller on host requests: how many it serves at a time, its processor, and its bandwidth. They hold even if
+/// the members could serve more.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ControllerLimits {
+    /// Maximum number of host requests that the array serves at a time. Others wait, in order of arrival. By default, there is no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_048_576))]
+    pub outstanding: Option<u32>,
+    /// Bandwidth of the controller for the data that hosts read and write, all together. Requests use it one after another, each at the
+    /// full rate. By default, the passage of data takes no time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bandwidth: Option<ByteRate>,
+    /// Processor on which the software of the array handles requests. By default, that takes no time.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub processor: Option<ArrayProcessor>,
 }
 
-impl ControllerLimitsParams {
+impl ControllerLimits {
     /// Returns the time to transfer `bytes` bytes, in nanoseconds, rounded up.
     pub fn transfer_ns(&self, bytes: u64) -> u64 {
-        let ns = |bytes_per_s| (u128::from(bytes) * 1_000_000_000).div_ceil(u128::from(bytes_per_s));
-        self.bytes_per_s.map_or(0, |bytes_per_s| u64::try_from(ns(bytes_per_s)).unwrap_or(u64::MAX))
+        let ns = |rate: ByteRate| (u128::from(bytes) * 1_000_000_000).div_ceil(u128::from(rate.bytes_per_s));
+        self.bandwidth.map_or(0, |rate| u64::try_from(ns(rate)).unwrap_or(u64::MAX))
     }
 }
 
-/// The failure of one member at a given time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FailureParams {
-    /// Number of the member that fails.
+/// A member that fails. It gets no more operations, but operations that it has already are still served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MemberFailure {
+    /// Number of the member that fails, from 0.
+    #[schemars(range(min = 0, max = 127))]
     pub member: u32,
-    /// Simulated time at which the member fails, in nanoseconds. Failures at the same time happen in the order of the list of failures.
-    pub at_ns: TimeNs,
+    /// Simulated time of the failure, from the start of the run. The member does not fail if the last request is done before.
+    pub at: Duration,
 }
 
-/// Settings for rebuilding failed members, each on its own spare.
+/// Rebuilding of failed members, each on its own spare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RebuildParams {
-    /// Time from the failure to the start of rebuilding, in nanoseconds.
-    pub start_delay_ns: u64,
     /// Minimum time from the start of rebuilding one strip to the start of rebuilding the next strip, in nanoseconds. It limits the
     /// speed of rebuilding.
     pub strip_interval_min_ns: u64,
-    /// Number of strips that are rebuilt at a time, at least 1.
-    pub strips_in_flight_max: u32,
-    /// Number of spares (drives that replace failed members), at least 1. The first failures, in order of time, get a spare each.
-    /// Members that fail later are not rebuilt.
-    pub spares: u32,
-    /// State of the spares when they replace failed members: blank, or warmed up by overwrites like the members.
-    pub spare_state: InitialSpareState,
-    /// True if rebuilding continues to its end after the last request.
-    pub continues_after_last_request: bool,
+    /// Settings that hold as users write them.
+    pub settings: Rebuilding,
 }
 
-/// State of a spare drive when it replaces a failed member: blank, or warmed up by overwrites.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Settings of the rebuilding of failed members.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Rebuilding {
+    /// Time from the failure to the start of rebuilding.
+    pub delay: Duration,
+    /// Number of strips of a member that are rebuilt at a time.
+    #[schemars(range(min = 1, max = 1024))]
+    pub in_flight: u32,
+    /// Number of spares. As many failed members are rebuilt as there are spares; earlier failures come first.
+    #[schemars(range(min = 1, max = 127))]
+    pub spares: u32,
+    /// State of the spares before a failed member is rebuilt on them. They hold no data, as drives are delivered (`"blank"`), or they have
+    /// been filled and overwritten like the members (`"used"`).
+    pub spare: InitialSpareState,
+    /// True to continue rebuilding to its end after the last request, false to end it with the load.
+    pub finish: bool,
+}
+
+impl Default for Rebuilding {
+    fn default() -> Self {
+        Self { delay: Duration { ns: 0 }, in_flight: 1, spares: 1, spare: InitialSpareState::Blank, finish: false }
+    }
+}
+
+/// State of a spare before a failed member is rebuilt on it: without data, or filled and overwritten like the members.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum InitialSpareState {
-    /// Without data, as drives are delivered.
+    /// The spare holds no data, as it is delivered or after formatting.
     Blank,
-    /// Filled with data and warmed up like a member: in the state that many overwrites leave.
+    /// The spare has been filled with other data and overwritten, like the members in their warm-up, and nobody has discarded that.
+    #[serde(rename = "used")]
     WarmedUpByOverwrites,
 }
 
@@ -105,15 +133,17 @@ impl ArrayParams {
     /// and the state is `None`.
     pub fn spares_and_state(&self) -> (u32, Option<InitialSpareState>) {
         match self.rebuild {
-            Some(rebuild) if !self.failures.is_empty() => (rebuild.spares.min(self.failures.len() as u32), Some(rebuild.spare_state)),
+            Some(rebuild) if !self.failures.is_empty() => {
+                (rebuild.settings.spares.min(self.failures.len() as u32), Some(rebuild.settings.spare))
+            }
             _ => (0, None),
         }
     }
 
     /// Returns the members that fail, in order of time.
-    pub fn failures_in_time_order(&self) -> Vec<FailureParams> {
+    pub fn failures_in_time_order(&self) -> Vec<MemberFailure> {
         let mut failures = self.failures.clone();
-        failures.sort_by_key(|failure| failure.at_ns);
+        failures.sort_by_key(|failure| failure.at.ns);
         failures
     }
 
@@ -129,7 +159,7 @@ impl ArrayParams {
         let together = self.coordination.as_ref().is_some_and(|coordination| coordination.scheme.forces_members_to_collect_together());
         // A spare learns the protocol when it replaces a member.
         let is_told = member < self.members && self.coordination.as_ref().is_some_and(|coordination| coordination.is_ggc_aware(member));
-        let span = self.ssd.superblock.as_ref().map_or(1, |superblock| superblock.collection.double_pace_at_deficit_superblocks);
+        let span = self.ssd.superblock.as_ref().map_or(1, |superblock| superblock.collection.span);
         let course = match is_told {
             _ if self.ssd.gc.collection_takes_no_time => CollectionCourse::InNoTime,
             true => CollectionCourse::WhenTold { span },
@@ -153,13 +183,17 @@ pub struct WarmUp {
     pub pattern: WarmUpPattern,
 }
 
-/// Addresses of the overwrites of the warm-up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Addresses that the warm-up of a drive overwrites.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum WarmUpPattern {
-    /// Overwrites pages at random. Each exported page (offered to the host) is equally likely.
+    /// Overwrites addresses drawn uniformly from all pages that the drive offers to the host.
+    #[default]
     Random,
     /// Overwrites the addresses that the workload itself writes.
     Workload,
-    /// Makes no overwrites. Members with superblocks are put directly into the state in which uniform random writes would leave them.
+    /// Overwrites nothing: the drive is put into the steady state of uniform random writes at once. Needs
+    /// `ssd.superblock`, and is the default there.
+    #[serde(rename = "steady")]
     SteadyStateWithoutWrites,
 }

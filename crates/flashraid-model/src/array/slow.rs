@@ -6,47 +6,72 @@ use super::ArrayParams;
 use crate::TimeNs;
 use crate::rng;
 use crate::ssd::PageOpEnd;
+use crate::units::{Duration, Fraction};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// A period in which a member is slow, without having failed.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SlowMemberPeriodParams {
-    /// Number of the member.
+/// A member that is slow for a period of time. It does not fail and is not rebuilt: its answers only come later.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SlowMemberPeriod {
+    /// Number of the member, from 0.
+    #[schemars(range(min = 0, max = 127))]
     pub member: u32,
-    /// Time from which the member is slow, in nanoseconds.
-    pub from_ns: TimeNs,
-    /// Time at which the member stops being slow, in nanoseconds; later than `from_ns`. Slow periods of the same member do not overlap.
-    pub until_ns: TimeNs,
-    /// Number by which the flash times of a slow operation are multiplied, at least 1.
-    pub flash_time_factor: f64,
-    /// Time that is added to the duration of each slow operation, in nanoseconds.
-    pub add_ns: u64,
-    /// Share of operations that are slow, from 0 to 1.
-    pub share_of_operations: f64,
-    /// Regular times in which no answer of the member comes (stalls); `None` without stalls.
-    pub stalls: Option<StallParams>,
+    /// Simulated time from which the member is slow, counted from the start of the run. By default, the member is slow from the start.
+    #[serde(default = "no_time")]
+    pub from: Duration,
+    /// Simulated time until which the member is slow, counted from the start of the run. By default, the member is slow until the end of
+    /// the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Duration>,
+    /// Number by which the flash times of a slow operation are multiplied.
+    #[serde(default = "no_factor")]
+    #[schemars(range(min = 1.0, max = 10_000.0))]
+    pub factor: f64,
+    /// Time that is added to each slow operation.
+    #[serde(default = "no_time")]
+    pub add: Duration,
+    /// Share of the operations sent to the member that are slow; above 0. The flash time of a slow operation is multiplied by the key
+    /// `factor`, and the time in the key `add` is added.
+    #[serde(default = "all_operations")]
+    pub share: Fraction,
+    /// Length of a stall, in which the member gives no answer. By default, there are no stalls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stall: Option<Duration>,
+    /// Time from the begin of a stall to the begin of the next one; longer than a stall. The first one begins at `from`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every: Option<Duration>,
 }
 
-/// Regular stalls, in which a member does not answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StallParams {
-    /// Length of a stall in nanoseconds, at least 1.
-    pub length_ns: u64,
-    /// Time from the begin of a stall to the begin of the next one, in nanoseconds; longer than a stall.
-    pub every_ns: u64,
+fn no_time() -> Duration {
+    Duration { ns: 0 }
 }
 
-impl SlowMemberPeriodParams {
+fn no_factor() -> f64 {
+    1.0
+}
+
+fn all_operations() -> Fraction {
+    Fraction(1.0)
+}
+
+impl SlowMemberPeriod {
     /// Returns the end of the stall in which `at` lies. A stall that begins before the member stops being slow lasts as long as others.
     fn end_of_stall(&self, at: TimeNs) -> Option<TimeNs> {
-        let StallParams { length_ns, every_ns } = self.stalls?;
-        let began = at - at.checked_sub(self.from_ns)? % every_ns;
-        (began < self.until_ns && at - began < length_ns).then(|| began + length_ns)
+        let (length, every) = self.stall.zip(self.every)?;
+        let began = at - at.checked_sub(self.from.ns)? % every.ns;
+        (began < self.until_ns() && at - began < length.ns).then(|| began + length.ns)
+    }
+
+    /// Returns the time at which the member stops being slow, in nanoseconds. It may be after the end of the run.
+    pub fn until_ns(&self) -> TimeNs {
+        self.until.map_or(TimeNs::MAX, |until| until.ns)
     }
 }
 
 counts! {
     /// Counts of the answers of a member that came later than normal, because the simulation made the member slow (see
-    /// [`SlowMemberPeriodParams`]).
+    /// [`SlowMemberPeriod`]).
     pub struct InjectedSlownessCounters {
         /// Number of page operations whose answers came later than they would if the member were not slow.
         late_answers,
@@ -64,7 +89,7 @@ pub(super) struct SlowMembers {
 #[derive(Debug, Clone, Default)]
 struct SlowMember {
     /// Periods in which the member is slow, in order of time.
-    times: Vec<SlowMemberPeriodParams>,
+    times: Vec<SlowMemberPeriod>,
     seed: u64,
     counters: InjectedSlownessCounters,
 }
@@ -74,14 +99,14 @@ impl SlowMember {
     fn delay(&mut self, end: &mut PageOpEnd) {
         let issued = end.at - end.time_parts.total_ns();
         let answered = end.at;
-        let time = self.times.iter().find(|time| (time.from_ns..time.until_ns).contains(&issued));
+        let time = self.times.iter().find(|time| (time.from.ns..time.until_ns()).contains(&issued));
         if let Some(time) = time
-            && (time.share_of_operations >= 1.0 || rng::chance(&mut rng::stream(self.seed, "operation", issued), time.share_of_operations))
+            && (time.share.0 >= 1.0 || rng::chance(&mut rng::stream(self.seed, "operation", issued), time.share.0))
         {
-            let flash_ns = ((time.flash_time_factor - 1.0) * end.time_parts.flash_ns as f64) as u64;
+            let flash_ns = ((time.factor - 1.0) * end.time_parts.flash_ns as f64) as u64;
             end.time_parts.flash_ns += flash_ns;
-            end.time_parts.other_ns += time.add_ns;
-            end.at += flash_ns + time.add_ns;
+            end.time_parts.other_ns += time.add.ns;
+            end.at += flash_ns + time.add.ns;
         }
         for time in &self.times {
             if let Some(stall_ends) = time.end_of_stall(end.at) {
@@ -99,8 +124,8 @@ impl SlowMembers {
     pub(super) fn from_params(params: &ArrayParams, seed: u64) -> Option<Box<Self>> {
         let members = params.members + params.spares_and_state().0;
         let member = |member: u32| {
-            let mut times: Vec<SlowMemberPeriodParams> = params.slow.iter().copied().filter(|time| time.member == member).collect();
-            times.sort_by_key(|time| time.from_ns);
+            let mut times: Vec<SlowMemberPeriod> = params.slow.iter().copied().filter(|time| time.member == member).collect();
+            times.sort_by_key(|time| time.from.ns);
             SlowMember { times, seed: rng::derive_seed(seed, "slow", u64::from(member)), counters: InjectedSlownessCounters::default() }
         };
         (!params.slow.is_empty()).then(|| Box::new(Self { members: (0..members).map(member).collect() }))
@@ -126,17 +151,22 @@ mod tests {
     use crate::events::OperationTimeParts;
     use crate::ids::MemberId;
 
-    const TIME: SlowMemberPeriodParams = SlowMemberPeriodParams {
+    const TIME: SlowMemberPeriod = SlowMemberPeriod {
         member: 0,
-        from_ns: 1000,
-        until_ns: 2000,
-        flash_time_factor: 1.0,
-        add_ns: 0,
-        share_of_operations: 1.0,
-        stalls: None,
+        from: time(1000),
+        until: Some(time(2000)),
+        factor: 1.0,
+        add: time(0),
+        share: Fraction(1.0),
+        stall: None,
+        every: None,
     };
 
-    fn slow(times: &[SlowMemberPeriodParams]) -> SlowMember {
+    const fn time(ns: u64) -> Duration {
+        Duration { ns }
+    }
+
+    fn slow(times: &[SlowMemberPeriod]) -> SlowMember {
         SlowMember { times: times.to_vec(), seed: 7, counters: InjectedSlownessCounters::default() }
     }
 
@@ -151,7 +181,7 @@ mod tests {
 
     #[test]
     fn flash_times_are_multiplied_and_a_time_is_added_from_begin_to_before_the_end() {
-        let mut member = slow(&[SlowMemberPeriodParams { flash_time_factor: 2.75, add_ns: 100, ..TIME }]);
+        let mut member = slow(&[SlowMemberPeriod { factor: 2.75, add: time(100), ..TIME }]);
         let ends: Vec<_> = [999, 1000, 1999, 2000].map(|issued| answer(&mut member, issued).at - issued).into();
         assert_eq!(ends, [28, 163, 163, 28]);
         assert_eq!(
@@ -163,8 +193,7 @@ mod tests {
 
     #[test]
     fn the_share_of_moments_is_that_which_is_asked_for() {
-        let mut member =
-            slow(&[SlowMemberPeriodParams { from_ns: 0, until_ns: TimeNs::MAX, add_ns: 5, share_of_operations: 0.05, ..TIME }]);
+        let mut member = slow(&[SlowMemberPeriod { from: time(0), until: None, add: time(5), share: Fraction(0.05), ..TIME }]);
         (0..100_000).for_each(|issued| _ = answer(&mut member, issued));
         assert!(member.counters.late_answers.abs_diff(5000) < 250, "{:?}", member.counters);
         let first = (0..10_000).map(|issued| answer(&mut member, issued).at).collect::<Vec<_>>();
@@ -173,17 +202,18 @@ mod tests {
 
     #[test]
     fn no_answer_comes_in_a_stall() {
-        let stalls = Some(StallParams { length_ns: 100, every_ns: 300 });
-        let mut member =
-            slow(&[SlowMemberPeriodParams { stalls, ..TIME }, SlowMemberPeriodParams { from_ns: 2050, until_ns: 2051, stalls, ..TIME }]);
+        let (stall, every) = (Some(time(100)), Some(time(300)));
+        let mut member = slow(&[
+            SlowMemberPeriod { stall, every, ..TIME },
+            SlowMemberPeriod { from: time(2050), until: Some(time(2051)), stall, every, ..TIME },
+        ]);
         let mut at = |answered: TimeNs| answer(&mut member, answered - 28).at;
         assert_eq!([999, 1000, 1099, 1100, 1299, 1300].map(&mut at), [999, 1100, 1100, 1100, 1299, 1400]);
         // The last stall begins at 1900, and so does the one of the second time at 2050.
         assert_eq!([1900, 1999, 2000, 2049, 2050, 2149, 2150, 2350].map(&mut at), [2000, 2000, 2000, 2049, 2150, 2150, 2150, 2350]);
-        let long = Some(StallParams { length_ns: 200, every_ns: 300 });
         let mut member = slow(&[
-            SlowMemberPeriodParams { stalls: long, ..TIME },
-            SlowMemberPeriodParams { from_ns: 2050, until_ns: 2051, stalls, ..TIME },
+            SlowMemberPeriod { stall: Some(time(200)), every, ..TIME },
+            SlowMemberPeriod { from: time(2050), until: Some(time(2051)), stall, every, ..TIME },
         ]);
         assert_eq!(answer(&mut member, 1950 - 28).at, 2150, "one stall leads into another");
     }

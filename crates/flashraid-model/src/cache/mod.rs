@@ -44,7 +44,9 @@ use lawc::Route;
 use nvm::Nvm;
 pub use parts::{DirtyStripeCacheSettings, MemberCacheSettings, StripeAndMemberCaches};
 pub use policy::*;
+use schemars::JsonSchema;
 use sequential::Streams;
+use serde::{Deserialize, Serialize};
 pub use stats::*;
 use store::Store;
 use sync::SyncedDestaging;
@@ -63,8 +65,8 @@ pub struct WriteCacheParams {
     pub member_cache_pages: u32,
     /// Unit in which the capacity of the caches is counted.
     pub capacity_unit: CapacityUnit,
-    /// True if the cache of a member sets the recency bit of a strip whenever a page is stored. False if only hits set it (rule 72).
-    pub member_caches_set_recency_bit_at_store: bool,
+    /// Pages that set the recency bit of a strip in the cache of a member (rule 72).
+    pub recency: RecencyBit,
     /// Fill level, as a share from 0 to 1, above which destaging begins.
     pub destage_start_fill: f64,
     /// Fill level, as a share from 0 to 1, from which destaging runs at full speed.
@@ -81,17 +83,33 @@ pub struct WriteCacheParams {
     pub nvm_page_write_ns: u64,
 }
 
-/// Unit in which the capacity of a cache is counted (rule 89).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// Unit in which the capacity of a cache is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum CapacityUnit {
-    /// Counts pages. Each page is admitted by itself.
+    /// Counts the pages in a cache. A write that is larger than the room that is left enters the cache piece by piece.
     #[default]
     Pages,
-    /// Counts pages. If there is room for one page, all pages of a write in the same stripe are admitted together, even beyond the
-    /// capacity. (In a member's cache, it is the strip instead of the stripe.)
+    /// Counts the pages in a cache, but lets a write exceed the cache's size. If there is room for one page, all pages of the write in
+    /// the same stripe enter the cache together. A member's cache takes the pages in the same strip together. Section 2.1 of the paper
+    /// LAWC, on layout-aware write caches, describes this.
+    #[serde(rename = "whole")]
     PagesAdmittingWholeWrites,
-    /// Counts the stripes with dirty pages, regardless of the number of pages. (In a member's cache, it counts strips.)
+    /// Counts the stripes (in a member's cache, the strips) with pages in a cache, however many pages of each are cached. A cache
+    /// whose size is that of n pages may hold pages of n stripes or strips. The caches of the array divide `size` among them.
+    #[serde(rename = "entries")]
     DirtyStripesOrStrips,
+}
+
+/// Pages that set the recency bit of a strip in the cache of a member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RecencyBit {
+    /// Pages of a write that finds the strip in the cache, made by another one. Section 2.1 of the paper LAWC says so.
+    #[default]
+    Hits,
+    /// All pages that are stored, also those with which the strip enters the cache. Algorithm 1 of the paper LAWC says so.
+    Stores,
 }
 
 impl WriteCacheParams {
@@ -144,7 +162,7 @@ impl Cache {
             if part.has_separate_ring_for_sequential_writes { store.with_sequential_ring() } else { store }
         });
         let members_caches = params.stripe_and_member_caches.member_caches.map(|part| {
-            let at_store = params.member_caches_set_recency_bit_at_store;
+            let at_store = params.recency == RecencyBit::Stores;
             let stores = (0..members)
                 .map(|_| Store::new(params.member_cache_pages, layout.strip_pages(), params).with_bit_at_store(at_store))
                 .collect();

@@ -23,7 +23,7 @@ use crate::events::VictimBlockCollection;
 use crate::ids::MemberSet;
 use crate::request::OpKind;
 use crate::ssd::{GcPreemption, HostOverlapWithMoves, MemberCounters, tiny};
-use crate::units::{Duration, GcStopThreshold};
+use crate::units::{Duration, Fraction, GcStopThreshold};
 
 const T: TimeNs = 10_000;
 
@@ -393,11 +393,11 @@ fn a_soft_limit_is_polled_and_forces_when_little_waits() {
 fn a_forced_clean_may_be_preempted() {
     let mut params = params(2, 1, scheme(schemes::inclusive()));
     params.ssd.gc.preemption = Some(GcPreemption {
-        queue_poll_duration_ns: 5,
-        write_stall_to_gc_start_threshold_ratio: 0.0,
-        host_overlap_with_moves: HostOverlapWithMoves::NoOverlap,
-        serves_page_being_moved_from_register: false,
-        moves_host_requested_pages_first: false,
+        poll: Duration { ns: 5 },
+        t_hard: Fraction(0.0),
+        pipeline: HostOverlapWithMoves::NoOverlap,
+        merge: false,
+        reorder: false,
         suspension: None,
     });
     let operations = [worn(0), touched(1), vec![(T, 0, 11, false), (T + 300, 1, 11, false)]].concat();

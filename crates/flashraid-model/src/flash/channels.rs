@@ -1,21 +1,35 @@
 //! The channels of one SSD, each of which some dies share.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// Order in which dies are numbered over the channels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub enum DieNumbering {
-    /// Numbers the dies channel by channel: first all dies of channel 0, then those of channel 1, and so on.
+    /// Consecutive dies share a channel: all dies of one channel come before those of the next.
+    #[serde(rename = "consecutive")]
     #[default]
     ConsecutiveWithinChannel,
-    /// Numbers the dies round the channels: first the first die of every channel, then the second die of every channel, and so on.
+    /// Consecutive dies are on different channels: the first die of every channel comes before the second of any.
+    #[serde(rename = "interleaved")]
     InterleavedDies,
 }
 
-/// Assignment of dies to channels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+impl DieNumbering {
+    fn is_default(&self) -> bool {
+        *self == Self::ConsecutiveWithinChannel
+    }
+}
+
+/// Channels of an SSD. The dies of a channel share it for their transfers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct DieToChannelAssignment {
-    /// Maximum number of dies on one channel, at least 1.
+    /// Number of dies on one channel.
+    #[schemars(range(min = 1, max = 65_536))]
     pub dies_per_channel: u32,
     /// Order in which dies are numbered over the channels.
+    #[serde(rename = "order", default, skip_serializing_if = "DieNumbering::is_default")]
     pub die_numbering: DieNumbering,
 }
 

@@ -4,16 +4,19 @@ mod lost;
 
 use crate::request::OpKind;
 pub(crate) use lost::{LostStrips, StripRoles};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// RAID level: the rule by which addresses spread over the members.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// RAID level, which decides how addresses spread over the members.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum RaidLevel {
     /// One SSD without striping.
     Single,
     /// Stripes over all members, without redundancy.
     Raid0,
-    /// Full copies on all members; reads are spread over them.
+    /// Full copies on all members. Data are read from one copy; by default, consecutive strips are read from the members in rotation.
     Raid1,
     /// Stripes over pairs of mirrors.
     Raid10,
@@ -32,6 +35,30 @@ impl RaidLevel {
             Self::Single | Self::Raid0 | Self::Raid1 | Self::Raid10 => 0,
             Self::Raid4 | Self::Raid5 => 1,
             Self::Raid6 => 2,
+        }
+    }
+
+    /// Returns the default number of members of an array of this level.
+    pub const fn default_members(self) -> u32 {
+        match self {
+            Self::Single => 1,
+            Self::Raid1 => 2,
+            Self::Raid0 | Self::Raid10 => 8,
+            Self::Raid4 | Self::Raid5 => 9,
+            Self::Raid6 => 10,
+        }
+    }
+
+    /// Returns the name in a file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Single => "single",
+            Self::Raid0 => "raid0",
+            Self::Raid1 => "raid1",
+            Self::Raid10 => "raid10",
+            Self::Raid4 => "raid4",
+            Self::Raid5 => "raid5",
+            Self::Raid6 => "raid6",
         }
     }
 
@@ -215,11 +242,6 @@ impl ArrayLayout {
         let rotates = matches!(level, RaidLevel::Raid5 | RaidLevel::Raid6);
         let shape = StripeShape { data_strips: columns, parity_strips: level.parity_strips(), rotates_over_members: rotates };
         Self { level, members, strip_pages, shape, stripes: member_pages / u64::from(strip_pages) }
-    }
-
-    /// Returns the RAID level.
-    pub fn raid_level(&self) -> RaidLevel {
-        self.level
     }
 
     /// Returns the number of members, without spares.

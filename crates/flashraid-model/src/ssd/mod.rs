@@ -92,7 +92,7 @@ impl Ssd {
         params.timing = params.timing.with_summary_page_spread_over_programs(&params.geometry);
         if params.gc.collection_takes_no_time {
             // There is nothing to preempt, nothing to do in idle time (rule 109), and nothing to overlap.
-            (params.gc.preemption, params.gc.idle_collection_after_ns, params.gc.cleans_planes_together) = (None, None, false);
+            (params.gc.preemption, params.gc.idle_collection_after_ns, params.gc.rules.parallel_planes) = (None, None, false);
         }
         let space = Mapping::new_filled(&params.mapping_params(), seed, member.0);
         let front = Front::new(params.front(), params.link, member, params.pages_per_mapping_unit());
@@ -157,8 +157,8 @@ impl Ssd {
         let (limits, takes_no_time) = (&superblock.collection, self.parts.params.gc.collection_takes_no_time);
         let is_controlled = self.parts.agent.is_some();
         let threshold = match () {
-            () if takes_no_time => limits.target_free_superblocks,
-            () if is_controlled => limits.host_stall_threshold_free_superblocks,
+            () if takes_no_time => limits.target,
+            () if is_controlled => limits.floor,
             () => limits.goal_free_superblocks(),
         };
         let units_per_superblock = u64::from(media.shape.data_mapping_units_per_superblock());

@@ -1,12 +1,13 @@
 //! A small SSD for tests that check every nanosecond. Blocks have four pages; a read takes 28 ns, a write 208 and an erase 1000.
 
 use super::{
-    BlockPoolScope, BufferParams, CollectionBlockingScope, ControllerCoresParams, DieChoiceForWrites, GcAlgorithm, GcParams,
-    HostLinkParams, HostRequestKindsThatMayStartGc, PlacementHandles, PlaneChoice, PlaneReadMode, RefreshAndWearLevellingParams, SsdParams,
-    SuperblockCollectionParams, SuperblockDriveParams, VictimPolicy,
+    BufferParams, CollectionRules, ControllerCores, DieChoiceForWrites, GcAlgorithm, GcParams, HostLinkParams, PlacementHandles,
+    PlaneChoice, PlaneReads, RefreshAndWearLevellingParams, SsdParams, SuperblockCollectionParams, SuperblockDriveParams, VictimPolicy,
+    WriteBuffer,
 };
 use crate::TimeNs;
 use crate::flash::{Geometry, Timing};
+use crate::units::Duration;
 
 pub(crate) const READ_NS: TimeNs = 28;
 pub(crate) const WRITE_NS: TimeNs = 208;
@@ -38,15 +39,10 @@ pub(crate) fn ssd(dies: u32, blocks: u32, reserved: u32) -> SsdParams {
         plane_choice: PlaneChoice::Rotate,
         gc: GcParams {
             gc_algorithm: GcAlgorithm::VictimByPolicy,
-            block_pool_scope: BlockPoolScope::Plane,
-            blocking_scope: CollectionBlockingScope::Die,
+            rules: CollectionRules::default(),
             start_threshold_free_blocks: 1,
             stop_threshold_free_blocks: 2,
-            host_request_kinds_that_may_start_gc: HostRequestKindsThatMayStartGc::EveryRequest,
             victim: VictimPolicy::default(),
-            separate_open_block: false,
-            copy_back: true,
-            cleans_planes_together: false,
             collection_takes_no_time: false,
             preemption: None,
             idle_collection_after_ns: None,
@@ -77,30 +73,23 @@ pub(crate) fn drive_with_superblocks() -> SsdParams {
         bits_per_cell: 1,
         read_ns_by_page_type: vec![100],
         mapping_unit_transfer_ns: 10,
-        plane_reads: PlaneReadMode::EachPlaneIndependently,
-        planes_read_during_transfer: false,
-        host_reads_in_a_row_max: 2,
+        reads: PlaneReads { reads_ahead: 2, ..PlaneReads::default() },
         dies_programming_max: 1,
         has_parity_superpages: false,
         placement_handles: PlacementHandles::SINGLE_HANDLE,
         slc: None,
-        buffer: BufferParams { capacity_mapping_units: 4, acknowledge_ns: 3, survives_power_loss: true, superpage_open_max_ns: None },
+        buffer: BufferParams { capacity_mapping_units: 4, settings: WriteBuffer { ack: Duration { ns: 3 }, ..WriteBuffer::default() } },
         submission_queues: None,
-        firmware: ControllerCoresParams {
+        firmware: ControllerCores {
             cores: 1,
-            core_ns_per_read: 5,
-            core_ns_per_write: 7,
-            core_ns_per_moved_unit: 0,
-            core_ns_per_trim: 6,
-            core_ns_per_trimmed_unit: 1,
-            latency_after_core_ns: 20,
+            read: Duration { ns: 5 },
+            write: Duration { ns: 7 },
+            move_: Duration { ns: 0 },
+            trim: Duration { ns: 6 },
+            trim_unit: Duration { ns: 1 },
+            latency: Duration { ns: 20 },
         },
-        collection: SuperblockCollectionParams {
-            target_free_superblocks: 4,
-            double_pace_at_deficit_superblocks: 2,
-            host_stall_threshold_free_superblocks: 2,
-            move_backlog_max_mapping_units: 8,
-        },
+        collection: SuperblockCollectionParams { target: 4, span: 2, floor: 2, move_backlog_max_mapping_units: 8 },
         upkeep: RefreshAndWearLevellingParams::default(),
         suspension: None,
         starts_empty: false,

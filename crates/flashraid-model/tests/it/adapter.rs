@@ -158,13 +158,13 @@ pub(crate) fn fast_with(case: &Case, shortcuts: ExactFastPaths) -> (Outcome, Vec
     let exported = case.params.ssd.geometry.exported_pages_per_die();
     let nowhere = PhysicalPage { die: u32::MAX, plane: u32::MAX, block: u32::MAX, page: u32::MAX };
     let place = |(die, pool, block, page)| {
-        let (plane, block) = match case.params.ssd.gc.block_pool_scope {
+        let (plane, block) = match case.params.ssd.gc.rules.pool {
             flashraid_model::ssd::BlockPoolScope::Plane => (pool, block),
             flashraid_model::ssd::BlockPoolScope::Die => (block % planes, block / planes),
         };
         PhysicalPage { die, plane, block, page }
     };
-    let by_plane = case.params.ssd.gc.blocking_scope == flashraid_model::ssd::CollectionBlockingScope::Plane
+    let by_plane = case.params.ssd.gc.rules.blocking == flashraid_model::ssd::CollectionBlockingScope::Plane
         && !case.params.ssd.gc.collection_takes_no_time;
     let counts = array.counters(u64::MAX);
     let members = array.members().iter().enumerate().map(|(member, ssd)| {
@@ -178,7 +178,7 @@ pub(crate) fn fast_with(case: &Case, shortcuts: ExactFastPaths) -> (Outcome, Vec
         let mut block_erases = vec![0; counts.len()];
         for (index, &count) in counts.iter().enumerate() {
             let (die, within) = (index as u32 / (planes * blocks), index as u32 % (planes * blocks));
-            let (plane, block) = match case.params.ssd.gc.block_pool_scope {
+            let (plane, block) = match case.params.ssd.gc.rules.pool {
                 flashraid_model::ssd::BlockPoolScope::Plane => (within / blocks, within % blocks),
                 flashraid_model::ssd::BlockPoolScope::Die => (within % planes, within / planes),
             };

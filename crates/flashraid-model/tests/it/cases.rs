@@ -3,10 +3,7 @@
 use flashraid_model::array::{ArrayParams, RaidLevel, ReadPlan, WarmUp, WarmUpPattern};
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::request::{HostLoop, OpKind, Request};
-use flashraid_model::ssd::{
-    BlockPoolScope, CollectionBlockingScope, DieChoiceForWrites, GcAlgorithm, GcParams, HostRequestKindsThatMayStartGc, PlaneChoice,
-    SsdParams, VictimPolicy,
-};
+use flashraid_model::ssd::{CollectionRules, DieChoiceForWrites, GcAlgorithm, GcParams, PlaneChoice, SsdParams, VictimPolicy};
 
 use crate::outcome::Case;
 
@@ -38,15 +35,10 @@ pub(crate) fn one_plane() -> Case {
     };
     let gc = GcParams {
         gc_algorithm: GcAlgorithm::VictimByPolicy,
-        block_pool_scope: BlockPoolScope::Plane,
-        blocking_scope: CollectionBlockingScope::Die,
+        rules: CollectionRules::default(),
         start_threshold_free_blocks: 1,
         stop_threshold_free_blocks: 2,
-        host_request_kinds_that_may_start_gc: HostRequestKindsThatMayStartGc::EveryRequest,
         victim: VictimPolicy::default(),
-        separate_open_block: false,
-        copy_back: true,
-        cleans_planes_together: false,
         collection_takes_no_time: false,
         preemption: None,
         idle_collection_after_ns: None,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use flashraid_model::array::{
-    HedgeDelay, HostKnowledgeOfCollection, HostKnowledgeOfRemainingCollection, RaidLevel, ReadPlan, SlowMemberPeriodParams, WarmUpPattern,
+    HedgeDelay, HostKnowledgeOfCollection, HostKnowledgeOfRemainingCollection, RaidLevel, ReadPlan, SlowMemberPeriod, WarmUpPattern,
 };
 use flashraid_model::cache::CachePolicy;
 use flashraid_model::coordination::{CoordinationPolicy, ForcedCollectionAmount, JointCollectionRequestTiming, MessageKind};
@@ -45,25 +45,25 @@ fn the_cases_reach_every_corner() {
         count("requests that met it", met);
         count("met on several members", outcome.requests.iter().any(|request| request.gc_members_met > 1));
         count("collections of several victims", outcome.gc_intervals.iter().any(|gc| gc.victims > 1));
-        count("one plane blocked", ssd.gc.blocking_scope == CollectionBlockingScope::Plane && met);
+        count("one plane blocked", ssd.gc.rules.blocking == CollectionBlockingScope::Plane && met);
         count("instantaneous", ssd.gc.collection_takes_no_time && collected);
-        count("die-wide pool", ssd.gc.block_pool_scope == BlockPoolScope::Die && collected);
+        count("die-wide pool", ssd.gc.rules.pool == BlockPoolScope::Die && collected);
         let reference = ssd.gc.gc_algorithm == GcAlgorithm::LikeDiskSimWithoutCopyBack && collected;
         count("procedure of the reference", reference);
         count("procedure of the reference, several planes", reference && ssd.geometry.planes > 1);
         count("procedure of the reference, channel", reference && ssd.channel.is_some() && ssd.geometry.planes > 1);
-        count("separate open block", ssd.gc.separate_open_block && collected);
+        count("separate open block", ssd.gc.rules.separate_open_block && collected);
         count("dynamic", ssd.die_choice_for_writes == DieChoiceForWrites::Dynamic && collected);
         count(
             "dynamic, channel, no copy-back",
-            ssd.die_choice_for_writes == DieChoiceForWrites::Dynamic && ssd.channel.is_some() && !ssd.gc.copy_back && met,
+            ssd.die_choice_for_writes == DieChoiceForWrites::Dynamic && ssd.channel.is_some() && !ssd.gc.rules.copy_back && met,
         );
         count("last block left unsealed", !ssd.fill_seals_last_block && collected);
         count("channel", ssd.channel.is_some() && met);
         count("last block left unsealed", !ssd.fill_seals_last_block && collected);
         count(
             "dynamic, one plane blocked",
-            ssd.die_choice_for_writes == DieChoiceForWrites::Dynamic && ssd.gc.blocking_scope == CollectionBlockingScope::Plane && met,
+            ssd.die_choice_for_writes == DieChoiceForWrites::Dynamic && ssd.gc.rules.blocking == CollectionBlockingScope::Plane && met,
         );
         count("half-duplex link", ssd.link.is_some_and(|link| !link.full_duplex));
         count("full-duplex link", ssd.link.is_some_and(|link| link.full_duplex));
@@ -102,14 +102,9 @@ fn the_cases_of_preemption_reach_every_corner() {
         count("preempted", sum(|c| c.preemptions));
         count("merged", sum(|c| c.operations_served_from_move_register));
         count("merged writes", sum(|c| c.moves_replaced_by_host_writes));
-        count(
-            "reordered",
-            preemption.is_some_and(|preemption| preemption.moves_host_requested_pages_first)
-                && sum(|c| c.operations_served_from_move_register),
-        );
+        count("reordered", preemption.is_some_and(|preemption| preemption.reorder) && sum(|c| c.operations_served_from_move_register));
         count("pipelined", sum(|c| c.pipelined_operations));
-        let joins = preemption
-            .is_some_and(|preemption| preemption.host_overlap_with_moves == HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep);
+        let joins = preemption.is_some_and(|preemption| preemption.pipeline == HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep);
         count("pipelined with steps in flight", joins && sum(|c| c.pipelined_operations));
         count("suspended", sum(|c| c.suspensions));
         count("dropped", sum(|c| c.gc_pages_read_in_vain));
@@ -400,13 +395,11 @@ fn pools_meet(case: &Case, outcome: &Outcome) -> Vec<(&'static str, bool)> {
 
 fn with_pools(case: &Case) -> Vec<(&'static str, bool)> {
     let ssd = &case.params.ssd;
-    let in_flight = ssd
-        .gc
-        .preemption
-        .is_some_and(|preemption| preemption.host_overlap_with_moves == HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep);
+    let in_flight =
+        ssd.gc.preemption.is_some_and(|preemption| preemption.pipeline == HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep);
     vec![
-        ("plane blocking", ssd.gc.blocking_scope == CollectionBlockingScope::Plane),
-        ("plane blocking and channels", ssd.gc.blocking_scope == CollectionBlockingScope::Plane && ssd.channel.is_some()),
+        ("plane blocking", ssd.gc.rules.blocking == CollectionBlockingScope::Plane),
+        ("plane blocking and channels", ssd.gc.rules.blocking == CollectionBlockingScope::Plane && ssd.channel.is_some()),
         ("dynamic allocation", ssd.die_choice_for_writes == DieChoiceForWrites::Dynamic),
         ("joining steps in flight", in_flight),
         ("blocks of many pages", ssd.geometry.pages_per_block > 64),
@@ -508,7 +501,7 @@ fn count_special(case: &Case, outcome: &Outcome, count: &mut dyn FnMut(&str, boo
     let sum = |figure: fn(&MemberCounters) -> u64| sum_of(outcome, figure);
     let dynamic = ssd.die_choice_for_writes == DieChoiceForWrites::Dynamic;
     check_uncoordinated(case, outcome);
-    count("soft requests with plane blocking", soft && ssd.gc.blocking_scope == CollectionBlockingScope::Plane);
+    count("soft requests with plane blocking", soft && ssd.gc.rules.blocking == CollectionBlockingScope::Plane);
     count("soft requests with dynamic allocation", soft && dynamic);
     count("idle", sum(|c| c.idle_cleans));
     count("idle collection with a scheme", params.coordination.is_some() && sum(|c| c.idle_cleans));
@@ -546,11 +539,11 @@ fn the_cases_of_drives_reach_every_corner() {
         let handles = &outcome.members[0].drive.as_ref().expect("it is a drive").handles;
         let moves_of = handles.iter().filter(|[.., moved]| *moved > 0).count();
         let owners = case.owners.iter().map(|owned| u32::from(owned.stream) % placement.count).collect::<std::collections::BTreeSet<_>>();
-        let begins_apart = placement.collection_separates_handles && owners.len() > 1;
+        let begins_apart = placement.collection_separates_handles() && owners.len() > 1;
         let is_steady = case.warm_up.pattern == WarmUpPattern::SteadyStateWithoutWrites;
         count("owners that stay apart, steady", begins_apart && is_steady && moves_of > 1);
         count("owners that stay apart, filled", begins_apart && !is_steady && moves_of > 1);
-        count("moved together", placement.count > 1 && !placement.collection_separates_handles && moves_of > 0);
+        count("moved together", placement.count > 1 && !placement.collection_separates_handles() && moves_of > 0);
         count("moved apart", moves_of > 1);
     }
     assert_often_enough(&seen, cases() / 50);
@@ -692,7 +685,7 @@ fn the_cases_of_planned_reads_reach_every_corner() {
             count("two parities", avoided && case.params.level == RaidLevel::Raid6);
             count("mirrors", avoided && mirrors);
             count("superblocks", avoided && ssd.superblock.is_some());
-            count("one plane blocked", avoided && ssd.gc.blocking_scope == CollectionBlockingScope::Plane);
+            count("one plane blocked", avoided && ssd.gc.rules.blocking == CollectionBlockingScope::Plane);
             count("dynamic", avoided && ssd.die_choice_for_writes == DieChoiceForWrites::Dynamic);
             count("preemption", avoided && ssd.gc.preemption.is_some());
             count("a cache", avoided && case.params.cache.is_some());
@@ -772,15 +765,15 @@ fn the_cases_of_slow_members_reach_every_corner() {
             let outcome = reference::simulate(&case);
             check_conservation(&case, &outcome);
             let late = outcome.members.iter().any(|member| member.slow.late_answers > 0);
-            let of = |what: fn(&SlowMemberPeriodParams) -> bool| late && case.params.slow.iter().any(what);
+            let of = |what: fn(&SlowMemberPeriod) -> bool| late && case.params.slow.iter().any(what);
             let ssd = &case.params.ssd;
-            count("flash times", of(|slow| slow.flash_time_factor > 1.0));
-            count("added times", of(|slow| slow.add_ns > 0));
-            count("a share", of(|slow| slow.share_of_operations < 1.0));
-            count("stalls", of(|slow| slow.stalls.is_some()));
+            count("flash times", of(|slow| slow.factor > 1.0));
+            count("added times", of(|slow| slow.add.ns > 0));
+            count("a share", of(|slow| slow.share.0 < 1.0));
+            count("stalls", of(|slow| slow.stall.is_some()));
             count("several times", late && case.params.slow.len() > 1);
             count("several members", outcome.members.iter().filter(|member| member.slow.late_answers > 0).count() > 1);
-            count("for a time", of(|slow| slow.from_ns > 0 && slow.until_ns < u64::MAX));
+            count("for a time", of(|slow| slow.from.ns > 0 && slow.until.is_some()));
             count("superblocks", late && ssd.superblock.is_some());
             count("a front", late && ssd.front_end.is_some());
             count("preemption", late && ssd.gc.preemption.is_some());

@@ -2,8 +2,9 @@
 
 use flashraid_model::array::{
     ArrayParams, Avoid, Hedge, HedgeDelay, HostKnowledgeOfCollection, HostKnowledgeOfRemainingCollection, OwnedPages, ParityHandle,
-    Predict, RaidLevel, ReadPlan, SlowMemberPeriodParams, StallParams, UnneededReadCancellation, WarmUp, WarmUpPattern,
+    Predict, RaidLevel, ReadPlan, SlowMemberPeriod, UnneededReadCancellation, WarmUp, WarmUpPattern,
 };
+use flashraid_model::cache::RecencyBit;
 use flashraid_model::coordination::{CoordinationPolicy, JointCollectionRequestTiming};
 use flashraid_model::request::HostLoop;
 use flashraid_model::rng;
@@ -279,14 +280,15 @@ fn slow_down(case: &mut Case, draw: &mut Draw) {
         let is_stalled = draw.chance(40);
         let length_ns = draw.between(1, 4 * operation_ns);
         let every_ns = length_ns + draw.between(1, 20 * operation_ns);
-        case.params.slow.push(SlowMemberPeriodParams {
+        case.params.slow.push(SlowMemberPeriod {
             member: if is_other { (member + nth as u32) % case.params.members } else { member },
-            from_ns,
-            until_ns,
-            flash_time_factor: if draw.chance(70) { draw.between(1000, 20_000) as f64 / 1000.0 } else { 1.0 },
-            add_ns: if is_stalled || draw.chance(60) { 0 } else { draw.between(1, 5 * operation_ns) },
-            share_of_operations: if draw.chance(60) { draw.between(1, 100) as f64 / 100.0 } else { 1.0 },
-            stalls: is_stalled.then_some(StallParams { length_ns, every_ns }),
+            from: Duration { ns: from_ns },
+            until: (until_ns < u64::MAX).then_some(Duration { ns: until_ns }),
+            factor: if draw.chance(70) { draw.between(1000, 20_000) as f64 / 1000.0 } else { 1.0 },
+            add: Duration { ns: if is_stalled || draw.chance(60) { 0 } else { draw.between(1, 5 * operation_ns) } },
+            share: Fraction(if draw.chance(60) { draw.between(1, 100) as f64 / 100.0 } else { 1.0 }),
+            stall: is_stalled.then_some(Duration { ns: length_ns }),
+            every: is_stalled.then_some(Duration { ns: every_ns }),
         });
         if until_ns == u64::MAX {
             break;
@@ -302,29 +304,29 @@ fn set_rules_by_seed(case: &mut Case) {
     let mut draw = Draw(rng::stream(case.seed, "agreement", 6));
     let gc = &mut case.params.ssd.gc;
     case.params.ssd.timing.spreads_summary_page_over_programs = draw.chance(30) && case.params.ssd.superblock.is_none();
-    if gc.block_pool_scope == BlockPoolScope::Die && draw.chance(40) {
+    if gc.rules.pool == BlockPoolScope::Die && draw.chance(40) {
         gc.gc_algorithm = GcAlgorithm::LikeDiskSimWithoutCopyBack;
-        (gc.victim, gc.separate_open_block, gc.copy_back) = (VictimPolicy::default(), false, false);
+        (gc.victim, gc.rules.separate_open_block, gc.rules.copy_back) = (VictimPolicy::default(), false, false);
         if let Some(preemption) = &mut gc.preemption {
-            preemption.host_overlap_with_moves = HostOverlapWithMoves::NoOverlap;
+            preemption.pipeline = HostOverlapWithMoves::NoOverlap;
         }
     }
     if let Some(preemption) = &mut gc.preemption
-        && preemption.host_overlap_with_moves == HostOverlapWithMoves::RequestsWaitingAtStepStart
+        && preemption.pipeline == HostOverlapWithMoves::RequestsWaitingAtStepStart
         && draw.chance(40)
     {
-        preemption.host_overlap_with_moves = HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep;
+        preemption.pipeline = HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep;
     }
     if case.params.ssd.superblock.is_none() {
         let mut draw = Draw(rng::stream(case.seed, "agreement", 13));
         let ssd = &mut case.params.ssd;
         ssd.pools_start_empty = draw.chance(15);
-        let (by_plane, by_die) = (ssd.gc.block_pool_scope == BlockPoolScope::Plane, ssd.gc.blocking_scope == CollectionBlockingScope::Die);
-        let may_overlap = by_plane && by_die && ssd.gc.copy_back && ssd.gc.preemption.is_none() && ssd.channel.is_none();
-        ssd.gc.cleans_planes_together = draw.chance(50) && may_overlap;
+        let (by_plane, by_die) = (ssd.gc.rules.pool == BlockPoolScope::Plane, ssd.gc.rules.blocking == CollectionBlockingScope::Die);
+        let may_overlap = by_plane && by_die && ssd.gc.rules.copy_back && ssd.gc.preemption.is_none() && ssd.channel.is_none();
+        ssd.gc.rules.parallel_planes = draw.chance(50) && may_overlap;
     }
     if let Some(cache) = &mut case.params.cache {
-        cache.member_caches_set_recency_bit_at_store = Draw(rng::stream(case.seed, "agreement", 14)).chance(40);
+        cache.recency = if Draw(rng::stream(case.seed, "agreement", 14)).chance(40) { RecencyBit::Stores } else { RecencyBit::Hits };
     }
     plan_reads(case, &mut Draw(rng::stream(case.seed, "agreement", 11)));
     slow_down(case, &mut Draw(rng::stream(case.seed, "agreement", 12)));

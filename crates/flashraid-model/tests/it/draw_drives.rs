@@ -7,11 +7,12 @@ use flashraid_model::ids::MemberSet;
 use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::rng::{self, RandomStream};
 use flashraid_model::ssd::{
-    BlockPoolScope, BufferParams, CollectionBlockingScope, ControllerCoresParams, DieChoiceForWrites, DieDelayMechanisms, GcAlgorithm,
-    GcParams, GcPreemption, HostLinkParams, HostOverlapWithMoves, HostRequestKindsThatMayStartGc, OperationSuspensionParams,
-    PlacementHandles, PlaneChoice, PlaneReadMode, ProgramEraseSuspensionParams, RefreshAndWearLevellingParams, SlcSuperblockCountLimit,
-    SlcSuperblockParams, SsdParams, SubmissionQueueParams, SuperblockCollectionParams, SuperblockDriveParams, VictimPolicy,
+    BufferParams, CollectionRules, ControllerCores, DieChoiceForWrites, DieDelayMechanisms, GcAlgorithm, GcParams, GcPreemption,
+    HandleIsolation, HostLinkParams, HostOverlapWithMoves, OperationSuspension, PlacementHandles, PlaneChoice, PlaneReadMode, PlaneReads,
+    RefreshAndWearLevellingParams, SlcSuperblockCountLimit, SlcSuperblockParams, SlcTimes, SsdParams, SubmissionQueues,
+    SuperblockCollectionParams, SuperblockDriveParams, Suspension, VictimPolicy, WriteBuffer,
 };
+use flashraid_model::units::{Duration, Fraction};
 
 use crate::cases::PAGE_BYTES;
 use crate::draw::draw_owners;
@@ -38,7 +39,7 @@ pub(crate) fn draw_drive_case(seed: u64) -> Case {
         let shape = superblock.shape(&ssd.geometry);
         if shape.exported_mapping_units >= 4
             && shape.physical_mapping_units_per_drive() <= 3000
-            && shape.always_has_victim_at_free_superblocks(superblock.collection.host_stall_threshold_free_superblocks)
+            && shape.always_has_victim_at_free_superblocks(superblock.collection.floor)
         {
             let overwrites = if draw.chance(40) { 0.0 } else { draw.between(0, 1500) as f64 / 1000.0 };
             let pattern =
@@ -143,7 +144,7 @@ pub(crate) fn draw_drive(seed: u64) -> (SsdParams, u64) {
         let shape = superblock.shape(&ssd.geometry);
         if shape.exported_mapping_units >= 16
             && shape.physical_mapping_units_per_drive() <= 1500
-            && shape.always_has_victim_at_free_superblocks(superblock.collection.host_stall_threshold_free_superblocks)
+            && shape.always_has_victim_at_free_superblocks(superblock.collection.floor)
         {
             let ssd = draw.queues(ssd, Vec::new()).0;
             let times = [1, 7, SLOWEST, SLOWEST][draw.between(0, 3) as usize];
@@ -156,29 +157,26 @@ pub(crate) fn draw_drive(seed: u64) -> (SsdParams, u64) {
 fn slower(mut ssd: SsdParams, times: u64) -> SsdParams {
     let own = ssd.superblock.as_mut().unwrap();
     own.read_ns_by_page_type.iter_mut().for_each(|ns| *ns *= times);
-    for ns in
-        [&mut own.mapping_unit_transfer_ns, &mut own.buffer.acknowledge_ns, &mut ssd.timing.page_program_ns, &mut ssd.timing.block_erase_ns]
-    {
-        *ns *= times;
-    }
-    let firmware = &mut own.firmware;
     for ns in [
-        &mut firmware.core_ns_per_read,
-        &mut firmware.core_ns_per_write,
-        &mut firmware.core_ns_per_moved_unit,
-        &mut firmware.core_ns_per_trim,
-        &mut firmware.latency_after_core_ns,
+        &mut own.mapping_unit_transfer_ns,
+        &mut own.buffer.settings.ack.ns,
+        &mut ssd.timing.page_program_ns,
+        &mut ssd.timing.block_erase_ns,
     ] {
         *ns *= times;
     }
+    let firmware = &mut own.firmware;
+    for ns in [&mut firmware.read.ns, &mut firmware.write.ns, &mut firmware.move_.ns, &mut firmware.trim.ns, &mut firmware.latency.ns] {
+        *ns *= times;
+    }
     if let Some(slc) = &mut own.slc {
-        (slc.program_ns, slc.read_ns) = (slc.program_ns * times, slc.read_ns * times);
+        slc.times.program.ns *= times;
+        slc.times.read.ns *= times;
     }
     for of in own.suspension.iter_mut().flat_map(|suspension| [&mut suspension.program, &mut suspension.erase]) {
-        (of.suspend_ns, of.resume_ns, of.work_between_suspensions_min_ns) =
-            (of.suspend_ns * times, of.resume_ns * times, of.work_between_suspensions_min_ns * times);
+        *of = of.scaled(|ns| ns * times);
     }
-    own.buffer.superpage_open_max_ns = own.buffer.superpage_open_max_ns.map(|ns| ns * times);
+    own.buffer.settings.linger = own.buffer.settings.linger.map(|time| Duration { ns: time.ns * times });
     ssd.gc.idle_collection_after_ns = ssd.gc.idle_collection_after_ns.map(|ns| ns * times);
     if let Some(link) = &mut ssd.link {
         link.page_transfer_ns *= times;
@@ -204,19 +202,18 @@ impl DriveDraw {
     /// Gives the drive placement handles, and as many more superblocks as these need.
     fn handles(&mut self, ssd: &mut SsdParams) {
         let own = ssd.superblock.as_mut().unwrap();
-        own.placement_handles = PlacementHandles { count: self.small(2, 4), collection_separates_handles: self.chance(60) };
+        own.placement_handles = PlacementHandles {
+            count: self.small(2, 4),
+            isolation: if self.chance(60) { HandleIsolation::Persistently } else { HandleIsolation::Initially },
+        };
         let shape = own.shape(&ssd.geometry);
         let before = own.collection;
-        own.collection.host_stall_threshold_free_superblocks =
-            before.host_stall_threshold_free_superblocks.max(shape.lowest_allowed_host_stall_superblocks());
-        own.collection.target_free_superblocks +=
-            own.collection.host_stall_threshold_free_superblocks - before.host_stall_threshold_free_superblocks;
-        let more = shape.open_superblocks_max() - 4 + own.collection.host_stall_threshold_free_superblocks
-            - before.host_stall_threshold_free_superblocks;
+        own.collection.floor = before.floor.max(shape.lowest_allowed_host_stall_superblocks());
+        own.collection.target += own.collection.floor - before.floor;
+        let more = shape.open_superblocks_max() - 4 + own.collection.floor - before.floor;
         ssd.geometry.blocks_per_plane += more;
         ssd.geometry.overprovisioned_blocks_per_plane += more;
-        (ssd.gc.start_threshold_free_blocks, ssd.gc.stop_threshold_free_blocks) =
-            (own.collection.target_free_superblocks, own.collection.target_free_superblocks + 1);
+        (ssd.gc.start_threshold_free_blocks, ssd.gc.stop_threshold_free_blocks) = (own.collection.target, own.collection.target + 1);
         own.buffer.capacity_mapping_units =
             own.buffer.capacity_mapping_units.max(shape.write_buffer_mapping_units_min() + self.small(0, 3));
     }
@@ -233,8 +230,8 @@ impl DriveDraw {
     /// Lets some drives merge host reads with steps of collection, or overlap them.
     fn preemption(&mut self, ssd: &mut SsdParams) {
         if let Some(preemption) = &mut ssd.gc.preemption {
-            preemption.serves_page_being_moved_from_register = self.chance(50);
-            preemption.host_overlap_with_moves = [
+            preemption.merge = self.chance(50);
+            preemption.pipeline = [
                 HostOverlapWithMoves::NoOverlap,
                 HostOverlapWithMoves::RequestsWaitingAtStepStart,
                 HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep,
@@ -253,7 +250,8 @@ impl DriveDraw {
         } else {
             SlcSuperblockCountLimit::ShareOfSlcAndFreeSuperblocks { millionths_of_available: self.small(1, 1_000_000) }
         };
-        own.slc = Some(SlcSuperblockParams { superblock_limit: room, program_ns: self.between(1, 3_000), read_ns: self.between(1, 300) });
+        let times = SlcTimes { program: Duration { ns: self.between(1, 3_000) }, read: Duration { ns: self.between(1, 300) } };
+        own.slc = Some(SlcSuperblockParams { superblock_limit: room, times });
         let more = 2 + if let SlcSuperblockCountLimit::Superblocks(superblocks) = room { superblocks } else { 0 };
         ssd.geometry.blocks_per_plane += more;
         ssd.geometry.overprovisioned_blocks_per_plane += more;
@@ -294,58 +292,57 @@ impl DriveDraw {
             bits_per_cell: pages_per_cell,
             read_ns_by_page_type: (0..self.between(1, 3)).map(|_| self.between(1, 900)).collect(),
             mapping_unit_transfer_ns: if self.chance(20) { 0 } else { self.between(1, 70) },
-            plane_reads: if self.chance(60) { PlaneReadMode::EachPlaneIndependently } else { PlaneReadMode::OnePlaneAtATime },
-            planes_read_during_transfer: self.chance(50),
-            host_reads_in_a_row_max: self.small(1, 5),
+            reads: PlaneReads {
+                plane_reads: if self.chance(60) { PlaneReadMode::EachPlaneIndependently } else { PlaneReadMode::OnePlaneAtATime },
+                cache_read: self.chance(50),
+                reads_ahead: self.small(1, 5),
+            },
             dies_programming_max: self.small(1, u64::from(dies)),
             has_parity_superpages: dies > 1 && self.chance(40),
             placement_handles: PlacementHandles::SINGLE_HANDLE,
             slc: None,
             buffer: BufferParams {
                 capacity_mapping_units: superpage_units * self.small(2, 6) + self.small(0, 3),
-                acknowledge_ns: self.between(0, 50),
-                survives_power_loss: self.chance(50),
-                superpage_open_max_ns: self.chance(40).then(|| self.between(1, 20_000)),
+                settings: WriteBuffer {
+                    ack: Duration { ns: self.between(0, 50) },
+                    protected: self.chance(50),
+                    linger: self.chance(40).then(|| Duration { ns: self.between(1, 20_000) }),
+                },
             },
             submission_queues: None,
-            firmware: ControllerCoresParams {
+            firmware: ControllerCores {
                 cores: self.small(1, 3),
-                core_ns_per_read: self.between(0, 60),
-                core_ns_per_write: self.between(0, 90),
-                core_ns_per_moved_unit: self.between(0, 40),
-                core_ns_per_trim: self.between(0, 60),
-                core_ns_per_trimmed_unit: self.between(0, 5),
-                latency_after_core_ns: self.between(0, 200),
+                read: Duration { ns: self.between(0, 60) },
+                write: Duration { ns: self.between(0, 90) },
+                move_: Duration { ns: self.between(0, 40) },
+                trim: Duration { ns: self.between(0, 60) },
+                trim_unit: Duration { ns: self.between(0, 5) },
+                latency: Duration { ns: self.between(0, 200) },
             },
             collection: SuperblockCollectionParams {
-                target_free_superblocks: target,
-                double_pace_at_deficit_superblocks: self.small(1, 3),
-                host_stall_threshold_free_superblocks: floor,
+                target,
+                span: self.small(1, 3),
+                floor,
                 move_backlog_max_mapping_units: u64::from(superpage_units) * self.between(0, 2 * u64::from(dies)),
             },
             upkeep: RefreshAndWearLevellingParams::default(),
-            suspension: self.chance(50).then(|| ProgramEraseSuspensionParams { program: self.suspension(), erase: self.suspension() }),
+            suspension: self.chance(50).then(|| Suspension { program: self.suspension(), erase: self.suspension() }),
             starts_empty: self.chance(20),
         };
         let preemption = GcPreemption {
-            queue_poll_duration_ns: 0,
-            write_stall_to_gc_start_threshold_ratio: 0.0,
-            host_overlap_with_moves: HostOverlapWithMoves::NoOverlap,
-            serves_page_being_moved_from_register: false,
-            moves_host_requested_pages_first: false,
+            poll: Duration { ns: 0 },
+            t_hard: Fraction(0.0),
+            pipeline: HostOverlapWithMoves::NoOverlap,
+            merge: false,
+            reorder: false,
             suspension: None,
         };
         let gc = GcParams {
             gc_algorithm: GcAlgorithm::VictimByPolicy,
-            block_pool_scope: BlockPoolScope::Plane,
-            blocking_scope: CollectionBlockingScope::Die,
+            rules: CollectionRules::default(),
             start_threshold_free_blocks: target,
             stop_threshold_free_blocks: target + 1,
-            host_request_kinds_that_may_start_gc: HostRequestKindsThatMayStartGc::EveryRequest,
             victim: VictimPolicy::default(),
-            separate_open_block: false,
-            copy_back: true,
-            cleans_planes_together: false,
             collection_takes_no_time: self.chance(15),
             preemption: (superblock.suspension.is_some() || self.chance(30)).then_some(preemption),
             idle_collection_after_ns: self.chance(25).then(|| self.between(1, 40_000)),
@@ -367,12 +364,12 @@ impl DriveDraw {
         }
     }
 
-    fn suspension(&mut self) -> OperationSuspensionParams {
-        OperationSuspensionParams {
-            suspend_ns: if self.chance(20) { 0 } else { self.between(0, 800) },
-            resume_ns: if self.chance(30) { 0 } else { self.between(0, 300) },
+    fn suspension(&mut self) -> OperationSuspension {
+        OperationSuspension {
+            suspend: Some(Duration { ns: if self.chance(20) { 0 } else { self.between(0, 800) } }),
+            resume: Duration { ns: if self.chance(30) { 0 } else { self.between(0, 300) } },
             suspensions_max: self.small(0, 5),
-            work_between_suspensions_min_ns: if self.chance(30) { 0 } else { self.between(0, 2_000) },
+            progress: Some(Duration { ns: if self.chance(30) { 0 } else { self.between(0, 2_000) } }),
         }
     }
 
@@ -400,11 +397,7 @@ impl DriveDraw {
     fn queues(&mut self, mut ssd: SsdParams, mut requests: Vec<Request>) -> (SsdParams, Vec<Request>) {
         if self.chance(40) {
             let most = if self.chance(70) { 6 } else { 100 };
-            let queues = SubmissionQueueParams {
-                queues: self.small(1, 5),
-                commands_per_fetch: self.small(1, 4),
-                fetched_commands_max: self.small(1, most),
-            };
+            let queues = SubmissionQueues { queues: self.small(1, 5), burst: self.small(1, 4), commands: self.small(1, most) };
             ssd.superblock.as_mut().unwrap().submission_queues = Some(queues);
             let sources = self.between(1, 6);
             requests.iter_mut().for_each(|request| request.stream = self.between(0, sources - 1) as u8);

@@ -1,9 +1,10 @@
 //! Random parts of arrays and loads, of which cases are put together.
 
 use flashraid_model::array::{
-    ArrayParams, ArrayProcessor, ControllerLimitsParams, FailureParams, InitialSpareState, RaidLevel, ReadPlan, RebuildParams, StripeLock,
+    ArrayParams, ArrayProcessor, ControllerLimits, InitialSpareState, MemberFailure, RaidLevel, ReadPlan, RebuildParams, Rebuilding,
+    StripeLock,
 };
-use flashraid_model::cache::{CachePolicy, CapacityUnit, StripeAndMemberCaches, WriteCacheParams};
+use flashraid_model::cache::{CachePolicy, CapacityUnit, RecencyBit, StripeAndMemberCaches, WriteCacheParams};
 use flashraid_model::coordination::{
     CoordinationParams, CoordinationPolicy, ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS, MessageKind,
 };
@@ -13,11 +14,11 @@ use flashraid_model::policy::PolicyEnum;
 use flashraid_model::request::{OpKind, Request};
 use flashraid_model::rng::{self, RandomStream};
 use flashraid_model::ssd::{
-    BlockPoolScope, BufferParams, CollectionBlockingScope, ControllerCoresParams, DieChoiceForWrites, FrontEndParams, GcAlgorithm,
-    GcParams, GcPreemption, HostLinkParams, HostOverlapWithMoves, HostRequestKindsThatMayStartGc, PlaneChoice, ProgramEraseSuspension,
-    SsdParams, SubmissionQueueParams, VictimPolicy,
+    BlockPoolScope, BufferParams, CollectionBlockingScope, CollectionRules, ControllerCores, DieChoiceForWrites, FrontEndParams,
+    GcAlgorithm, GcParams, GcPreemption, HostLinkParams, HostOverlapWithMoves, HostRequestKindsThatMayStartGc, PlaneChoice,
+    ProgramEraseSuspension, SsdParams, SubmissionQueues, VictimPolicy, WriteBuffer,
 };
-use flashraid_model::units::Duration;
+use flashraid_model::units::{ByteRate, Duration, Fraction};
 
 use crate::cases::PAGE_BYTES;
 use crate::draw::has_rule;
@@ -86,21 +87,17 @@ impl Draw {
         let least_reserved = (start + 2 + more).div_ceil(planes_per_pool);
         let reserved = least_reserved + self.between(0, 2);
         let blocks = self.between(6.max(reserved + 1), 24);
+        let stop = start + self.between(1, 3);
+        let trigger =
+            if self.chance(70) { HostRequestKindsThatMayStartGc::EveryRequest } else { HostRequestKindsThatMayStartGc::OnlyWrites };
+        let victim = self.victim();
+        let copy_back = self.chance(60);
         let gc = GcParams {
             gc_algorithm: GcAlgorithm::VictimByPolicy,
-            block_pool_scope: pool,
-            blocking_scope: blocking,
+            rules: CollectionRules { trigger, pool, blocking, separate_open_block, copy_back, parallel_planes: false },
             start_threshold_free_blocks: start as u32,
-            stop_threshold_free_blocks: (start + self.between(1, 3)) as u32,
-            host_request_kinds_that_may_start_gc: if self.chance(70) {
-                HostRequestKindsThatMayStartGc::EveryRequest
-            } else {
-                HostRequestKindsThatMayStartGc::OnlyWrites
-            },
-            victim: self.victim(),
-            separate_open_block,
-            copy_back: self.chance(60),
-            cleans_planes_together: false,
+            stop_threshold_free_blocks: stop as u32,
+            victim,
             collection_takes_no_time: self.chance(10),
             preemption: None,
             idle_collection_after_ns: None,
@@ -131,7 +128,7 @@ impl Draw {
             consecutive_pages_per_die: if self.chance(50) { 1 } else { self.between(1, 4) as u32 },
             die_choice_for_writes: if dynamic { DieChoiceForWrites::Dynamic } else { DieChoiceForWrites::Static },
             plane_choice: if self.chance(70) { PlaneChoice::MostFreePages } else { PlaneChoice::Rotate },
-            gc: GcParams { blocking_scope: blocking, ..gc },
+            gc: GcParams { rules: CollectionRules { blocking, ..gc.rules }, ..gc },
             fill_seals_last_block,
             pools_start_empty: false,
             channel,
@@ -157,8 +154,8 @@ impl Draw {
             self.make_blocks_large(&mut params);
         }
         let ssd = &mut params.ssd;
-        let by_plane = ssd.gc.block_pool_scope == BlockPoolScope::Plane && self.chance(60);
-        ssd.gc.blocking_scope = if by_plane { CollectionBlockingScope::Plane } else { CollectionBlockingScope::Die };
+        let by_plane = ssd.gc.rules.pool == BlockPoolScope::Plane && self.chance(60);
+        ssd.gc.rules.blocking = if by_plane { CollectionBlockingScope::Plane } else { CollectionBlockingScope::Die };
         if self.chance(70) {
             ssd.gc.preemption = self.preemption();
         }
@@ -182,7 +179,7 @@ impl Draw {
         geometry.planes = geometry.planes.min(2);
         let most_pages = if self.chance(30) { 512 } else { 160 };
         geometry.pages_per_block = self.between(65, most_pages) as u32;
-        let planes_per_pool = if gc.block_pool_scope == BlockPoolScope::Plane { 1 } else { geometry.planes };
+        let planes_per_pool = if gc.rules.pool == BlockPoolScope::Plane { 1 } else { geometry.planes };
         gc.start_threshold_free_blocks = self.between(1, 2) as u32;
         gc.stop_threshold_free_blocks = gc.start_threshold_free_blocks + 1;
         // What the least that never runs dry needs at most (rule 16).
@@ -221,30 +218,28 @@ impl Draw {
     /// Section 25 of the rules: queues, cores and a write buffer before the dies; flushes, and writes that are to survive a loss of power.
     pub(crate) fn put_front(&mut self, case: &mut Case) {
         let kinds = self.between(1, 7);
-        let firmware = ControllerCoresParams {
+        let firmware = ControllerCores {
             cores: self.between(1, 3) as u32,
-            core_ns_per_read: self.time_of_front(),
-            core_ns_per_write: self.time_of_front(),
-            core_ns_per_moved_unit: 0,
-            core_ns_per_trim: self.time_of_front(),
-            core_ns_per_trimmed_unit: self.between(0, 99),
-            latency_after_core_ns: self.time_of_front(),
+            read: Duration { ns: self.time_of_front() },
+            write: Duration { ns: self.time_of_front() },
+            move_: Duration { ns: 0 },
+            trim: Duration { ns: self.time_of_front() },
+            trim_unit: Duration { ns: self.between(0, 99) },
+            latency: Duration { ns: self.time_of_front() },
         };
         let most_units = if self.chance(60) { 12 } else { 300 };
         let most_commands = if self.chance(60) { 4 } else { 60 };
         case.params.ssd.front_end = Some(FrontEndParams {
             write_buffer: (kinds & 1 > 0).then(|| BufferParams {
                 capacity_mapping_units: self.between(1, most_units) as u32,
-                acknowledge_ns: self.time_of_front(),
-                survives_power_loss: self.chance(50),
-                superpage_open_max_ns: None,
+                settings: WriteBuffer { ack: Duration { ns: self.time_of_front() }, protected: self.chance(50), ..WriteBuffer::default() },
             }),
-            queues: (kinds & 2 > 0).then(|| SubmissionQueueParams {
+            queues: (kinds & 2 > 0).then(|| SubmissionQueues {
                 queues: self.between(1, 4) as u32,
-                commands_per_fetch: self.between(1, 3) as u32,
-                fetched_commands_max: self.between(1, most_commands) as u32,
+                burst: self.between(1, 3) as u32,
+                commands: self.between(1, most_commands) as u32,
             }),
-            firmware: if kinds & 4 > 0 { firmware } else { ControllerCoresParams::WITHOUT_OVERHEAD },
+            firmware: if kinds & 4 > 0 { firmware } else { ControllerCores::WITHOUT_OVERHEAD },
         });
         self.want_safety(case);
     }
@@ -277,7 +272,7 @@ impl Draw {
         let ssd = &mut case.params.ssd;
         ssd.channel = None;
         ssd.die_choice_for_writes = DieChoiceForWrites::Static;
-        ssd.gc.blocking_scope = CollectionBlockingScope::Die;
+        ssd.gc.rules.blocking = CollectionBlockingScope::Die;
         ssd.gc.collection_takes_no_time = false;
         ssd.gc.preemption = self.preemption();
         let with_idle = ssd.gc.preemption.is_none() || self.chance(30);
@@ -298,15 +293,11 @@ impl Draw {
             suspensions_max: self.between(1, 4) as u32,
         });
         self.chance(90).then(|| GcPreemption {
-            queue_poll_duration_ns: if self.chance(80) { self.between(401, 900) } else { 0 },
-            write_stall_to_gc_start_threshold_ratio: if self.chance(30) { 0.0 } else { self.between(1, 100) as f64 / 100.0 },
-            host_overlap_with_moves: if self.chance(50) {
-                HostOverlapWithMoves::RequestsWaitingAtStepStart
-            } else {
-                HostOverlapWithMoves::NoOverlap
-            },
-            serves_page_being_moved_from_register: merge,
-            moves_host_requested_pages_first: merge && self.chance(70),
+            poll: Duration { ns: if self.chance(80) { self.between(401, 900) } else { 0 } },
+            t_hard: Fraction(if self.chance(30) { 0.0 } else { self.between(1, 100) as f64 / 100.0 }),
+            pipeline: if self.chance(50) { HostOverlapWithMoves::RequestsWaitingAtStepStart } else { HostOverlapWithMoves::NoOverlap },
+            merge,
+            reorder: merge && self.chance(70),
             suspension,
         })
     }
@@ -397,16 +388,21 @@ impl Draw {
         if mirrors || self.chance(60) {
             let (quicker, earlier) = (self.between(0, 8), self.between(0, 4));
             let last_ns = case.requests.iter().map(|request| request.arrival_ns).max().unwrap_or(0);
-            params.rebuild = self.chance(75).then(|| RebuildParams {
-                start_delay_ns: if self.chance(50) { self.between(0, last_ns / 4) } else { 0 },
-                strip_interval_min_ns: 1 + self.between(0, (last_ns / 20) >> quicker),
-                strips_in_flight_max: self.between(1, 4) as u32,
-                spares: 1,
-                spare_state: if self.chance(50) { InitialSpareState::WarmedUpByOverwrites } else { InitialSpareState::Blank },
-                continues_after_last_request: self.chance(30),
+            params.rebuild = self.chance(75).then(|| {
+                let delay = Duration { ns: if self.chance(50) { self.between(0, last_ns / 4) } else { 0 } };
+                RebuildParams {
+                    strip_interval_min_ns: 1 + self.between(0, (last_ns / 20) >> quicker),
+                    settings: Rebuilding {
+                        delay,
+                        in_flight: self.between(1, 4) as u32,
+                        spares: 1,
+                        spare: if self.chance(50) { InitialSpareState::WarmedUpByOverwrites } else { InitialSpareState::Blank },
+                        finish: self.chance(30),
+                    },
+                }
             });
             let at_ns = self.between(0, (last_ns * 11 / 10) >> earlier);
-            params.failures = vec![FailureParams { member: self.between(0, members - 1) as u32, at_ns }];
+            params.failures = vec![MemberFailure { member: self.between(0, members - 1) as u32, at: Duration { ns: at_ns } }];
             if self.chance(40) {
                 self.fail_more(params, last_ns);
             }
@@ -415,7 +411,7 @@ impl Draw {
 
     /// Section 18 of the rules: a second member fails, at the same time, soon after, or at any time, and sometimes a third.
     pub(crate) fn fail_more(&mut self, params: &mut ArrayParams, last_ns: u64) {
-        let first_ns = params.failures[0].at_ns;
+        let first_ns = params.failures[0].at.ns;
         for _ in 0..if self.chance(25) { 2 } else { 1 } {
             let member = self.between(0, u64::from(params.members) - 1) as u32;
             let at_ns = match self.between(0, 3) {
@@ -424,11 +420,11 @@ impl Draw {
                 _ => self.between(0, last_ns),
             };
             if params.failures.iter().all(|failure| failure.member != member) {
-                params.failures.push(FailureParams { member, at_ns });
+                params.failures.push(MemberFailure { member, at: Duration { ns: at_ns } });
             }
         }
         if let Some(rebuild) = &mut params.rebuild {
-            rebuild.spares = self.between(1, 3) as u32;
+            rebuild.settings.spares = self.between(1, 3) as u32;
         }
     }
 
@@ -454,7 +450,7 @@ impl Draw {
             stripe_and_member_caches: parts,
             dirty_stripe_cache_capacity_pages: group_pages,
             member_cache_pages: member_pages,
-            member_caches_set_recency_bit_at_store: false,
+            recency: RecencyBit::Hits,
             destage_start_fill: if self.chance(20) { high } else { high * self.between(0, 1000) as f64 / 1000.0 },
             full_speed_destage_fill_fraction: high,
             destages_in_flight_max: if self.chance(60) { 1 } else { self.between(2, 6) as u32 },
@@ -478,7 +474,8 @@ impl Draw {
         let outstanding = self.chance(75).then(|| self.between(1, outstanding_max) as u32);
         let bytes_per_s = self.chance(70).then(|| PAGE_BYTES * 1_000_000_000 / (page_ns + self.between(0, 1_999)));
         let processor = self.chance(50).then(|| self.processor());
-        case.params.host_port = Some(ControllerLimitsParams { outstanding_requests_max: outstanding, bytes_per_s, processor });
+        case.params.host_port =
+            Some(ControllerLimits { outstanding, bandwidth: bytes_per_s.map(|bytes_per_s| ByteRate { bytes_per_s }), processor });
     }
 
     /// Requests keep one to sixteen cores from a twentieth of a page read to two of them; any of its times may be 0.

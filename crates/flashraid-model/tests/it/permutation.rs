@@ -35,11 +35,11 @@ fn draw(seed: u64) -> Case {
         round(&mut link.page_transfer_ns);
     }
     if let Some(preemption) = &mut params.ssd.gc.preemption {
-        preemption.queue_poll_duration_ns = 0;
+        preemption.poll.ns = 0;
     }
     // A draw depends on the number of the member.
     params.slow.retain(|slow| slow.member < params.members);
-    params.slow.iter_mut().for_each(|slow| slow.share_of_operations = 1.0);
+    params.slow.iter_mut().for_each(|slow| slow.share.0 = 1.0);
     let coordination = params.coordination.as_mut().expect("the case is coordinated");
     coordination.coordinated_members.0 &= (1 << params.members) - 1;
     coordination.message_latency_ns.iter_mut().for_each(round);

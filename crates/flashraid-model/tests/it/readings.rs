@@ -1,10 +1,11 @@
 //! Settings that read a paper in two ways, or a device in two states: small cases in which they differ, by both implementations.
 
-use flashraid_model::array::{FailureParams, InitialSpareState, RebuildParams};
-use flashraid_model::cache::{CachePolicy, CapacityUnit, WriteCacheParams};
+use flashraid_model::array::{InitialSpareState, MemberFailure, RebuildParams, Rebuilding};
+use flashraid_model::cache::{CachePolicy, CapacityUnit, RecencyBit, WriteCacheParams};
 use flashraid_model::placement::RaidLevel;
 use flashraid_model::policy::PolicyEnum;
 use flashraid_model::ssd::{CollectionBlockingScope, PlaneChoice};
+use flashraid_model::units::Duration;
 
 use crate::adapter;
 use crate::cases::one_plane;
@@ -25,7 +26,7 @@ fn two_planes_at_rest() -> Case {
     let ssd = &mut case.params.ssd;
     (ssd.geometry.planes, ssd.geometry.blocks_per_plane, ssd.geometry.overprovisioned_blocks_per_plane) = (2, 7, 4);
     ssd.plane_choice = PlaneChoice::Rotate;
-    ssd.gc.blocking_scope = CollectionBlockingScope::Die;
+    ssd.gc.rules.blocking = CollectionBlockingScope::Die;
     ssd.gc.idle_collection_after_ns = Some(100);
     case
 }
@@ -34,7 +35,7 @@ fn two_planes_at_rest() -> Case {
 fn planes_that_are_cleaned_together_hold_the_die_for_the_longest() {
     let intervals = |together: bool| {
         let mut case = two_planes_at_rest();
-        case.params.ssd.gc.cleans_planes_together = together;
+        case.params.ssd.gc.rules.parallel_planes = together;
         let outcome = simulate(&case);
         let of_die = |gc: &crate::outcome::Collection| (gc.end_ns - gc.start_ns, gc.victims, gc.pages_moved);
         (outcome.gc_intervals.iter().map(of_die).collect::<Vec<_>>(), outcome.members[0].counters.gc_time_ns)
@@ -62,14 +63,10 @@ fn a_blank_spare_holds_what_is_rebuilt_and_no_more() {
     let pages = |spare_state: InitialSpareState| {
         let mut case = one_plane().write(0, 0, 1).read(3000, 0, 1);
         (case.params.level, case.params.members) = (RaidLevel::Raid1, 2);
-        case.params.failures = vec![FailureParams { member: 1, at_ns: 1000 }];
+        case.params.failures = vec![MemberFailure { member: 1, at: Duration { ns: 1000 } }];
         case.params.rebuild = Some(RebuildParams {
-            start_delay_ns: 100,
             strip_interval_min_ns: 1000,
-            strips_in_flight_max: 1,
-            spares: 1,
-            spare_state,
-            continues_after_last_request: false,
+            settings: Rebuilding { delay: Duration { ns: 100 }, in_flight: 1, spares: 1, spare: spare_state, finish: false },
         });
         let outcome = simulate(&case);
         outcome.members[2].pages.iter().filter(|&&page| page != PhysicalPage::NOWHERE).count()
@@ -83,7 +80,7 @@ fn a_blank_spare_holds_what_is_rebuilt_and_no_more() {
 /// once by then.
 #[test]
 fn a_bit_that_every_store_sets_lets_older_strips_go_first() {
-    let order = |at_store: bool| {
+    let order = |recency: RecencyBit| {
         let mut case = one_plane().write(0, 0, 1).writes(10, &[3, 8]).write(300, 6, 1);
         let parts = CachePolicy::all_with_default_parameters()
             .iter()
@@ -96,7 +93,7 @@ fn a_bit_that_every_store_sets_lets_older_strips_go_first() {
             dirty_stripe_cache_capacity_pages: 0,
             member_cache_pages: 8,
             capacity_unit: CapacityUnit::Pages,
-            member_caches_set_recency_bit_at_store: at_store,
+            recency,
             destage_start_fill: 0.0,
             full_speed_destage_fill_fraction: 0.0,
             destages_in_flight_max: 1,
@@ -112,8 +109,8 @@ fn a_bit_that_every_store_sets_lets_older_strips_go_first() {
         order.sort_by_key(|&index| (pages[index].block, pages[index].page));
         order.map(|index| [0, 3, 6, 8][index])
     };
-    assert_eq!(by_time(order(false)), [0, 3, 6, 8]);
-    assert_eq!(by_time(order(true)), [0, 3, 8, 6]);
+    assert_eq!(by_time(order(RecencyBit::Hits)), [0, 3, 6, 8]);
+    assert_eq!(by_time(order(RecencyBit::Stores)), [0, 3, 8, 6]);
 }
 
 #[test]

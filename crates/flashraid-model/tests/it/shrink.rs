@@ -1,8 +1,8 @@
 //! Makes a failing case smaller while it still fails, so that a person can follow it.
 
 use flashraid_model::array::{
-    ArrayProcessor, Avoid, ControllerLimitsParams, Hedge, HedgeDelay, HostKnowledgeOfCollection, HostKnowledgeOfRemainingCollection,
-    Predict, ReadPlan, RebuildParams, UnneededReadCancellation, WarmUp, WarmUpPattern,
+    ArrayProcessor, Avoid, ControllerLimits, Hedge, HedgeDelay, HostKnowledgeOfCollection, HostKnowledgeOfRemainingCollection, Predict,
+    ReadPlan, RebuildParams, UnneededReadCancellation, WarmUp, WarmUpPattern,
 };
 use flashraid_model::cache::WriteCacheParams;
 use flashraid_model::coordination::{
@@ -11,7 +11,7 @@ use flashraid_model::coordination::{
 use flashraid_model::placement::RaidLevel;
 use flashraid_model::request::HostLoop;
 use flashraid_model::ssd::{
-    BlockPoolScope, CollectionBlockingScope, ControllerCoresParams, DieChoiceForWrites, DieDelayMechanisms, FrontEndParams, GcAlgorithm,
+    BlockPoolScope, CollectionBlockingScope, ControllerCores, DieChoiceForWrites, DieDelayMechanisms, FrontEndParams, GcAlgorithm,
     GcPreemption, HostOverlapWithMoves, HostRequestKindsThatMayStartGc, PlacementHandles, PlaneChoice, RefreshAndWearLevellingParams,
     SsdParams, SuperblockDriveParams, VictimPolicy,
 };
@@ -72,7 +72,7 @@ fn cache(case: &mut Case, simplify: fn(&mut WriteCacheParams)) {
 
 const NO_TIME: Duration = Duration { ns: 0 };
 
-fn host_port(case: &mut Case, simplify: fn(&mut ControllerLimitsParams)) {
+fn host_port(case: &mut Case, simplify: fn(&mut ControllerLimits)) {
     if let Some(limits) = &mut case.params.host_port {
         simplify(limits);
     }
@@ -86,8 +86,8 @@ fn rebuild(case: &mut Case, simplify: fn(&mut RebuildParams)) {
 
 /// Returns true if each pool always has room for a write (rule 16).
 fn has_room(ssd: &SsdParams) -> bool {
-    let planes_per_pool = if ssd.gc.block_pool_scope == BlockPoolScope::Plane { 1 } else { ssd.geometry.planes };
-    let more = [ssd.gc.separate_open_block, ssd.die_choice_for_writes == DieChoiceForWrites::Dynamic, !ssd.fill_seals_last_block];
+    let planes_per_pool = if ssd.gc.rules.pool == BlockPoolScope::Plane { 1 } else { ssd.geometry.planes };
+    let more = [ssd.gc.rules.separate_open_block, ssd.die_choice_for_writes == DieChoiceForWrites::Dynamic, !ssd.fill_seals_last_block];
     let more = more.into_iter().filter(|&needs_one| needs_one).count() as u32;
     planes_per_pool * ssd.geometry.overprovisioned_blocks_per_plane >= ssd.gc.start_threshold_free_blocks + 2 + more
 }
@@ -104,7 +104,7 @@ fn is_possible(case: &Case) -> bool {
     let survives = case.params.failures.iter().all(|failure| redundant && failure.member < case.params.members);
     if let Some(own) = &case.params.ssd.superblock {
         let shape = own.shape(&case.params.ssd.geometry);
-        if !shape.always_has_victim_at_free_superblocks(own.collection.host_stall_threshold_free_superblocks)
+        if !shape.always_has_victim_at_free_superblocks(own.collection.floor)
             || own.buffer.capacity_mapping_units < shape.write_buffer_mapping_units_min()
         {
             return false;
@@ -192,16 +192,16 @@ const SIMPLER: [fn(&mut Case); 110] = [
     |case| superblock(case, |own| own.upkeep = RefreshAndWearLevellingParams::default()),
     |case| superblock(case, |own| own.suspension = None),
     |case| superblock(case, |own| own.has_parity_superpages = false),
-    |case| superblock(case, |own| own.firmware = ControllerCoresParams::WITHOUT_OVERHEAD),
-    |case| superblock(case, |own| own.buffer.superpage_open_max_ns = None),
-    |case| superblock(case, |own| own.buffer.survives_power_loss = true),
-    |case| superblock(case, |own| own.planes_read_during_transfer = false),
+    |case| superblock(case, |own| own.firmware = ControllerCores::WITHOUT_OVERHEAD),
+    |case| superblock(case, |own| own.buffer.settings.linger = None),
+    |case| superblock(case, |own| own.buffer.settings.protected = true),
+    |case| superblock(case, |own| own.reads.cache_read = false),
     |case| superblock(case, |own| own.dies_programming_max = 64),
     |case| case.params.ssd.die_delay_mechanisms = DieDelayMechanisms::default(),
     |case| case.params.ssd.front_end = None,
     |case| front(case, |front| front.write_buffer = None),
     |case| front(case, |front| front.queues = None),
-    |case| front(case, |front| front.firmware = ControllerCoresParams::WITHOUT_OVERHEAD),
+    |case| front(case, |front| front.firmware = ControllerCores::WITHOUT_OVERHEAD),
     |case| case.requests.iter_mut().for_each(|request| request.fua = false),
     |case| case.warm_up = WarmUp { overwrites_per_page: 0.0, pattern: WarmUpPattern::Random },
     |case| case.host = HostLoop::Open,
@@ -210,8 +210,8 @@ const SIMPLER: [fn(&mut Case); 110] = [
     |case| host_port(case, |limits| limits.processor = None),
     |case| host_port(case, |limits| limits.processor = limits.processor.map(|processor| ArrayProcessor { shared: NO_TIME, ..processor })),
     |case| host_port(case, |limits| limits.processor = limits.processor.map(|processor| ArrayProcessor { stripe: NO_TIME, ..processor })),
-    |case| host_port(case, |limits| limits.outstanding_requests_max = None),
-    |case| host_port(case, |limits| limits.bytes_per_s = None),
+    |case| host_port(case, |limits| limits.outstanding = None),
+    |case| host_port(case, |limits| limits.bandwidth = None),
     |case| cache(case, |cache| (cache.destage_start_fill, cache.full_speed_destage_fill_fraction) = (0.0, 0.0)),
     |case| cache(case, |cache| cache.destages_in_flight_max = 1),
     |case| cache(case, |cache| cache.nvm_page_read_ns = 0),
@@ -222,16 +222,16 @@ const SIMPLER: [fn(&mut Case); 110] = [
     |case| cache(case, |cache| cache.destage_wait_for_other_members_max_ns = 10_000_000),
     |case| case.params.slow.clear(),
     |case| case.params.slow.truncate(1),
-    |case| case.params.slow.iter_mut().for_each(|slow| slow.share_of_operations = 1.0),
-    |case| case.params.slow.iter_mut().for_each(|slow| slow.stalls = None),
-    |case| case.params.slow.iter_mut().for_each(|slow| (slow.flash_time_factor, slow.add_ns) = (1.0, slow.add_ns.max(1))),
+    |case| case.params.slow.iter_mut().for_each(|slow| slow.share.0 = 1.0),
+    |case| case.params.slow.iter_mut().for_each(|slow| (slow.stall, slow.every) = (None, None)),
+    |case| case.params.slow.iter_mut().for_each(|slow| (slow.factor, slow.add.ns) = (1.0, slow.add.ns.max(1))),
     |case| case.params.failures.clear(),
     |case| case.params.failures.truncate(1),
     |case| case.params.failures.truncate(case.params.failures.len().saturating_sub(1)),
     |case| case.params.rebuild = None,
-    |case| rebuild(case, |rebuild| rebuild.strips_in_flight_max = 1),
-    |case| rebuild(case, |rebuild| rebuild.spares = 1),
-    |case| rebuild(case, |rebuild| rebuild.continues_after_last_request = false),
+    |case| rebuild(case, |rebuild| rebuild.settings.in_flight = 1),
+    |case| rebuild(case, |rebuild| rebuild.settings.spares = 1),
+    |case| rebuild(case, |rebuild| rebuild.settings.finish = false),
     |case| case.params.coordination = None,
     |case| coordination(case, |coordination| coordination.message_latency_ns = [0; MESSAGE_KINDS]),
     |case| coordination(case, |coordination| coordination.request_to_collection_order_delay_ns = 0),
@@ -253,23 +253,23 @@ const SIMPLER: [fn(&mut Case); 110] = [
     |case| case.params.ssd.consecutive_pages_per_die = 1,
     |case| case.params.ssd.plane_choice = PlaneChoice::Rotate,
     |case| case.params.ssd.fill_seals_last_block = true,
-    |case| case.params.ssd.gc.blocking_scope = CollectionBlockingScope::Die,
+    |case| case.params.ssd.gc.rules.blocking = CollectionBlockingScope::Die,
     |case| case.params.ssd.gc.gc_algorithm = GcAlgorithm::VictimByPolicy,
-    |case| case.params.ssd.gc.host_request_kinds_that_may_start_gc = HostRequestKindsThatMayStartGc::EveryRequest,
+    |case| case.params.ssd.gc.rules.trigger = HostRequestKindsThatMayStartGc::EveryRequest,
     |case| case.params.ssd.gc.victim = VictimPolicy::default(),
-    |case| case.params.ssd.gc.separate_open_block = false,
-    |case| case.params.ssd.gc.copy_back = true,
+    |case| case.params.ssd.gc.rules.separate_open_block = false,
+    |case| case.params.ssd.gc.rules.copy_back = true,
     |case| case.params.ssd.gc.collection_takes_no_time = false,
     |case| case.params.ssd.gc.preemption = None,
     |case| case.params.ssd.gc.idle_collection_after_ns = None,
     |case| case.params.ssd.gc.stop_threshold_free_blocks = case.params.ssd.gc.start_threshold_free_blocks + 1,
     |case| preemption(case, |preemption| preemption.suspension = None),
-    |case| preemption(case, |preemption| preemption.host_overlap_with_moves = HostOverlapWithMoves::NoOverlap),
-    |case| preemption(case, |preemption| preemption.moves_host_requested_pages_first = false),
-    |case| preemption(case, |preemption| preemption.serves_page_being_moved_from_register = preemption.moves_host_requested_pages_first),
-    |case| preemption(case, |preemption| preemption.write_stall_to_gc_start_threshold_ratio = 0.0),
-    |case| preemption(case, |preemption| preemption.queue_poll_duration_ns = 0),
-    |case| preemption(case, |preemption| preemption.queue_poll_duration_ns = 600),
+    |case| preemption(case, |preemption| preemption.pipeline = HostOverlapWithMoves::NoOverlap),
+    |case| preemption(case, |preemption| preemption.reorder = false),
+    |case| preemption(case, |preemption| preemption.merge = preemption.reorder),
+    |case| preemption(case, |preemption| preemption.t_hard.0 = 0.0),
+    |case| preemption(case, |preemption| preemption.poll.ns = 0),
+    |case| preemption(case, |preemption| preemption.poll.ns = 600),
     |case| case.requests.iter_mut().for_each(|request| request.high_priority = false),
     |case| case.requests.iter_mut().for_each(|request| request.contiguous_on_one_member = false),
     |case| case.requests.iter_mut().for_each(|request| request.stream = 0),

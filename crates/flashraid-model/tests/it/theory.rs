@@ -7,6 +7,7 @@ use flashraid_model::request::{OpKind, Request};
 use flashraid_model::rng;
 use flashraid_model::space::victim::{Fifo, Greedy};
 use flashraid_model::ssd::{BlockPoolScope, GcPreemption, HostOverlapWithMoves, ProgramEraseSuspension, VictimPolicy};
+use flashraid_model::units::{Duration, Fraction};
 
 use crate::adapter;
 use crate::cases::{PAGE_BYTES, one_plane};
@@ -142,11 +143,11 @@ fn reads_that_suspend_programs(simulate: Simulate, writes: u64, tolerance: f64) 
             spreads_summary_page_over_programs: false,
         };
         ssd.gc.preemption = Some(GcPreemption {
-            queue_poll_duration_ns: 0,
-            write_stall_to_gc_start_threshold_ratio: 0.0,
-            host_overlap_with_moves: HostOverlapWithMoves::NoOverlap,
-            serves_page_being_moved_from_register: false,
-            moves_host_requested_pages_first: false,
+            poll: Duration { ns: 0 },
+            t_hard: Fraction(0.0),
+            pipeline: HostOverlapWithMoves::NoOverlap,
+            merge: false,
+            reorder: false,
             suspension: Some(ProgramEraseSuspension { suspend_ns: SUSPEND_NS, resume_ns: 0, suspensions_max: 10 }),
         });
         let pages = ssd.exported_pages();
@@ -231,7 +232,7 @@ fn uniform_writes(victim: VictimPolicy, blocks: u32, reserved_percent: u32) -> C
         has_summary_page: false,
         ..ssd.geometry
     };
-    ssd.gc.block_pool_scope = BlockPoolScope::Die;
+    ssd.gc.rules.pool = BlockPoolScope::Die;
     ssd.gc.victim = victim;
     case.warm_up.overwrites_per_page = 4.0;
     let pages = case.params.ssd.exported_pages();

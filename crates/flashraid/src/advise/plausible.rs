@@ -104,9 +104,9 @@ fn drive(ssd: &SsdConfig, place: [f64; PROPERTIES]) -> Option<PlausibleDrive> {
     // Free superblocks are a part of the spare space, of which larger ones need fewer.
     let reserve = factor(reserve_at);
     let superblocks = |count: u32| ((f64::from(count) * reserve / larger).round() as u32).max(1);
-    let target = superblocks(superblock.target).max(superblock.floor + 1);
+    let target = superblocks(superblock.collection.target).max(superblock.collection.floor + 1);
     set("superblock.target", target.to_string());
-    set("superblock.span", superblocks(superblock.span).to_string());
+    set("superblock.span", superblocks(superblock.collection.span).to_string());
     let debt = (f64::from(superblock.debt) * factor(debt_at)).round().max(1.0) as u32;
     set("superblock.debt", debt.to_string());
     words.push(format!("collection from {target} free superblocks on, debt {debt}"));
@@ -132,7 +132,7 @@ fn drive(ssd: &SsdConfig, place: [f64; PROPERTIES]) -> Option<PlausibleDrive> {
         let slower = cores / f64::from(firmware.cores);
         let [read, write, moved] = [firmware.read, firmware.write, firmware.move_].map(|time| time.ns as f64);
         let latency = firmware.latency.ns as f64 + read - read * slower;
-        let ack = buffer.ack.ns as f64 + write + firmware.latency.ns as f64 - write * slower - latency;
+        let ack = buffer.settings.ack.ns as f64 + write + firmware.latency.ns as f64 - write * slower - latency;
         if latency < 0.0 || ack < ACK_MIN_NS {
             return None;
         }

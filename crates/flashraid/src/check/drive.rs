@@ -6,9 +6,7 @@ use super::{PoolGcThresholdsAndCost, theory};
 use crate::config::{HandleIsolation, ScaledDriveDimension, Scenario, SlcShareBase};
 use crate::memory;
 use flashraid_model::array::{ArrayParams, ParityHandle};
-use flashraid_model::ssd::{
-    PlaneReadMode, SlcSuperblockCountLimit, SsdParams, SubmissionQueueParams, SuperblockDriveParams, SuperblockShape,
-};
+use flashraid_model::ssd::{PlaneReadMode, SlcSuperblockCountLimit, SsdParams, SubmissionQueues, SuperblockDriveParams, SuperblockShape};
 use flashraid_workload::SourceSpec;
 
 /// Number of superpages per die in a superblock from which throughput hardly depends on how many dies may program at a time.
@@ -84,14 +82,14 @@ fn placement_check(scenario: &Scenario, shape: &SuperblockShape) -> Option<Place
         _ => 1,
     };
     let of_parity = scenario.array.parity_handle;
-    let of_streams = sources.min(written.handles - u32::from(of_parity == ParityHandle::Own));
+    let of_streams = sources.min(written.count - u32::from(of_parity == ParityHandle::Own));
     let is_further = match of_parity {
         ParityHandle::OfData => false,
         ParityHandle::Own => true,
         ParityHandle::Number(handle) => u32::from(handle) >= of_streams,
     };
     Some(PlacementHandlesCheck {
-        handles: written.handles,
+        handles: written.count,
         isolation: written.isolation,
         handles_used: of_streams + u32::from(is_further),
         open_superblocks_max: shape.open_superblocks_max(),
@@ -149,14 +147,14 @@ pub(super) fn front_check(scenario: &Scenario) -> Option<DriveFrontEndCheck> {
     let front = ssd.front_end.as_ref()?;
     Some(DriveFrontEndCheck {
         buffer_bytes: front.write_buffer.map(|buffer| u64::from(buffer.capacity_mapping_units) * u64::from(ssd.geometry.page_bytes)),
-        is_protected: front.write_buffer.is_none_or(|buffer| buffer.survives_power_loss),
+        is_protected: front.write_buffer.is_none_or(|buffer| buffer.settings.protected),
         queues: front.queues.map(|queues| queues_check(scenario, queues)),
         cores: front.firmware.cores,
     })
 }
 
-fn queues_check(scenario: &Scenario, params: SubmissionQueueParams) -> SubmissionQueuesCheck {
-    let SubmissionQueueParams { queues, commands_per_fetch: burst, fetched_commands_max: commands } = params;
+fn queues_check(scenario: &Scenario, params: SubmissionQueues) -> SubmissionQueuesCheck {
+    let SubmissionQueues { queues, burst, commands } = params;
     SubmissionQueuesCheck { queues, used: scenario.metrics.streams.clamp(1, queues), burst, commands }
 }
 
@@ -166,8 +164,7 @@ pub(super) fn drive_check(scenario: &Scenario) -> Option<SuperblockDriveCheck> {
     let shape = superblock.shape(&ssd.geometry);
     let unit_bytes = u64::from(superblock.pages_per_mapping_unit) * u64::from(ssd.geometry.page_bytes);
     let superblock_bytes = u64::from(shape.mapping_units_per_superblock()) * unit_bytes;
-    let burst_superblocks = superblock.collection.target_free_superblocks + superblock.collection.double_pace_at_deficit_superblocks
-        - superblock.collection.host_stall_threshold_free_superblocks;
+    let burst_superblocks = superblock.collection.target + superblock.collection.span - superblock.collection.floor;
     let data_bytes = u64::from(shape.data_mapping_units_per_superblock()) * unit_bytes;
     // Rows are whole numbers, so that the drive may be scaled by a little more or less.
     let written = &scenario.config.ssd;
@@ -178,9 +175,9 @@ pub(super) fn drive_check(scenario: &Scenario) -> Option<SuperblockDriveCheck> {
     let slc_bytes = |superblocks: u32| u64::from(superblocks) * data_bytes / u64::from(superblock.bits_per_cell);
     let slc = written.slc.as_ref().zip(superblock.slc).map(|(written, slc)| {
         let superblocks = slc.superblock_limit.slc_superblocks_max(
-            superblock.collection.target_free_superblocks + superblock.collection.double_pace_at_deficit_superblocks,
+            superblock.collection.target + superblock.collection.span,
             0,
-            superblock.collection.target_free_superblocks,
+            superblock.collection.target,
         );
         let bytes = slc_bytes(superblocks);
         SlcSuperblocksCheck { mode: written.mode, superblocks, bytes, bytes_unscaled: bytes * unscaled / pages }
@@ -257,10 +254,8 @@ pub(super) fn warnings(drive: &SuperblockDriveCheck, array: &ArrayParams) -> Vec
 pub(super) fn alpha(ssd: &SsdParams, superblock: &SuperblockDriveParams) -> f64 {
     let shape = superblock.shape(&ssd.geometry);
     let set_aside = if let Some(SlcSuperblockCountLimit::Superblocks(superblocks)) = shape.slc_superblock_limit { superblocks } else { 0 };
-    let holding = f64::from(shape.superblocks)
-        - f64::from(superblock.collection.target_free_superblocks)
-        - f64::from(shape.streams()) / 2.0
-        - f64::from(set_aside);
+    let holding =
+        f64::from(shape.superblocks) - f64::from(superblock.collection.target) - f64::from(shape.streams()) / 2.0 - f64::from(set_aside);
     holding * f64::from(shape.data_mapping_units_per_superblock()) / shape.exported_mapping_units as f64
 }
 
@@ -287,8 +282,8 @@ pub(super) fn gc_check(ssd: &SsdParams, superblock: &SuperblockDriveParams) -> P
     let clean_ns = rows * moved * superpage_ns + ssd.timing.block_erase_ns as f64;
     PoolGcThresholdsAndCost {
         pool_blocks: shape.superblocks,
-        start_free_blocks: superblock.collection.target_free_superblocks,
-        stop_free_blocks: superblock.collection.target_free_superblocks + superblock.collection.double_pace_at_deficit_superblocks,
+        start_free_blocks: superblock.collection.target,
+        stop_free_blocks: superblock.collection.target + superblock.collection.span,
         write_amplification: of_data * (1.0 + parity),
         write_amplification_is,
         write_amplification_oldest_first: theory::oldest_first_write_amplification(alpha) * (1.0 + parity),
@@ -322,7 +317,7 @@ fn reads_ns(superblock: &SuperblockDriveParams) -> u64 {
 pub(super) fn die_ns_per_page(ssd: &SsdParams, superblock: &SuperblockDriveParams, gc: &PoolGcThresholdsAndCost) -> (f64, f64, f64) {
     let types = superblock.read_ns_by_page_type.len() as f64;
     let read = superblock.read_ns_by_page_type.iter().sum::<u64>() as f64 / types + superblock.mapping_unit_transfer_ns as f64;
-    let planes = if superblock.plane_reads == PlaneReadMode::EachPlaneIndependently { f64::from(ssd.geometry.planes) } else { 1.0 };
+    let planes = if superblock.reads.plane_reads == PlaneReadMode::EachPlaneIndependently { f64::from(ssd.geometry.planes) } else { 1.0 };
     let pages = f64::from(superpage_units(ssd, superblock)) * f64::from(superblock.pages_per_mapping_unit);
     let program = programs_ns(ssd, superblock) as f64 / pages;
     let parity = parity_share(&superblock.shape(&ssd.geometry));

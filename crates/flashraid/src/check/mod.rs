@@ -371,13 +371,13 @@ fn planes_may_drift_apart(ssd: &SsdParams) -> bool {
     }
     let g = &ssd.geometry;
     let pages = f64::from((g.blocks_per_plane - g.overprovisioned_blocks_per_plane) * g.data_pages_per_block());
-    let is_shared_out = ssd.gc.block_pool_scope == BlockPoolScope::Plane && g.planes > 1 && ssd.plane_choice == PlaneChoice::MostFreePages;
+    let is_shared_out = ssd.gc.rules.pool == BlockPoolScope::Plane && g.planes > 1 && ssd.plane_choice == PlaneChoice::MostFreePages;
     is_shared_out && (alpha(ssd) - 1.0) * pages < 10.5 * libm::sqrt(pages)
 }
 
 /// Returns the number of planes that share a pool.
 fn planes_per_pool(ssd: &SsdParams) -> u32 {
-    if ssd.gc.block_pool_scope == BlockPoolScope::Die { ssd.geometry.planes } else { 1 }
+    if ssd.gc.rules.pool == BlockPoolScope::Die { ssd.geometry.planes } else { 1 }
 }
 
 fn over_provisioning(ssd: &SsdParams) -> f64 {
@@ -398,7 +398,7 @@ fn alpha(ssd: &SsdParams) -> f64 {
     // Free blocks vary between the thresholds. A collection begins when a block has just been opened, which is still empty then. The block
     // for moves is half full on average.
     let free = f64::from(ssd.gc.start_threshold_free_blocks + ssd.gc.stop_threshold_free_blocks - 1) / 2.0;
-    let open = if ssd.gc.separate_open_block { 1.5 } else { 1.0 };
+    let open = if ssd.gc.rules.separate_open_block { 1.5 } else { 1.0 };
     let holding = planes * f64::from(g.blocks_per_plane) - free - open;
     holding / (planes * f64::from(g.blocks_per_plane - g.overprovisioned_blocks_per_plane))
 }
@@ -437,7 +437,7 @@ fn clean_ns(ssd: &SsdParams, pages: f64) -> f64 {
 /// procedure only transfers pages that go to another plane.
 fn transfers_per_move(ssd: &SsdParams) -> f64 {
     match ssd.gc.gc_algorithm {
-        _ if ssd.gc.copy_back => 0.0,
+        _ if ssd.gc.rules.copy_back => 0.0,
         GcAlgorithm::VictimByPolicy => 2.0,
         GcAlgorithm::LikeDiskSimWithoutCopyBack => 2.0 * (1.0 - 1.0 / f64::from(ssd.geometry.planes)),
     }
@@ -487,7 +487,7 @@ fn load_check(array: &ArrayParams, gc: &PoolGcThresholdsAndCost, sample: &FirstR
         (read + written * (1.0 + moved)) * t.page_transfer_ns as f64 / channels
     });
     let host_pages = sample.host_pages_per_request;
-    let controller_ns = array.host_port.filter(|port| port.bytes_per_s.is_some()).map(|port| {
+    let controller_ns = array.host_port.filter(|port| port.bandwidth.is_some()).map(|port| {
         // A thousand pages are measured, because one may take a fraction of a nanosecond more than a whole number.
         port.transfer_ns(1000 * u64::from(ssd.geometry.page_bytes)) as f64 / 1000.0 * host_pages
     });
@@ -530,8 +530,7 @@ fn first_collection(scenario: &Scenario, sample: Option<&FirstRequestsStatistics
     if let Some(superblock) = &ssd.superblock {
         let shape = superblock.shape(g);
         let filled = if superblock.starts_empty { 0 } else { shape.exported_mapping_units };
-        let blocks =
-            shape.superblocks - superblock.collection.target_free_superblocks - superblock.collection.double_pace_at_deficit_superblocks;
+        let blocks = shape.superblocks - superblock.collection.target - superblock.collection.span;
         let to_go = (u64::from(blocks) * u64::from(shape.data_mapping_units_per_superblock())).saturating_sub(filled);
         let warmed = (scenario.warm_up.overwrites_per_page * shape.exported_mapping_units as f64) as u64;
         let pages = to_go.saturating_sub(warmed) * u64::from(superblock.pages_per_mapping_unit);

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::config::{Scenario, workload_address_space};
-use flashraid_model::array::{ArrayParams, MemberLoadCalculator, SlowMemberPeriodParams, page_request_of};
+use flashraid_model::array::{ArrayParams, MemberLoadCalculator, SlowMemberPeriod, page_request_of};
 use flashraid_workload::{self as workload, HostLoop, OpKind, Request, SourceError, SourceSpec, Stop, WorkloadSpec};
 
 /// Number of requests that are examined, if the run sends as many.
@@ -136,9 +136,9 @@ pub(super) fn draw(scenario: &Scenario, most: u64, stop: &Stop) -> Result<FirstR
 
 /// Returns for each member the share of its operations that are on time, at its slowest time.
 fn misses_slowness(array: &ArrayParams) -> Vec<f64> {
-    let of_time = |time: &SlowMemberPeriodParams| {
-        let slow = if time.flash_time_factor > 1.0 || time.add_ns > 0 { time.share_of_operations } else { 0.0 };
-        let stalled = time.stalls.map_or(0.0, |stalls| stalls.length_ns as f64 / stalls.every_ns as f64);
+    let of_time = |time: &SlowMemberPeriod| {
+        let slow = if time.factor > 1.0 || time.add.ns > 0 { time.share.0 } else { 0.0 };
+        let stalled = time.stall.zip(time.every).map_or(0.0, |(length, every)| length.ns as f64 / every.ns as f64);
         (1.0 - slow) * (1.0 - stalled)
     };
     let of_member = |member| array.slow.iter().filter(|time| time.member == member).map(of_time).fold(1.0, f64::min);

@@ -104,7 +104,7 @@ pub(super) fn turns_check(
     let (slack, pages_gained_in_turn) = match &ssd.superblock {
         Some(superblock) => {
             let shape = superblock.shape(&ssd.geometry);
-            let superblocks = clean_free_blocks.saturating_sub(superblock.collection.host_stall_threshold_free_superblocks);
+            let superblocks = clean_free_blocks.saturating_sub(superblock.collection.floor);
             let units = f64::from(superblocks) * f64::from(shape.data_mapping_units_per_superblock());
             (units * f64::from(superblock.pages_per_mapping_unit) / dies, None)
         }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Map;
 use std::borrow::Cow;
 
-use flashraid_model::cache::CachePolicy;
+use flashraid_model::cache::{CachePolicy, CapacityUnit, RecencyBit};
 use flashraid_model::policy::policy_config_serde;
 use flashraid_workload::units::{Duration, Fraction, Size};
 
@@ -36,7 +36,7 @@ pub struct CommonCacheKeys {
     pub size: Option<Size>,
     /// Unit in which the capacity of a cache is counted. By default `"whole"`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub room: Option<CacheCapacityUnit>,
+    pub room: Option<CapacityUnit>,
     /// Pages that set the recency bit of a strip in the cache of a member: those that hit a strip, or all that are stored. An entry with
     /// a set bit is passed once when the cache destages. By default `"hits"`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,31 +64,6 @@ pub struct CommonCacheKeys {
     /// layout-aware write caches, LAWC).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nvm_write: Option<Duration>,
-}
-
-/// Unit in which the capacity of a cache is counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum CacheCapacityUnit {
-    /// Counts the pages in a cache. A write that is larger than the room that is left enters the cache piece by piece.
-    Pages,
-    /// Counts the pages in a cache, but lets a write exceed the cache's size. If there is room for one page, all pages of the write in
-    /// the same stripe enter the cache together. A member's cache takes the pages in the same strip together. Section 2.1 of the paper
-    /// LAWC, on layout-aware write caches, describes this.
-    Whole,
-    /// Counts the stripes (in a member's cache, the strips) with pages in a cache, however many pages of each are cached. A cache
-    /// whose size is that of n pages may hold pages of n stripes or strips. The caches of the array divide `size` among them.
-    Entries,
-}
-
-/// Pages that set the recency bit of a strip in the cache of a member.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum RecencyBit {
-    /// Pages of a write that finds the strip in the cache, made by another one. Section 2.1 of the paper LAWC says so.
-    Hits,
-    /// All pages that are stored, also those with which the strip enters the cache. Algorithm 1 of the paper LAWC says so.
-    Stores,
 }
 
 /// Key in the table under which users name the policy.

@@ -3,15 +3,15 @@
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
-use flashraid_model::flash;
+use flashraid_model::array::WarmUpPattern;
+use flashraid_model::flash::DieToChannelAssignment;
 use flashraid_model::space::pools::MAX_PAGES_PER_BLOCK;
-use flashraid_model::ssd::DieDelayMechanisms;
+use flashraid_model::ssd::{
+    ControllerCores, DieChoiceForWrites, DieDelayMechanisms, PlacementHandles, PlaneChoice, SubmissionQueues, Suspension,
+};
 
 use super::gc::GcConfig;
-use super::superblock::{
-    ControllerCoresConfig, PlacementHandlesConfig, SlcSuperblocksConfig, SubmissionQueuesConfig, SuperblockConfig, SuspensionConfig,
-    WriteBufferConfig,
-};
+use super::superblock::{SlcSuperblocksConfig, SuperblockConfig, WriteBufferConfig};
 use flashraid_workload::units::{AllowedUnitlessRange, ByteRate, Duration, Fraction, Quantity, Size, TimePerByte, UnitError};
 
 /// Name of the preset that is used if the configuration names none.
@@ -35,7 +35,7 @@ pub struct SsdConfig {
     pub transfer: ControllerDiePath,
     /// Settings of the channels, only with `transfer = "channel"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub channel: Option<ChannelConfig>,
+    pub channel: Option<DieToChannelAssignment>,
     /// Bandwidth limit of the host link, over which the SSD exchanges data with the array. It is `"off"`, a rate for a half-duplex
     /// link such as SATA, or a table with `rate` and `duplex`.
     #[serde(default)]
@@ -69,18 +69,18 @@ pub struct SsdConfig {
     pub buffer: Option<WriteBufferConfig>,
     /// Queues in which commands wait until the device fetches them. Without this table, it takes them as they arrive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub queues: Option<SubmissionQueuesConfig>,
+    pub queues: Option<SubmissionQueues>,
     /// Controller of the device. Without this table, its work takes no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub firmware: Option<ControllerCoresConfig>,
+    pub firmware: Option<ControllerCores>,
     /// Times and limits with which reads interrupt (suspend) programs and erases in a drive with superblocks. They apply only with
     /// `gc.preemption = "suspend"`. Without this table, suspension has its default times and limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub suspension: Option<SuspensionConfig>,
+    pub suspension: Option<Suspension>,
     /// Placement handles of a drive with superblocks. A placement handle is a label of a write, as in Flexible Data Placement (FDP) of
     /// NVMe. Writes with different handles go to different superblocks. Without this table, all writes have the same handle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub placement_handles: Option<PlacementHandlesConfig>,
+    pub placement_handles: Option<PlacementHandles>,
     /// Superblocks that hold one bit per cell for a time. Without this table there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slc: Option<SlcSuperblocksConfig>,
@@ -279,44 +279,6 @@ pub enum ControllerDiePath {
     None,
 }
 
-/// Channels of an SSD. The dies of a channel share it for their transfers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct ChannelConfig {
-    /// Number of dies on one channel.
-    #[schemars(range(min = 1, max = 65_536))]
-    pub dies_per_channel: u32,
-    /// Order in which dies are numbered over the channels.
-    #[serde(default, skip_serializing_if = "DieNumberingOrder::is_default")]
-    pub order: DieNumberingOrder,
-}
-
-/// Order in which dies are numbered over the channels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum DieNumberingOrder {
-    /// Consecutive dies share a channel: all dies of one channel come before those of the next.
-    #[default]
-    Consecutive,
-    /// Consecutive dies are on different channels: the first die of every channel comes before the second of any.
-    Interleaved,
-}
-
-impl DieNumberingOrder {
-    fn is_default(&self) -> bool {
-        *self == Self::Consecutive
-    }
-
-    /// Returns the order as the model represents it.
-    pub(super) fn resolved(self) -> flash::DieNumbering {
-        match self {
-            Self::Consecutive => flash::DieNumbering::ConsecutiveWithinChannel,
-            Self::Interleaved => flash::DieNumbering::InterleavedDies,
-        }
-    }
-}
-
 /// Bandwidth limit of the host link: `"off"`, a rate for a half-duplex link such as SATA, or a table with `rate` and `duplex`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
@@ -384,28 +346,6 @@ impl Quantity for HalfDuplexLinkBandwidthLimit {
     }
 }
 
-/// Rule that chooses the die of a write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum DieChoiceForWrites {
-    /// The die is chosen by the address: it has the number `(lpn / die_stride) mod dies`.
-    #[default]
-    Static,
-    /// The die that can start earliest and has room.
-    Dynamic,
-}
-
-/// Rule that chooses the plane of a write inside its die.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum PlaneChoice {
-    /// The plane with most free pages, as in the reference simulator (the SSD extension of DiskSim).
-    #[default]
-    MostFree,
-    /// The planes of the die take writes in rotation: each write goes to the next plane that can take it.
-    Rotate,
-}
-
 /// Warm-up, which brings the device to a working state before the run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -435,20 +375,6 @@ impl Default for WarmUpConfig {
     fn default() -> Self {
         Self { overwrites: 2.0, pattern: WarmUpPattern::Random, start: FillBeforeWarmUp::Filled, save: None, load: None }
     }
-}
-
-/// Addresses that the warm-up of a drive overwrites.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum WarmUpPattern {
-    /// Overwrites addresses drawn uniformly from all pages that the drive offers to the host.
-    #[default]
-    Random,
-    /// Overwrites the addresses that the workload itself writes.
-    Workload,
-    /// Overwrites nothing: the drive is put into the steady state of uniform random writes at once. Needs
-    /// `ssd.superblock`, and is the default there.
-    Steady,
 }
 
 /// Pages that hold data before the overwrites of the warm-up.

@@ -47,37 +47,40 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use flashraid_driver::RunLimit;
-use flashraid_model::array::{ArrayParams, ParityHandle, WarmUp, WarmUpPattern as Overwrites};
+use flashraid_model::array::{ArrayParams, ParityHandle, WarmUp, WarmUpPattern};
 use flashraid_model::coordination::ZeroTimeCollection;
 use flashraid_model::metrics::MetricsParams;
 use flashraid_workload::files::{is_wrong_path, read_file_with_size_limit};
 use flashraid_workload::{SourceSpec, WorkloadSpec};
 
-pub use array::{ArrayConfig, Level, ParityHandleConfig};
-pub use cache::{CacheCapacityUnit, CacheConfig, CommonCacheKeys, RecencyBit};
+pub use array::ArrayConfig;
+pub use cache::{CacheConfig, CommonCacheKeys};
 pub use coordination::{
     ControllerAnswerToForcedGcRequest, CoordinationConfig, ForceCollectionUntil, GcCoordinatorConfig, JointCollectionRequestTimingConfig,
     MessageLatencyConfig, RequestsDuringCycle,
 };
 pub use device::{
-    BlockSummaryPage, ChannelConfig, ControllerDiePath, DieChoiceForWrites, DieNumberingOrder, Duplex, FillBeforeWarmUp, GeometryConfig,
-    HalfDuplexLinkBandwidthLimit, HostLinkBandwidth, LinkTable, PlaneChoice, ScaledDriveDimension, SsdConfig, SummaryPageTimeSplit,
-    TimingConfig, WarmUpConfig, WarmUpPattern, WriteZeroes,
+    BlockSummaryPage, ControllerDiePath, Duplex, FillBeforeWarmUp, GeometryConfig, HalfDuplexLinkBandwidthLimit, HostLinkBandwidth,
+    LinkTable, ScaledDriveDimension, SsdConfig, SummaryPageTimeSplit, TimingConfig, WarmUpConfig, WriteZeroes,
 };
+pub use flashraid_model::array::{InitialSpareState, RaidLevel};
+pub use flashraid_model::cache::{CapacityUnit, RecencyBit};
 pub use flashraid_model::coordination::CoordinationPolicy;
-pub use flashraid_model::ssd::VictimPolicy;
+pub use flashraid_model::flash::{DieNumbering, DieToChannelAssignment};
+pub use flashraid_model::ssd::{
+    BlockPoolScope, CollectionBlockingScope, ControllerCores, DieChoiceForWrites, GcAlgorithm, HandleIsolation,
+    HostRequestKindsThatMayStartGc, OperationSuspension, PlacementHandles, PlaneChoice, PlaneReadMode, SlcTimes, SubmissionQueues,
+    Suspension, VictimPolicy, WriteBuffer,
+};
 pub use flashraid_workload::units::{GcStartThreshold, GcStopThreshold};
-pub use gc::{BlockPoolScope, Blocking, GcAlgorithmConfig, GcConfig, HostRequestsThatMayStartGc, IdleTimeBeforeCollection, Preemption};
+pub use gc::{GcConfig, IdleTimeBeforeCollection, Preemption};
 pub use presets::{Preset, PresetKind, all_presets};
 pub(crate) use problems::nearest as nearest_name;
 pub use problems::{Problem, Problems, SourceText, TextPlace};
 pub use read::HostReadConfig;
 pub use report::{EventTimelineConfig, ReportConfig};
 pub use resolve::workload_address_space;
-pub use superblock::{
-    ConcurrentPlaneReads, ControllerCoresConfig, HandleIsolation, PlacementHandlesConfig, SlcShareBase, SlcSuperblocksConfig,
-    SuperblockConfig, WriteBufferConfig,
-};
+pub use superblock::{SlcShareBase, SlcSuperblocksConfig, SuperblockConfig, WriteBufferConfig};
 pub use workload::*;
 pub(crate) use workload_spec::changed_workload_keys;
 
@@ -161,7 +164,7 @@ impl Scenario {
     /// of which nothing is overwritten before the run.
     pub(crate) fn is_start_computed(&self) -> bool {
         let WarmUp { overwrites_per_page, pattern } = self.warm_up;
-        let is_written = pattern != Overwrites::SteadyStateWithoutWrites && overwrites_per_page > 0.0;
+        let is_written = pattern != WarmUpPattern::SteadyStateWithoutWrites && overwrites_per_page > 0.0;
         self.array.ssd.superblock.is_some() && !is_written && self.warm_state.load_from.is_none()
     }
 

@@ -1,10 +1,9 @@
 //! The quantities that configuration keys can hold, and the list by which their texts are checked.
 
-use super::array::ParityHandleConfig;
 use super::device::HalfDuplexLinkBandwidthLimit;
 use super::gc::IdleTimeBeforeCollection;
 use super::workload::{RequestsOrTime, TraceReorder};
-use flashraid_model::array::HedgeDelay;
+use flashraid_model::array::{HedgeDelay, ParityHandle};
 use flashraid_model::coordination::{CollectingMembersLimit, TurnEndMargin};
 use flashraid_workload::SizeOrAddressGranularity;
 use flashraid_workload::quantities::{MeanRequestInterval, MeanRequestSize};
@@ -12,7 +11,7 @@ use flashraid_workload::quantity_impls;
 use flashraid_workload::synthetic::Footprint;
 use flashraid_workload::units::{ByteRate, Duration, Fraction, GcStartThreshold, GcStopThreshold, Quantity, Size, TimePerByte, UnitError};
 
-quantity_impls!(HalfDuplexLinkBandwidthLimit, IdleTimeBeforeCollection, ParityHandleConfig, RequestsOrTime, TraceReorder);
+quantity_impls!(HalfDuplexLinkBandwidthLimit, IdleTimeBeforeCollection, RequestsOrTime, TraceReorder);
 
 /// Information about a kind of [`Quantity`]: its name in the schema, the allowed texts, and a function that checks a text.
 pub(super) struct Checker {
@@ -37,7 +36,7 @@ pub(super) const CHECKERS: &[Checker] = &[
     checker::<GcStopThreshold>(),
     checker::<IdleTimeBeforeCollection>(),
     checker::<HedgeDelay>(),
-    checker::<ParityHandleConfig>(),
+    checker::<ParityHandle>(),
     checker::<CollectingMembersLimit>(),
     checker::<TurnEndMargin>(),
     checker::<Footprint>(),

@@ -2,26 +2,23 @@
 
 use std::path::PathBuf;
 
-use super::array::{Level, ParityHandleConfig};
-use super::device::{
-    ControllerDiePath, DieChoiceForWrites, Duplex, FillBeforeWarmUp, HalfDuplexLinkBandwidthLimit, HostLinkBandwidth, PlaneChoice,
-    WarmUpPattern, WriteZeroes,
-};
-use super::gc::{
-    BlockPoolScope, Blocking, GcAlgorithmConfig, HostRequestsThatMayStartGc, IdleTimeBeforeCollection, Preemption, REFERENCE_NO_COPY_BACK,
-};
+use super::device::{ControllerDiePath, Duplex, FillBeforeWarmUp, HalfDuplexLinkBandwidthLimit, HostLinkBandwidth, WriteZeroes};
+use super::gc::{IdleTimeBeforeCollection, Preemption, REFERENCE_NO_COPY_BACK};
 use super::problems::{Problem, TextPlace};
 use super::tree::Tree;
 use super::validate::show;
 use super::workload::WorkloadKind;
 use super::{Config, RunLimit, Scenario, WarmStateFiles, workload_spec};
-use flashraid_model::array::{self, ArrayParams, MEMBERS_MAX, WarmUp};
+use flashraid_model::array::{ArrayParams, MEMBERS_MAX, ParityHandle, RaidLevel, WarmUp, WarmUpPattern};
 use flashraid_model::events::TIME_MAX_NS;
 use flashraid_model::flash::{DieToChannelAssignment, Geometry, Timing};
 use flashraid_model::metrics::{MetricsParams, UnmeasuredStart};
 use flashraid_model::policy::ParameterProblem;
 use flashraid_model::space::pools::BLOCK_POOLS_PER_DIE_MAX;
-use flashraid_model::ssd::{self, DieDelayMechanisms, GcParams, HostLinkParams, SsdParams, VictimPolicy};
+use flashraid_model::ssd::{
+    BlockPoolScope, CollectionBlockingScope, DieChoiceForWrites, DieDelayMechanisms, GcAlgorithm, GcParams, GcPreemption, HostLinkParams,
+    HostOverlapWithMoves, SsdParams, VictimPolicy,
+};
 use flashraid_workload::units::{Duration, GcStopThreshold, Size, count_with_noun};
 use flashraid_workload::{ArrayProperties, SourceSpec};
 
@@ -54,14 +51,7 @@ pub(super) fn resolve(mut config: Config, tree: &Tree, written: &Tree, problems:
         return None;
     }
     let array = array?;
-    let warm_up = WarmUp {
-        overwrites_per_page: config.ssd.warm_up.overwrites,
-        pattern: match config.ssd.warm_up.pattern {
-            WarmUpPattern::Random => array::WarmUpPattern::Random,
-            WarmUpPattern::Workload => array::WarmUpPattern::Workload,
-            WarmUpPattern::Steady => array::WarmUpPattern::SteadyStateWithoutWrites,
-        },
-    };
+    let warm_up = WarmUp { overwrites_per_page: config.ssd.warm_up.overwrites, pattern: config.ssd.warm_up.pattern };
     let path = |path: &Option<String>| path.as_ref().map(PathBuf::from);
     let mut workload = workload_spec::to_spec(&config.workload);
     if config.ssd.write_zeroes == WriteZeroes::Deallocate {
@@ -117,8 +107,7 @@ fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String>
     let mut warnings = without_effect(config);
     let geometry = &array.ssd.geometry;
     let gc = &array.ssd.gc;
-    let pool_reserved =
-        geometry.overprovisioned_blocks_per_plane * if gc.block_pool_scope == ssd::BlockPoolScope::Die { geometry.planes } else { 1 };
+    let pool_reserved = geometry.overprovisioned_blocks_per_plane * if gc.rules.pool == BlockPoolScope::Die { geometry.planes } else { 1 };
     // One reserved block is always open.
     if gc.stop_threshold_free_blocks > pool_reserved - 1 {
         let text = format!(
@@ -137,9 +126,9 @@ fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String>
         warnings.push("array.rebuild has no effect, because no member fails (array.failure)".into());
     }
     if let (Some(rebuild), false) = (array.rebuild, array.failures.is_empty())
-        && rebuild.spares as usize > array.failures.len()
+        && rebuild.settings.spares as usize > array.failures.len()
     {
-        let (spares, failures) = (rebuild.spares, array.failures.len());
+        let (spares, failures) = (rebuild.settings.spares, array.failures.len());
         warnings.push(format!("array.rebuild.spares is {spares}, more than the members that fail ({failures})"));
     }
     let failed: Vec<u32> = array.failures.iter().map(|failure| failure.member).collect();
@@ -164,7 +153,7 @@ fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String>
             warnings.push(format!("{key} has no effect beside ssd.warm_up.load, because the loaded state is warm already"));
         }
     }
-    if config.ssd.warm_up.pattern == WarmUpPattern::Steady && config.ssd.warm_up.overwrites > 0.0 {
+    if config.ssd.warm_up.pattern == WarmUpPattern::SteadyStateWithoutWrites && config.ssd.warm_up.overwrites > 0.0 {
         warnings.push("ssd.warm_up.overwrites has no effect with ssd.warm_up.pattern = \"steady\", which overwrites nothing".into());
     }
     // A user may think that one or two keys describe the whole workload.
@@ -190,16 +179,16 @@ fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String>
 fn without_effect(config: &Config) -> Vec<String> {
     let (gc, default) = (&config.ssd.gc, super::gc::GcConfig::default());
     let of_preemption = [
-        ("pipeline", gc.pipeline.allows_host_overlap()),
-        ("merge", gc.merge),
-        ("reorder", gc.reorder),
-        ("t_hard", gc.t_hard != default.t_hard),
-        ("poll", gc.poll != default.poll),
+        ("pipeline", gc.options.pipeline != HostOverlapWithMoves::NoOverlap),
+        ("merge", gc.options.merge),
+        ("reorder", gc.options.reorder),
+        ("t_hard", gc.options.t_hard != default.options.t_hard),
+        ("poll", gc.options.poll != default.options.poll),
     ];
     let of_suspension = [
-        ("suspend_ns", gc.suspend_ns != default.suspend_ns),
-        ("resume_ns", gc.resume_ns != default.resume_ns),
-        ("suspensions_max", gc.suspensions_max != default.suspensions_max),
+        ("suspend_ns", gc.suspension.suspend_ns != default.suspension.suspend_ns),
+        ("resume_ns", gc.suspension.resume_ns != default.suspension.resume_ns),
+        ("suspensions_max", gc.suspension.suspensions_max != default.suspension.suspensions_max),
     ];
     let unused = |needed, keys: &[(&str, bool)]| -> Vec<String> {
         let set = keys.iter().filter(|(_, is_set)| *is_set);
@@ -209,7 +198,7 @@ fn without_effect(config: &Config) -> Vec<String> {
     if config.coordination.scheme.collection_takes_no_time() {
         // Collection that takes no time cannot be preempted (rule 109).
         let of_time = [
-            ("blocking", gc.blocking != default.blocking),
+            ("blocking", gc.rules.blocking != default.rules.blocking),
             // Programs of the host are suspended in any case, because that depends on the drive only (rule 217).
             (
                 "preemption",
@@ -291,14 +280,8 @@ impl Resolver<'_> {
             geometry,
             timing,
             consecutive_pages_per_die: config.ssd.die_stride,
-            die_choice_for_writes: match config.ssd.allocation {
-                DieChoiceForWrites::Static => ssd::DieChoiceForWrites::Static,
-                DieChoiceForWrites::Dynamic => ssd::DieChoiceForWrites::Dynamic,
-            },
-            plane_choice: match config.ssd.plane_choice {
-                PlaneChoice::MostFree => ssd::PlaneChoice::MostFreePages,
-                PlaneChoice::Rotate => ssd::PlaneChoice::Rotate,
-            },
+            die_choice_for_writes: config.ssd.allocation,
+            plane_choice: config.ssd.plane_choice,
             gc,
             fill_seals_last_block: config.ssd.fill_seals_last_block,
             pools_start_empty: config.ssd.warm_up.start == FillBeforeWarmUp::Fresh,
@@ -336,7 +319,7 @@ impl Resolver<'_> {
             );
             self.problem("ssd.geometry", message, Some("larger pages (`ssd.geometry.page_size`) need fewer of them"));
         }
-        if config.ssd.gc.pool == BlockPoolScope::Plane && written.planes > BLOCK_POOLS_PER_DIE_MAX {
+        if config.ssd.gc.rules.pool == BlockPoolScope::Plane && written.planes > BLOCK_POOLS_PER_DIE_MAX {
             let message = format!(
                 "`ssd.geometry.planes` is {}, but a die can have at most {BLOCK_POOLS_PER_DIE_MAX} planes with a pool each",
                 written.planes
@@ -344,7 +327,7 @@ impl Resolver<'_> {
             self.problem("ssd.geometry.planes", message, Some("set ssd.gc.pool = \"die\""));
         }
         let reserved = written.reserved.floor_of(written.blocks);
-        let planes_per_pool = if config.ssd.gc.pool == BlockPoolScope::Die { written.planes } else { 1 };
+        let planes_per_pool = if config.ssd.gc.rules.pool == BlockPoolScope::Die { written.planes } else { 1 };
         let (working, why) = working_blocks(config);
         let needed = (working + 1).div_ceil(planes_per_pool);
         if reserved < needed {
@@ -415,7 +398,7 @@ impl Resolver<'_> {
 
     /// Checks that no operation is so long that sums of a die's times could overflow.
     fn longest_times(&mut self, config: &Config, ssd: &SsdParams) {
-        let poll = config.ssd.gc.poll;
+        let poll = config.ssd.gc.options.poll;
         if poll.ns > LONGEST_OPERATION_NS {
             self.problem("ssd.gc.poll", format!("`ssd.gc.poll` is {poll}, but at most 1h is allowed"), None);
         }
@@ -426,7 +409,7 @@ impl Resolver<'_> {
         let mut page_ns = u128::from(t.page_read_ns) + 2 * u128::from(t.page_program_ns) + u128::from(t.host_command_overhead_ns);
         page_ns += 2 * u128::from(t.page_transfer_ns) + u128::from(t.block_summary_page_transfer_ns);
         if let Some(preemption) = ssd.gc.preemption {
-            page_ns += 2 * u128::from(preemption.queue_poll_duration_ns);
+            page_ns += 2 * u128::from(preemption.poll.ns);
             if let Some(suspension) = preemption.suspension {
                 page_ns += (u128::from(suspension.suspend_ns) + u128::from(suspension.resume_ns)) * u128::from(suspension.suspensions_max);
             }
@@ -446,10 +429,10 @@ impl Resolver<'_> {
 
     fn gc(&mut self, config: &Config, geometry: &Geometry) -> GcParams {
         let written = &config.ssd.gc;
-        let planes_per_pool = if written.pool == BlockPoolScope::Die { geometry.planes } else { 1 };
+        let planes_per_pool = if written.rules.pool == BlockPoolScope::Die { geometry.planes } else { 1 };
         let pool_blocks = planes_per_pool * geometry.blocks_per_plane;
         let pool_reserved = planes_per_pool * geometry.overprovisioned_blocks_per_plane;
-        let pool = if written.pool == BlockPoolScope::Die { "a die" } else { "a plane" };
+        let pool = if written.rules.pool == BlockPoolScope::Die { "a die" } else { "a plane" };
         let start = written.start.threshold_free_blocks_for_pool(pool_blocks);
         let procedure = written.procedure;
         let stop = written.stop.threshold_free_blocks_for_pool(pool_blocks, start);
@@ -474,14 +457,14 @@ impl Resolver<'_> {
                 matches!(written.stop, GcStopThreshold::AboveStart(_)).then_some("lower ssd.gc.start, or raise ssd.geometry.reserved");
             self.problem("ssd.gc.stop", message, help);
         }
-        if written.blocking == Blocking::Plane && written.pool != BlockPoolScope::Plane {
+        if written.rules.blocking == CollectionBlockingScope::Plane && written.rules.pool != BlockPoolScope::Plane {
             let message = "`ssd.gc.blocking` is \"plane\", but planes can be blocked one by one only if each has a pool of its own";
             self.problem("ssd.gc.blocking", message, Some("set ssd.gc.pool = \"plane\" or ssd.gc.blocking = \"die\""));
         }
         let start = match procedure {
-            GcAlgorithmConfig::AsSet => start,
+            GcAlgorithm::VictimByPolicy => start,
             // The count of free blocks is one too high in this procedure (rule 130).
-            GcAlgorithmConfig::ReferenceNoCopyBack => {
+            GcAlgorithm::LikeDiskSimWithoutCopyBack => {
                 if start == 1 {
                     let message = format!(
                         "`ssd.gc.start` is {}, which comes to 1 of the {pool_blocks} blocks of {pool}, but with ssd.gc.procedure = \"{REFERENCE_NO_COPY_BACK}\" a collection starts with one free block less, and one is the least",
@@ -493,40 +476,15 @@ impl Resolver<'_> {
             }
         };
         GcParams {
-            gc_algorithm: match procedure {
-                GcAlgorithmConfig::AsSet => ssd::GcAlgorithm::VictimByPolicy,
-                GcAlgorithmConfig::ReferenceNoCopyBack => ssd::GcAlgorithm::LikeDiskSimWithoutCopyBack,
-            },
-            block_pool_scope: match written.pool {
-                BlockPoolScope::Plane => ssd::BlockPoolScope::Plane,
-                BlockPoolScope::Die => ssd::BlockPoolScope::Die,
-            },
-            blocking_scope: match written.blocking {
-                Blocking::Die => ssd::CollectionBlockingScope::Die,
-                Blocking::Plane => ssd::CollectionBlockingScope::Plane,
-            },
+            gc_algorithm: procedure,
+            rules: written.rules,
             start_threshold_free_blocks: start,
             stop_threshold_free_blocks: stop,
-            host_request_kinds_that_may_start_gc: match written.trigger {
-                HostRequestsThatMayStartGc::Request => ssd::HostRequestKindsThatMayStartGc::EveryRequest,
-                HostRequestsThatMayStartGc::Write => ssd::HostRequestKindsThatMayStartGc::OnlyWrites,
-            },
             victim: self.victim(config),
-            separate_open_block: written.separate_open_block,
-            copy_back: written.copy_back,
-            cleans_planes_together: written.parallel_planes,
             collection_takes_no_time: config.coordination.scheme.collection_takes_no_time(),
-            preemption: (written.preemption != Preemption::None).then(|| ssd::GcPreemption {
-                queue_poll_duration_ns: written.poll.ns,
-                write_stall_to_gc_start_threshold_ratio: written.t_hard.0,
-                host_overlap_with_moves: written.pipeline.resolved(),
-                serves_page_being_moved_from_register: written.merge,
-                moves_host_requested_pages_first: written.reorder,
-                suspension: (written.preemption == Preemption::Suspend).then_some(ssd::ProgramEraseSuspension {
-                    suspend_ns: written.suspend_ns,
-                    resume_ns: written.resume_ns,
-                    suspensions_max: written.suspensions_max,
-                }),
+            preemption: (written.preemption != Preemption::None).then(|| GcPreemption {
+                suspension: (written.preemption == Preemption::Suspend).then_some(written.suspension),
+                ..written.options
             }),
             idle_collection_after_ns: match written.idle {
                 IdleTimeBeforeCollection::Off => None,
@@ -566,7 +524,7 @@ impl Resolver<'_> {
                     let message = "`ssd.timing.transfer_per_byte` is 0, but with `ssd.transfer = \"channel\"` a transfer takes time";
                     self.problem("ssd.timing.transfer_per_byte", message, Some("set ssd.transfer = \"none\" for transfers that take none"));
                 }
-                Some(DieToChannelAssignment { dies_per_channel: per_channel, die_numbering: channel.order.resolved() })
+                Some(*channel)
             }
             (ControllerDiePath::Channel, None) => {
                 let message = "`ssd.transfer` is \"channel\", but nothing says how many dies share one";
@@ -584,12 +542,12 @@ impl Resolver<'_> {
         let members = config.array.members.unwrap_or_else(|| level.default_members());
         let name = level.name();
         let (min, max, even) = match level {
-            Level::Single => (1, 1, false),
-            Level::Raid0 => (1, MEMBERS_MAX, false),
-            Level::Raid1 => (2, MEMBERS_MAX, false),
-            Level::Raid10 => (2, MEMBERS_MAX, true),
-            Level::Raid4 | Level::Raid5 => (3, MEMBERS_MAX, false),
-            Level::Raid6 => (4, MEMBERS_MAX, false),
+            RaidLevel::Single => (1, 1, false),
+            RaidLevel::Raid0 => (1, MEMBERS_MAX, false),
+            RaidLevel::Raid1 => (2, MEMBERS_MAX, false),
+            RaidLevel::Raid10 => (2, MEMBERS_MAX, true),
+            RaidLevel::Raid4 | RaidLevel::Raid5 => (3, MEMBERS_MAX, false),
+            RaidLevel::Raid6 => (4, MEMBERS_MAX, false),
         };
         if members < min || members > max || (even && members % 2 == 1) {
             let allowed = match (min == max, even) {
@@ -597,7 +555,7 @@ impl Resolver<'_> {
                 (false, true) => format!("an even number from {min} to {max}"),
                 (false, false) => format!("{min} to {max}"),
             };
-            let help = (level == Level::Single).then_some("did you mean array.level = \"raid0\"?");
+            let help = (level == RaidLevel::Single).then_some("did you mean array.level = \"raid0\"?");
             self.problem("array.members", format!("`array.members` is {members}, but \"{name}\" takes {allowed}"), help);
         }
         let page_bytes = config.ssd.geometry.page_size.bytes;
@@ -628,15 +586,6 @@ impl Resolver<'_> {
             let message = format!("`array.stripe_unit` is {stripe_unit}, more than a member exports ({})", Size { bytes: member_bytes });
             self.problem("array.stripe_unit", message, None);
         }
-        let level = match level {
-            Level::Single => array::RaidLevel::Single,
-            Level::Raid0 => array::RaidLevel::Raid0,
-            Level::Raid1 => array::RaidLevel::Raid1,
-            Level::Raid10 => array::RaidLevel::Raid10,
-            Level::Raid4 => array::RaidLevel::Raid4,
-            Level::Raid5 => array::RaidLevel::Raid5,
-            Level::Raid6 => array::RaidLevel::Raid6,
-        };
         let parity_handle = self.parity_handle(config, &ssd);
         let failures = self.failures(config, level, members);
         let slow = self.slow_members(config, members);
@@ -666,48 +615,43 @@ impl Resolver<'_> {
     }
 
     /// Returns the placement handle of parity (rule 280).
-    fn parity_handle(&mut self, config: &Config, ssd: &SsdParams) -> array::ParityHandle {
+    fn parity_handle(&mut self, config: &Config, ssd: &SsdParams) -> ParityHandle {
         const KEY: &str = "array.parity_handle";
-        let Some(written) = config.array.parity_handle else { return array::ParityHandle::default() };
+        let Some(written) = config.array.parity_handle else { return ParityHandle::default() };
         let handles = ssd.superblock.as_ref().map_or(1, |superblock| superblock.placement_handles.count);
         let level = config.array.level;
-        if !matches!(level, Level::Raid4 | Level::Raid5 | Level::Raid6) {
+        if !matches!(level, RaidLevel::Raid4 | RaidLevel::Raid5 | RaidLevel::Raid6) {
             let message = format!("`{KEY}` is set, but arrays of level \"{}\" have no parity", level.name());
             self.problem(KEY, message, Some("remove the key, or set array.level = \"raid5\""));
         } else if handles == 1 {
             let message = format!("`{KEY}` is set, but the drives have one placement handle, so that nothing is kept apart");
             self.problem(KEY, message, Some("set ssd.placement_handles.handles = 2 or more (only for drives with superblocks)"));
         }
-        match written {
-            ParityHandleConfig::OfData => array::ParityHandle::OfData,
-            ParityHandleConfig::Own => array::ParityHandle::Own,
-            ParityHandleConfig::Number(handle) => {
-                if handles > 1 && u32::from(handle) >= handles {
-                    let message = format!(
-                        "`{KEY}` is {handle}, but the drives have the placement handles 0 to {} (`ssd.placement_handles`)",
-                        handles - 1
-                    );
-                    self.problem(KEY, message, Some("take one of these, \"own\", or \"data\""));
-                }
-                array::ParityHandle::Number(handle)
-            }
+        if let ParityHandle::Number(handle) = written
+            && handles > 1
+            && u32::from(handle) >= handles
+        {
+            let message =
+                format!("`{KEY}` is {handle}, but the drives have the placement handles 0 to {} (`ssd.placement_handles`)", handles - 1);
+            self.problem(KEY, message, Some("take one of these, \"own\", or \"data\""));
         }
+        written
     }
 
     /// Adds problems for keys that contradict the named procedure of collection.
     fn procedure(&mut self, config: &Config) {
         let gc = &config.ssd.gc;
-        if gc.procedure == GcAlgorithmConfig::AsSet {
+        if gc.procedure == GcAlgorithm::VictimByPolicy {
             return;
         }
         let contradictions = [
-            ("pool", gc.pool != BlockPoolScope::Die, "collects all planes of a die as one pool"),
-            ("copy_back", gc.copy_back, "has no copy-back"),
+            ("pool", gc.rules.pool != BlockPoolScope::Die, "collects all planes of a die as one pool"),
+            ("copy_back", gc.rules.copy_back, "has no copy-back"),
             ("victim", !matches!(gc.victim, VictimPolicy::Greedy(_)), "takes the blocks with fewest valid pages"),
-            ("separate_open_block", gc.separate_open_block, "has one open block for host writes and moved pages"),
+            ("separate_open_block", gc.rules.separate_open_block, "has one open block for host writes and moved pages"),
             (
                 "pipeline",
-                gc.pipeline.allows_host_overlap() && gc.preemption != Preemption::None,
+                gc.options.pipeline != HostOverlapWithMoves::NoOverlap && gc.preemption != Preemption::None,
                 "does not know before its program whether a moved page has to cross planes",
             ),
         ];
@@ -723,13 +667,17 @@ impl Resolver<'_> {
     /// Adds problems for keys with which planes of a die cannot be cleaned together (rule 15).
     fn parallel_planes(&mut self, config: &Config) {
         let gc = &config.ssd.gc;
-        if !gc.parallel_planes {
+        if !gc.rules.parallel_planes {
             return;
         }
         let contradictions = [
-            ("ssd.gc.pool", gc.pool != BlockPoolScope::Plane, "each plane must be a pool"),
-            ("ssd.gc.blocking", gc.blocking != Blocking::Die, "planes that are blocked alone are cleaned at the same time anyway"),
-            ("ssd.gc.copy_back", !gc.copy_back, "moved pages must not need the pins that planes share"),
+            ("ssd.gc.pool", gc.rules.pool != BlockPoolScope::Plane, "each plane must be a pool"),
+            (
+                "ssd.gc.blocking",
+                gc.rules.blocking != CollectionBlockingScope::Die,
+                "planes that are blocked alone are cleaned at the same time anyway",
+            ),
+            ("ssd.gc.copy_back", !gc.rules.copy_back, "moved pages must not need the pins that planes share"),
             ("ssd.gc.preemption", gc.preemption != Preemption::None, "a die has no points between the steps of several cleans"),
             ("ssd.transfer", config.ssd.transfer == ControllerDiePath::Channel, "summaries of several planes would share a channel"),
         ];
@@ -742,7 +690,7 @@ impl Resolver<'_> {
     /// Checks that options of preemption and idle collection are used only together with the options that they need.
     fn preemption_options(&mut self, config: &Config) {
         let gc = &config.ssd.gc;
-        if gc.preemption != Preemption::None && gc.reorder && !gc.merge {
+        if gc.preemption != Preemption::None && gc.options.reorder && !gc.options.merge {
             let message = "`ssd.gc.reorder` is true, but requests for the pages that it moves first are served by merging, and `ssd.gc.merge` is false";
             self.problem("ssd.gc.reorder", message, Some("set ssd.gc.merge = true, or remove it"));
         }
@@ -907,7 +855,7 @@ fn plain(key: &str) -> String {
 /// returned in words.
 fn working_blocks(config: &Config) -> (u32, String) {
     let mut parts = vec!["one open and one for it to be followed by"];
-    if config.ssd.gc.separate_open_block {
+    if config.ssd.gc.rules.separate_open_block {
         parts.push("one open for moved pages");
     }
     if config.ssd.allocation == DieChoiceForWrites::Dynamic {

@@ -1,9 +1,9 @@
 //! Converts the section `[cache]` to the parameters of the model.
 
 use super::Config;
-use super::cache::{CacheCapacityUnit, CacheConfig, RecencyBit};
+use super::cache::CacheConfig;
 use super::resolve::Resolver;
-use flashraid_model::cache::{CachePolicy, CapacityUnit, WriteCacheParams};
+use flashraid_model::cache::{CachePolicy, CapacityUnit, RecencyBit, WriteCacheParams};
 use flashraid_model::policy::policy_config_serde;
 use flashraid_workload::units::{Duration, Fraction, Size};
 
@@ -54,7 +54,7 @@ impl Resolver<'_> {
             return None;
         }
         let size = *common.size.get_or_insert(Size { bytes: BYTES_PER_MEMBER * u64::from(members) });
-        let room = *common.room.get_or_insert(CacheCapacityUnit::Whole);
+        let room = *common.room.get_or_insert(CapacityUnit::PagesAdmittingWholeWrites);
         let recency = *common.recency.get_or_insert(RecencyBit::Hits);
         let low = common.low.get_or_insert(Fraction(0.0)).0;
         let high = common.high.get_or_insert(Fraction(low)).0;
@@ -96,12 +96,8 @@ impl Resolver<'_> {
             stripe_and_member_caches: parts,
             dirty_stripe_cache_capacity_pages: u32::try_from(group_pages).unwrap_or(u32::MAX),
             member_cache_pages: u32::try_from(member_pages).unwrap_or(u32::MAX),
-            capacity_unit: match room {
-                CacheCapacityUnit::Pages => CapacityUnit::Pages,
-                CacheCapacityUnit::Whole => CapacityUnit::PagesAdmittingWholeWrites,
-                CacheCapacityUnit::Entries => CapacityUnit::DirtyStripesOrStrips,
-            },
-            member_caches_set_recency_bit_at_store: recency == RecencyBit::Stores,
+            capacity_unit: room,
+            recency,
             destage_start_fill: low,
             full_speed_destage_fill_fraction: high,
             destages_in_flight_max: in_flight,

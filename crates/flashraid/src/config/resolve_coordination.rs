@@ -1,12 +1,12 @@
 //! Converts the section `[coordination]` to the parameters of the model.
 
 use super::Config;
-use super::array::Level;
 use super::coordination::{
     ControllerAnswerToForcedGcRequest, CoordinationConfig, ForceCollectionUntil, GcCoordinatorConfig, JointCollectionRequestTimingConfig,
     RequestsDuringCycle,
 };
 use super::resolve::Resolver;
+use flashraid_model::array::RaidLevel;
 use flashraid_model::coordination::{
     self, CoordinationParams, ForcedCollectionAmount, JointCollectionRequestTiming, MessageKind, time_range_problem,
 };
@@ -117,7 +117,7 @@ impl Resolver<'_> {
         })
     }
 
-    fn ggc_aware(&mut self, written: Option<&[u32]>, members: u32, level: Level) -> MemberSet {
+    fn ggc_aware(&mut self, written: Option<&[u32]>, members: u32, level: RaidLevel) -> MemberSet {
         let Some(written) = written else { return MemberSet::first_members(members) };
         let mut ggc_aware = MemberSet::NONE;
         for &member in written {

@@ -1,16 +1,15 @@
 //! Converts the sections `[array.failure]` and `[array.rebuild]` to the parameters of the model.
 
 use super::Config;
-use super::array::SpareInitialState;
 use super::resolve::Resolver;
-use flashraid_model::array::{self, FailureParams, MEMBERS_MAX, RaidLevel, RebuildParams};
+use flashraid_model::array::{MEMBERS_MAX, MemberFailure, RaidLevel, RebuildParams};
 use flashraid_workload::units::{Duration, Size};
 
 /// Longest delay, and longest time for a strip, that is accepted.
 const LONGEST_NS: u64 = 3_600_000_000_000;
 
 impl Resolver<'_> {
-    pub(super) fn failures(&mut self, config: &Config, level: RaidLevel, members: u32) -> Vec<FailureParams> {
+    pub(super) fn failures(&mut self, config: &Config, level: RaidLevel, members: u32) -> Vec<MemberFailure> {
         let Some(failures) = &config.array.failure else { return Vec::new() };
         let failures = failures.with_keys();
         if !level.survives_a_failure() {
@@ -29,13 +28,13 @@ impl Resolver<'_> {
                 self.problem(&format!("{key}.member"), message, None);
             }
         }
-        failures.iter().map(|(_, failure)| FailureParams { member: failure.member, at_ns: failure.at.ns }).collect()
+        failures.into_iter().map(|(_, failure)| *failure).collect()
     }
 
     pub(super) fn rebuild(&mut self, config: &Config, members: u32, strip: Size) -> Option<RebuildParams> {
         let rebuild = config.array.rebuild.as_ref()?;
         let failures = config.array.failure.as_ref()?.with_keys().len();
-        let spares = rebuild.spares.min(u32::try_from(failures).unwrap_or(u32::MAX));
+        let spares = rebuild.settings.spares.min(u32::try_from(failures).unwrap_or(u32::MAX));
         if members.saturating_add(spares) > MEMBERS_MAX {
             let message = match spares {
                 1 => format!("`array.members` is {members}; with a spare to rebuild on, {} are the most", MEMBERS_MAX - 1),
@@ -43,8 +42,9 @@ impl Resolver<'_> {
             };
             self.problem("array.members", message, None);
         }
-        if rebuild.delay.ns > LONGEST_NS {
-            let message = format!("`array.rebuild.delay` is {}, but at most {} is allowed", rebuild.delay, Duration { ns: LONGEST_NS });
+        if rebuild.settings.delay.ns > LONGEST_NS {
+            let message =
+                format!("`array.rebuild.delay` is {}, but at most {} is allowed", rebuild.settings.delay, Duration { ns: LONGEST_NS });
             self.problem("array.rebuild.delay", message, None);
         }
         let strip_ns = (u128::from(strip.bytes) * 1_000_000_000).div_ceil(u128::from(rebuild.rate.bytes_per_s));
@@ -52,16 +52,6 @@ impl Resolver<'_> {
             let message = format!("`array.rebuild.rate` is {}, at which one strip of {strip} takes more than an hour", rebuild.rate);
             self.problem("array.rebuild.rate", message, None);
         }
-        Some(RebuildParams {
-            start_delay_ns: rebuild.delay.ns,
-            strip_interval_min_ns: u64::try_from(strip_ns).unwrap_or(u64::MAX),
-            strips_in_flight_max: rebuild.in_flight,
-            spares: rebuild.spares,
-            spare_state: match rebuild.spare {
-                SpareInitialState::Blank => array::InitialSpareState::Blank,
-                SpareInitialState::Used => array::InitialSpareState::WarmedUpByOverwrites,
-            },
-            continues_after_last_request: rebuild.finish,
-        })
+        Some(RebuildParams { strip_interval_min_ns: u64::try_from(strip_ns).unwrap_or(u64::MAX), settings: rebuild.settings })
     }
 }

@@ -4,7 +4,7 @@
 use super::Config;
 use super::resolve::Resolver;
 use flashraid_model::flash::Geometry;
-use flashraid_model::ssd::{BufferParams, ControllerCoresParams, FrontEndParams, SubmissionQueueParams};
+use flashraid_model::ssd::{BufferParams, ControllerCores, FrontEndParams};
 use flashraid_workload::units::Size;
 
 /// Maximum number of pages of a write buffer.
@@ -27,18 +27,17 @@ impl Resolver<'_> {
                 );
                 self.problem("ssd.buffer.size", message, None);
             }
-            if written.linger.is_some() {
+            self.time("ssd.buffer.ack", written.settings.ack, 0);
+            if written.settings.linger.is_some() {
                 let message = "`ssd.buffer.linger` closes superpages, but this device has pools of blocks, and a page goes to its die as soon as that takes it";
                 self.problem("ssd.buffer.linger", message, Some("remove it"));
             }
             BufferParams {
                 capacity_mapping_units: units.min(PAGES_MAX) as u32,
-                acknowledge_ns: self.time("ssd.buffer.ack", written.ack, 0),
-                survives_power_loss: written.protected,
-                superpage_open_max_ns: None,
+                settings: written.settings,
             }
         });
-        let firmware = ssd.firmware.as_ref().map_or(ControllerCoresParams::WITHOUT_OVERHEAD, |written| {
+        let firmware = ssd.firmware.as_ref().map_or(ControllerCores::WITHOUT_OVERHEAD, |written| {
             if written.move_.ns > 0 {
                 let message = format!(
                     "`ssd.firmware.move` is {}, but moves cost no core in devices with pools, because a clean is work of its die",
@@ -48,11 +47,6 @@ impl Resolver<'_> {
             }
             self.firmware(written)
         });
-        let queues = ssd.queues.as_ref().map(|written| SubmissionQueueParams {
-            queues: written.queues,
-            commands_per_fetch: written.burst,
-            fetched_commands_max: written.commands,
-        });
-        is_there.then_some(FrontEndParams { write_buffer: buffer, queues, firmware })
+        is_there.then_some(FrontEndParams { write_buffer: buffer, queues: ssd.queues, firmware })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Config;
 use super::resolve::Resolver;
-use flashraid_model::array::{ArrayProcessor, ControllerLimitsParams};
+use flashraid_model::array::{ArrayProcessor, ControllerLimits};
 use flashraid_workload::units::Size;
 
 /// Longest time for the transfer of a page that is accepted.
@@ -11,22 +11,17 @@ const PAGE_LONGEST_NS: u64 = 1_000_000_000;
 const HANDLING_LONGEST_NS: u64 = 1_000_000_000;
 
 impl Resolver<'_> {
-    pub(super) fn host_port(&mut self, config: &Config, page_bytes: u64, cached: bool) -> Option<ControllerLimitsParams> {
-        let controller = config.array.controller.as_ref()?;
-        let params = ControllerLimitsParams {
-            outstanding_requests_max: controller.outstanding,
-            bytes_per_s: controller.bandwidth.map(|rate| rate.bytes_per_s),
-            processor: controller.processor,
-        };
+    pub(super) fn host_port(&mut self, config: &Config, page_bytes: u64, cached: bool) -> Option<ControllerLimits> {
+        let controller = config.array.controller?;
         if let Some(processor) = &controller.processor {
             self.processor(processor, cached);
         }
-        if let Some(rate) = controller.bandwidth.filter(|_| params.transfer_ns(page_bytes) > PAGE_LONGEST_NS) {
+        if let Some(rate) = controller.bandwidth.filter(|_| controller.transfer_ns(page_bytes) > PAGE_LONGEST_NS) {
             let page = Size { bytes: page_bytes };
             let message = format!("`array.controller.bandwidth` is {rate}, at which one page of {page} takes more than a second");
             self.problem("array.controller.bandwidth", message, Some("write it with its unit, as in \"1150MB/s\""));
         }
-        (params != ControllerLimitsParams::default()).then_some(params)
+        (controller != ControllerLimits::default()).then_some(controller)
     }
 
     fn processor(&mut self, processor: &ArrayProcessor, cached: bool) {

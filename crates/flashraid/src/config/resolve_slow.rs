@@ -1,9 +1,8 @@
 //! Converts the tables `[[array.slow]]` to the parameters of the model.
 
 use super::Config;
-use super::array::SlowMemberConfig;
 use super::resolve::Resolver;
-use flashraid_model::array::{SlowMemberPeriodParams, StallParams};
+use flashraid_model::array::SlowMemberPeriod;
 use flashraid_workload::units::Duration;
 
 /// Longest time that is accepted for `add`, `stall` and `every`.
@@ -12,12 +11,12 @@ const LONGEST: Duration = Duration { ns: 3_600_000_000_000 };
 const FACTOR_MAX: f64 = 10_000.0;
 
 impl Resolver<'_> {
-    pub(super) fn slow_members(&mut self, config: &Config, members: u32) -> Vec<SlowMemberPeriodParams> {
+    pub(super) fn slow_members(&mut self, config: &Config, members: u32) -> Vec<SlowMemberPeriod> {
         let Some(slow) = &config.array.slow else { return Vec::new() };
         let slow = slow.with_keys();
         for (at, (key, own)) in slow.iter().enumerate() {
             self.check_slow_member(key, own, members);
-            let overlaps = |(_, other): &&(String, &SlowMemberConfig)| {
+            let overlaps = |(_, other): &&(String, &SlowMemberPeriod)| {
                 other.member == own.member && !ends_before(own, other) && !ends_before(other, own)
             };
             if let Some((other, _)) = slow[..at].iter().find(overlaps) {
@@ -25,20 +24,11 @@ impl Resolver<'_> {
                 self.problem(key, message, Some("a member is slow in one way at a time: set `until` of the one to `from` of the other"));
             }
         }
-        let params = |(_, own): (String, &SlowMemberConfig)| SlowMemberPeriodParams {
-            member: own.member,
-            from_ns: own.from.ns,
-            until_ns: own.until.map_or(u64::MAX, |until| until.ns),
-            flash_time_factor: own.factor,
-            add_ns: own.add.ns,
-            share_of_operations: own.share.0,
-            stalls: own.stall.zip(own.every).map(|(stall, every)| StallParams { length_ns: stall.ns, every_ns: every.ns }),
-        };
-        slow.into_iter().map(params).collect()
+        slow.into_iter().map(|(_, own)| *own).collect()
     }
 
-    fn check_slow_member(&mut self, key: &str, own: &SlowMemberConfig, members: u32) {
-        let SlowMemberConfig { member, from, until, factor, add, share, stall, every } = own;
+    fn check_slow_member(&mut self, key: &str, own: &SlowMemberPeriod, members: u32) {
+        let SlowMemberPeriod { member, from, until, factor, add, share, stall, every } = own;
         let mut problem = |name: &str, message: String, help: Option<&str>| self.problem(&format!("{key}.{name}"), message, help);
         if *member >= members {
             problem("member", format!("`{key}.member` is {member}, but the members are 0 to {}", members.saturating_sub(1)), None);
@@ -83,6 +73,6 @@ impl Resolver<'_> {
 }
 
 /// Returns true if one time is over when another begins.
-fn ends_before(one: &SlowMemberConfig, other: &SlowMemberConfig) -> bool {
+fn ends_before(one: &SlowMemberPeriod, other: &SlowMemberPeriod) -> bool {
     one.until.is_some_and(|until| until.ns <= other.from.ns)
 }

@@ -4,25 +4,26 @@
 //! `[ssd.slc]` and `ssd.scale`.
 
 use super::Config;
-use super::device::{
-    ControllerDiePath, FillBeforeWarmUp, HalfDuplexLinkBandwidthLimit, HostLinkBandwidth, ScaledDriveDimension, WarmUpPattern,
-};
+use super::device::{ControllerDiePath, FillBeforeWarmUp, HalfDuplexLinkBandwidthLimit, HostLinkBandwidth, ScaledDriveDimension};
 use super::gc::{GcConfig, IdleTimeBeforeCollection, Preemption};
 use super::resolve::{LONGEST_OPERATION_NS, Resolver, SECTOR_BYTES, link};
-use super::superblock::{self as written, ConcurrentPlaneReads, ControllerCoresConfig, HandleIsolation, SlcShareBase, SuperblockConfig};
+use super::superblock::{SlcShareBase, SuperblockConfig};
+use flashraid_model::array::WarmUpPattern;
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::space::superblocks::{MAPPING_UNITS_PER_SUPERBLOCK_MAX, SUPERPAGES_PER_DRIVE_MAX};
 use flashraid_model::ssd::{
-    self, BlockPoolScope, BufferParams, CollectionBlockingScope, ControllerCoresParams, DieChoiceForWrites, GcAlgorithm, GcParams,
-    HostRequestKindsThatMayStartGc, MAPPING_UNITS_PER_SUPERPAGE_MAX, OperationSuspensionParams, PlacementHandles, PlaneChoice,
-    ProgramEraseSuspensionParams, RefreshAndWearLevellingParams, SlcSuperblockCountLimit, SlcSuperblockParams, SsdParams,
-    SubmissionQueueParams, SuperblockCollectionParams, SuperblockDriveParams,
+    BufferParams, CollectionRules, ControllerCores, DieChoiceForWrites, GcAlgorithm, GcParams, GcPreemption, HostOverlapWithMoves,
+    MAPPING_UNITS_PER_SUPERPAGE_MAX, OperationSuspension, PlacementHandles, PlaneChoice, PlaneReadMode, RefreshAndWearLevellingParams,
+    SlcSuperblockCountLimit, SlcSuperblockParams, SsdParams, SuperblockCollectionParams, SuperblockDriveParams, Suspension,
 };
-use flashraid_workload::units::{Duration, Size};
+use flashraid_workload::units::{Duration, Fraction, Size};
 use serde_json::json;
 
 /// Minimum number of rows that scaling must leave.
 const ROWS_MIN: u32 = 4;
+/// Default times from the interruption of a program and of an erase until reads begin.
+const PROGRAM_SUSPEND_NS: u64 = 100_000;
+const ERASE_SUSPEND_NS: u64 = 700_000;
 
 /// Returns the keys of `[ssd]` that only apply to pools of blocks, with their defaults. They choose dies and fill blocks.
 fn of_pools() -> Vec<(String, serde_json::Value)> {
@@ -67,7 +68,7 @@ impl Resolver<'_> {
             ("ssd.slc", ssd.slc.is_some()),
             ("ssd.scale", ssd.scale != 1),
             ("ssd.scale_by", ssd.scale_by != ScaledDriveDimension::Space),
-            ("ssd.warm_up.pattern", ssd.warm_up.pattern == WarmUpPattern::Steady),
+            ("ssd.warm_up.pattern", ssd.warm_up.pattern == WarmUpPattern::SteadyStateWithoutWrites),
         ];
         for (key, _) in keys.into_iter().filter(|(_, is_set)| *is_set) {
             let message = format!("`{key}` means something only for a drive with superblocks, and `ssd.superblock` is not there");
@@ -145,14 +146,17 @@ impl Resolver<'_> {
             let message = "`ssd.timing.command_overhead` is set, but `ssd.firmware` has the cost of commands in a drive with superblocks";
             self.problem("ssd.timing.command_overhead", message, Some("remove it"));
         }
-        if config.ssd.warm_up.start == FillBeforeWarmUp::Fresh && config.ssd.warm_up.pattern == WarmUpPattern::Steady {
+        if config.ssd.warm_up.start == FillBeforeWarmUp::Fresh && config.ssd.warm_up.pattern == WarmUpPattern::SteadyStateWithoutWrites {
             let message =
                 "`ssd.warm_up.start` is \"fresh\", but `ssd.warm_up.pattern` is \"steady\", and a drive in its steady state is full";
             self.problem("ssd.warm_up.start", message, Some("remove one of the two"));
         }
         let written = config.ssd.superblock.clone()?;
-        let has_registers = written.cache_read && written.plane_reads == ConcurrentPlaneReads::Independent;
-        if config.ssd.gc.pipeline.allows_host_overlap() && config.ssd.gc.preemption != Preemption::None && !has_registers {
+        let has_registers = written.reads.cache_read && written.reads.plane_reads == PlaneReadMode::EachPlaneIndependently;
+        if config.ssd.gc.options.pipeline != HostOverlapWithMoves::NoOverlap
+            && config.ssd.gc.preemption != Preemption::None
+            && !has_registers
+        {
             let message = format!(
                 "`ssd.gc.pipeline` is {}, but reads overlap only in planes that each read for themselves and have a second register",
                 self.written("ssd.gc.pipeline")
@@ -174,23 +178,16 @@ impl Resolver<'_> {
         }
         let gc = GcParams {
             gc_algorithm: GcAlgorithm::VictimByPolicy,
-            block_pool_scope: BlockPoolScope::Plane,
-            blocking_scope: CollectionBlockingScope::Die,
-            start_threshold_free_blocks: superblock.collection.target_free_superblocks,
-            stop_threshold_free_blocks: superblock.collection.target_free_superblocks + 1,
-            host_request_kinds_that_may_start_gc: HostRequestKindsThatMayStartGc::EveryRequest,
+            rules: CollectionRules { separate_open_block: true, copy_back: false, ..CollectionRules::default() },
+            start_threshold_free_blocks: superblock.collection.target,
+            stop_threshold_free_blocks: superblock.collection.target + 1,
             victim: self.victim(config),
-            separate_open_block: true,
-            copy_back: false,
-            cleans_planes_together: false,
             collection_takes_no_time: config.coordination.scheme.collection_takes_no_time(),
-            preemption: (config.ssd.gc.preemption != Preemption::None).then_some(ssd::GcPreemption {
-                queue_poll_duration_ns: 0,
-                write_stall_to_gc_start_threshold_ratio: 0.0,
-                host_overlap_with_moves: config.ssd.gc.pipeline.resolved(),
-                serves_page_being_moved_from_register: config.ssd.gc.merge,
-                moves_host_requested_pages_first: false,
-                suspension: None,
+            preemption: (config.ssd.gc.preemption != Preemption::None).then_some(GcPreemption {
+                t_hard: Fraction(0.0),
+                reorder: false,
+                poll: Duration { ns: 0 },
+                ..config.ssd.gc.options
             }),
             idle_collection_after_ns: match config.ssd.gc.idle {
                 IdleTimeBeforeCollection::Off => None,
@@ -335,11 +332,12 @@ impl Resolver<'_> {
             times.map(|(at, &time)| self.time(&format!("ssd.superblock.page_reads[{at}]"), time, 1)).collect()
         };
         let superpage_units = geometry.planes * written.pages_per_cell * (written.flash_page.bytes / written.unit.bytes) as u32;
-        let placement = config.ssd.placement_handles.as_ref().map_or(PlacementHandles::SINGLE_HANDLE, |written| PlacementHandles {
-            count: written.handles,
-            collection_separates_handles: written.isolation == HandleIsolation::Persistently && written.handles > 1,
-        });
-        let buffer = config.ssd.buffer.clone().unwrap_or_default();
+        let placement = config.ssd.placement_handles.filter(|handles| handles.count > 1).unwrap_or(PlacementHandles::SINGLE_HANDLE);
+        let buffer = config.ssd.buffer.unwrap_or_default();
+        self.time("ssd.buffer.ack", buffer.settings.ack, 0);
+        if let Some(linger) = buffer.settings.linger {
+            self.time("ssd.buffer.linger", linger, 1);
+        }
         let least = u64::from(placement.count + 1) * u64::from(superpage_units);
         let units = match buffer.size {
             None => (2 * u64::from(geometry.dies) * u64::from(superpage_units)).max(least),
@@ -354,40 +352,24 @@ impl Resolver<'_> {
             let message = format!("`ssd.buffer.size` is {}, but must hold {superpages} ({least})", self.written("ssd.buffer.size"));
             self.problem("ssd.buffer.size", message, None);
         }
-        let firmware = config.ssd.firmware.clone().unwrap_or_default();
+        let firmware = config.ssd.firmware.unwrap_or_default();
         let superblock = SuperblockDriveParams {
             pages_per_mapping_unit,
             mapping_units_per_flash_page: (written.flash_page.bytes / written.unit.bytes) as u32,
             bits_per_cell: written.pages_per_cell,
             read_ns_by_page_type: page_read_ns,
             mapping_unit_transfer_ns: unit_transfer_ns,
-            plane_reads: match written.plane_reads {
-                ConcurrentPlaneReads::Independent => ssd::PlaneReadMode::EachPlaneIndependently,
-                ConcurrentPlaneReads::Die => ssd::PlaneReadMode::OnePlaneAtATime,
-            },
-            planes_read_during_transfer: written.cache_read,
-            host_reads_in_a_row_max: written.reads_ahead,
+            reads: written.reads,
             dies_programming_max: written.programs_at_once.unwrap_or(geometry.dies),
             has_parity_superpages: written.rain,
             placement_handles: placement,
             slc: self.slc(config, geometry, written),
-            buffer: BufferParams {
-                capacity_mapping_units: units.min(u64::from(u32::MAX >> 1)) as u32,
-                acknowledge_ns: self.time("ssd.buffer.ack", buffer.ack, 0),
-                survives_power_loss: buffer.protected,
-                superpage_open_max_ns: buffer.linger.map(|time| self.time("ssd.buffer.linger", time, 1)),
-            },
-            submission_queues: config.ssd.queues.as_ref().map(|queues| SubmissionQueueParams {
-                queues: queues.queues,
-                commands_per_fetch: queues.burst,
-                fetched_commands_max: queues.commands,
-            }),
+            buffer: BufferParams { capacity_mapping_units: units.min(u64::from(u32::MAX >> 1)) as u32, settings: buffer.settings },
+            submission_queues: config.ssd.queues,
             firmware: self.firmware(&firmware),
             collection: SuperblockCollectionParams {
-                target_free_superblocks: written.target,
-                double_pace_at_deficit_superblocks: written.span,
-                host_stall_threshold_free_superblocks: written.floor,
                 move_backlog_max_mapping_units: u64::from(written.debt) * u64::from(geometry.dies) * u64::from(superpage_units),
+                ..written.collection
             },
             upkeep: RefreshAndWearLevellingParams {
                 // A block with fewer pages is read less often.
@@ -398,18 +380,11 @@ impl Resolver<'_> {
                 erase_difference_to_level: written.wear_difference,
             },
             suspension: (config.ssd.gc.preemption == Preemption::Suspend).then(|| {
-                let written = config.ssd.suspension.clone().unwrap_or_default();
-                let erase = self.suspension("erase", &written.erase, 700_000);
-                let scaled = |ns: u64| scaled(ns, config, geometry);
-                ProgramEraseSuspensionParams {
-                    program: self.suspension("program", &written.program, 100_000),
-                    erase: OperationSuspensionParams {
-                        suspend_ns: scaled(erase.suspend_ns),
-                        resume_ns: scaled(erase.resume_ns),
-                        work_between_suspensions_min_ns: scaled(erase.work_between_suspensions_min_ns),
-                        ..erase
-                    },
-                }
+                let Suspension { program, erase } = config.ssd.suspension.unwrap_or_default();
+                self.suspension_times("program", &program);
+                self.suspension_times("erase", &erase);
+                let program = program.or_suspend_in(PROGRAM_SUSPEND_NS);
+                Suspension { program, erase: erase.or_suspend_in(ERASE_SUSPEND_NS).scaled(|ns| scaled(ns, config, geometry)) }
             }),
             starts_empty: config.ssd.warm_up.start == FillBeforeWarmUp::Fresh,
         };
@@ -417,14 +392,11 @@ impl Resolver<'_> {
         superblock
     }
 
-    fn suspension(&mut self, operation: &str, written: &written::OperationSuspension, suspend_ns: u64) -> OperationSuspensionParams {
-        let key = |name: &str| format!("ssd.suspension.{operation}.{name}");
-        let suspend_ns = written.suspend.map_or(suspend_ns, |time| self.time(&key("suspend"), time, 0));
-        OperationSuspensionParams {
-            suspend_ns,
-            resume_ns: self.time(&key("resume"), written.resume, 0),
-            suspensions_max: written.suspensions_max,
-            work_between_suspensions_min_ns: written.progress.map_or(suspend_ns, |time| self.time(&key("progress"), time, 0)),
+    fn suspension_times(&mut self, operation: &str, written: &OperationSuspension) {
+        for (key, time) in [("suspend", written.suspend), ("resume", Some(written.resume)), ("progress", written.progress)] {
+            if let Some(time) = time {
+                self.time(&format!("ssd.suspension.{operation}.{key}"), time, 0);
+            }
         }
     }
 
@@ -435,7 +407,7 @@ impl Resolver<'_> {
             let message = "`ssd.slc` is there, but `ssd.superblock.pages_per_cell` is 1: all superblocks hold one bit per cell";
             self.problem("ssd.slc", message, Some("remove it"));
         }
-        if config.ssd.placement_handles.as_ref().is_some_and(|placement| placement.handles > 1) {
+        if config.ssd.placement_handles.as_ref().is_some_and(|placement| placement.count > 1) {
             let message =
                 "`ssd.slc` is set, but superblocks with one bit per cell would mix the data that `ssd.placement_handles` keep apart";
             self.problem("ssd.slc", message, Some("remove one of the two"));
@@ -451,29 +423,23 @@ impl Resolver<'_> {
                 SlcSuperblockCountLimit::ShareOfSlcAndFreeSuperblocks { millionths_of_available: ((share * 1e6).round() as u32).max(1) }
             }
         };
-        Some(SlcSuperblockParams {
-            superblock_limit: room,
-            program_ns: self.time("ssd.slc.program", written.program, 1),
-            read_ns: self.time("ssd.slc.read", written.read, 1),
-        })
+        self.time("ssd.slc.program", written.times.program, 1);
+        self.time("ssd.slc.read", written.times.read, 1);
+        Some(SlcSuperblockParams { superblock_limit: room, times: written.times })
     }
 
-    pub(super) fn firmware(&mut self, written: &ControllerCoresConfig) -> ControllerCoresParams {
-        ControllerCoresParams {
-            cores: written.cores,
-            core_ns_per_read: self.time("ssd.firmware.read", written.read, 0),
-            core_ns_per_write: self.time("ssd.firmware.write", written.write, 0),
-            core_ns_per_moved_unit: self.time("ssd.firmware.move", written.move_, 0),
-            core_ns_per_trim: self.time("ssd.firmware.trim", written.trim, 0),
-            core_ns_per_trimmed_unit: self.time("ssd.firmware.trim_unit", written.trim_unit, 0),
-            latency_after_core_ns: self.time("ssd.firmware.latency", written.latency, 0),
+    pub(super) fn firmware(&mut self, written: &ControllerCores) -> ControllerCores {
+        let ControllerCores { cores: _, read, write, move_, trim, trim_unit, latency } = *written;
+        let times = [("read", read), ("write", write), ("move", move_), ("trim", trim), ("trim_unit", trim_unit), ("latency", latency)];
+        for (key, time) in times {
+            self.time(&format!("ssd.firmware.{key}"), time, 0);
         }
+        *written
     }
 
     /// Checks that thresholds and spare area always leave collection a victim (rule 213).
     fn superblock_space(&mut self, config: &Config, geometry: &Geometry, superblock: &SuperblockDriveParams) {
-        let SuperblockCollectionParams { target_free_superblocks: target, host_stall_threshold_free_superblocks: floor, .. } =
-            superblock.collection;
+        let SuperblockCollectionParams { target, floor, .. } = superblock.collection;
         if target <= floor {
             let message = format!("`ssd.superblock.target` is {target}, but must be above `ssd.superblock.floor` ({floor})");
             self.problem("ssd.superblock.target", message, None);

@@ -54,7 +54,7 @@ impl Medium {
             Some(reads) => reads.iter().map(|read| read.ns).collect(),
         };
         let free = match &ssd.superblock {
-            Some(superblock) => f64::from(superblock.target),
+            Some(superblock) => f64::from(superblock.collection.target),
             None => f64::from(scenario.array.ssd.gc.start_threshold_free_blocks),
         };
         let byte_ps = match ssd.transfer {

@@ -34,9 +34,9 @@ pub fn export_nvmevirt(scenario: &Scenario) -> FilesForOtherProgram {
     let page_bytes = medium.page_bytes * u64::from(medium.planes);
     let one_shot = page_bytes * u64::from(medium.pages_per_program);
     let (fastest, slowest) = medium.read_range_ns;
-    let firmware = ssd.firmware.clone().unwrap_or_default();
+    let firmware = ssd.firmware.unwrap_or_default();
     let read_ns = firmware.latency.ns + firmware.read.ns;
-    let ack_ns = ssd.buffer.as_ref().map_or(0, |buffer| buffer.ack.ns) + firmware.write.ns;
+    let ack_ns = ssd.buffer.as_ref().map_or(0, |buffer| buffer.settings.ack.ns) + firmware.write.ns;
     if ssd.firmware.is_some() {
         notes.push("Cores are left out: NVMeVirt adds the time of its firmware to every command.".to_owned());
     }

@@ -8,7 +8,7 @@ use super::figures::{Part, TableValue, mean_us, section};
 use super::table::{TableRow, TableSection};
 use super::{ReportInputs, SuperblockDriveInputs, is_zero};
 use crate::config::ScaledDriveDimension;
-use flashraid_model::ssd::{FrontEndCounters, PlacementHandles, SuperblockCounters};
+use flashraid_model::ssd::{FrontEndCounters, SuperblockCounters};
 
 /// Source of the values about queues, processor cores and buffers of all members.
 pub(super) struct FrontsSource {
@@ -178,8 +178,9 @@ figures! {
         die_time: DieTimeShares = DieTimeShares::new(of);
         /// Counters for each placement handle; left out without `ssd.placement_handles`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        placement: Option<PlacementHandleBytesReport> = of.drive.placement.map(|PlacementHandles { count: handles, collection_separates_handles: is_persistent }| {
-            PlacementHandleBytesReport::new(&PlacementSource { drives: of, is_persistent, handles })
+        placement: Option<PlacementHandleBytesReport> = of.drive.placement.map(|placement| {
+            let is_persistent = placement.collection_separates_handles();
+            PlacementHandleBytesReport::new(&PlacementSource { drives: of, is_persistent, handles: placement.count })
         });
         /// Counters of data that were written to superblocks with one bit per cell, or moved out of them by collection. Left out without
         /// `ssd.slc`.

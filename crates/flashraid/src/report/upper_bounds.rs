@@ -12,7 +12,7 @@
 use super::Report;
 use flashraid_driver::ArrayCounters;
 use flashraid_model::array::ArrayParams;
-use flashraid_model::ssd::{CollectionBlockingScope, ControllerCoresParams, HostOverlapWithMoves, PlaneReadMode, SsdParams};
+use flashraid_model::ssd::{CollectionBlockingScope, ControllerCores, HostOverlapWithMoves, PlaneReadMode, SsdParams};
 
 /// Relative difference that rounding may cause.
 const ROUNDING_MAX: f64 = 1e-6;
@@ -124,8 +124,8 @@ impl Part {
 /// Returns all parts that requests cannot avoid.
 fn parts(array: &ArrayParams, work: &Work, report: &Report, counts: &ArrayCounters) -> Vec<Part> {
     let mut parts = Vec::new();
-    if let Some(bytes_per_s) = array.host_port.and_then(|port| port.bytes_per_s) {
-        let ns = 1e9 / bytes_per_s as f64;
+    if let Some(rate) = array.host_port.and_then(|port| port.bandwidth) {
+        let ns = 1e9 / rate.bytes_per_s as f64;
         parts.push(Part::new("the data in the array's controller", 1, work.bytes * ns, work.longest_bytes * ns));
     }
     if let Some(processor) = array.host_port.and_then(|port| port.processor) {
@@ -165,15 +165,15 @@ fn fronts(array: &ArrayParams, work: &Work) -> Vec<Part> {
             parts.push(Part::new("data over the links of members", members, work.bytes * ns + more_copies_ns, longest_ns * copies));
         }
     }
-    if let Some(ControllerCoresParams { cores, core_ns_per_read, core_ns_per_write, .. }) = cores(ssd) {
-        let (read_ns, write_ns) = (core_ns_per_read as f64, core_ns_per_write as f64 * copies);
+    if let Some(ControllerCores { cores, read, write, .. }) = cores(ssd) {
+        let (read_ns, write_ns) = (read.ns as f64, write.ns as f64 * copies);
         let busy_ns = work.read_requests * read_ns + work.write_requests * write_ns;
         parts.push(Part::new("commands in the cores of members", members * cores, busy_ns, read_ns.max(write_ns)));
     }
     parts
 }
 
-fn cores(ssd: &SsdParams) -> Option<ControllerCoresParams> {
+fn cores(ssd: &SsdParams) -> Option<ControllerCores> {
     let of_superblocks = ssd.superblock.as_ref().map(|superblock| superblock.firmware);
     of_superblocks.or(ssd.front_end.map(|front| front.firmware))
 }
@@ -194,7 +194,7 @@ fn writes_of_dies(array: &ArrayParams, work: &Work, counts: &ArrayCounters) -> V
         let programmed = units(work.write_bytes) - kept(superblock.buffer.capacity_mapping_units);
         let units_of_row = f64::from(geometry.planes * superblock.mapping_units_per_flash_page);
         let full_ns = timing.page_program_ns as f64 / f64::from(superblock.bits_per_cell);
-        let unit_ns = superblock.slc.map_or(full_ns, |slc| full_ns.min(slc.program_ns as f64)) / units_of_row;
+        let unit_ns = superblock.slc.map_or(full_ns, |slc| full_ns.min(slc.times.program.ns as f64)) / units_of_row;
         let dies = members * geometry.dies.min(superblock.dies_programming_max);
         let transfer_ns = superblock.mapping_unit_transfer_ns as f64;
         let longest = units(work.longest_bytes);
@@ -232,8 +232,8 @@ fn reads_of_pools(array: &ArrayParams, work: &Work) -> Option<Part> {
 fn reads_of_superblocks(array: &ArrayParams, counts: &ArrayCounters) -> Option<Part> {
     let superblock = array.ssd.superblock.as_ref()?;
     let geometry = &array.ssd.geometry;
-    let planes = if superblock.plane_reads == PlaneReadMode::OnePlaneAtATime { 1 } else { geometry.planes };
-    let of_slc = superblock.slc.map(|slc| slc.read_ns);
+    let planes = if superblock.reads.plane_reads == PlaneReadMode::OnePlaneAtATime { 1 } else { geometry.planes };
+    let of_slc = superblock.slc.map(|slc| slc.times.read.ns);
     let read_ns = superblock.read_ns_by_page_type.iter().copied().chain(of_slc).min()? as f64;
     let flash_reads: u64 = counts.superblock_counters_by_member.iter().map(|drive| drive.flash_page_reads_for_host).sum();
     let number = array.members * geometry.dies * planes;
@@ -244,15 +244,13 @@ fn reads_of_superblocks(array: &ArrayParams, counts: &ArrayCounters) -> Option<P
 
 /// Returns the number of commands that the dies of a member serve at once.
 fn commands_at_once(ssd: &SsdParams) -> u32 {
-    let by_plane = ssd.gc.blocking_scope == CollectionBlockingScope::Plane;
+    let by_plane = ssd.gc.rules.blocking == CollectionBlockingScope::Plane;
     ssd.geometry.dies * if by_plane { ssd.geometry.planes } else { 1 }
 }
 
 /// Returns true if host requests may be served together with a step of collection.
 fn overlaps_collection(ssd: &SsdParams) -> bool {
-    ssd.gc.preemption.is_some_and(|preemption| {
-        preemption.host_overlap_with_moves != HostOverlapWithMoves::NoOverlap || preemption.serves_page_being_moved_from_register
-    })
+    ssd.gc.preemption.is_some_and(|preemption| preemption.pipeline != HostOverlapWithMoves::NoOverlap || preemption.merge)
 }
 
 /// Returns the room of the write buffer of a member with pools of blocks, in pages.

@@ -32,16 +32,18 @@ fn any_case() -> impl Strategy<Value = (ArrayParams, Vec<Asked>)> {
         }
         for (member, at_ns) in failures.into_iter().filter(|_| level.survives_a_failure()) {
             if params.failures.iter().all(|failure| failure.member != member % members) {
-                params.failures.push(FailureParams { member: member % members, at_ns });
+                params.failures.push(MemberFailure { member: member % members, at: Duration { ns: at_ns } });
             }
         }
         params.rebuild = rebuild.map(|(delay_ns, strip_ns, in_flight, spares, finish)| RebuildParams {
-            start_delay_ns: delay_ns,
             strip_interval_min_ns: strip_ns,
-            strips_in_flight_max: in_flight,
-            spares,
-            spare_state: InitialSpareState::WarmedUpByOverwrites,
-            continues_after_last_request: finish,
+            settings: Rebuilding {
+                delay: Duration { ns: delay_ns },
+                in_flight,
+                spares,
+                spare: InitialSpareState::WarmedUpByOverwrites,
+                finish,
+            },
         });
         let pages = params.layout().exported_pages();
         (Just(params), requests(pages))

@@ -62,7 +62,7 @@ fn what_was_issued_before_the_failure_is_served() {
 }
 
 fn failing_all(level: RaidLevel, members: u32, failures: &[(u32, TimeNs)]) -> ArrayParams {
-    let failures = failures.iter().map(|&(member, at_ns)| FailureParams { member, at_ns }).collect();
+    let failures = failures.iter().map(|&(member, at_ns)| MemberFailure { member, at: Duration { ns: at_ns } }).collect();
     ArrayParams { failures, ..params(level, members, 1) }
 }
 
@@ -119,7 +119,7 @@ fn one_of_each_pair_may_fail() {
         [(Some(4), Some(12_236)), (Some(5), Some(12_236 + 236))]
     );
     assert_eq!(got.pages[4..], [(0, 12), (0, 12)]);
-    params.rebuild.as_mut().unwrap().spares = 1;
+    params.rebuild.as_mut().unwrap().settings.spares = 1;
     let got = run(&params, &[(0, 0, 1, false), (1100, 0, 1, false)]);
     assert_eq!((got.failures[0].strips_rebuilt, got.failures[1].spare_member, got.health), (12, None, ArrayHealth::Degraded));
     assert_eq!(got.pages.len(), 5);

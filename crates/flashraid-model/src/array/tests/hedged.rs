@@ -98,7 +98,7 @@ fn the_other_copy_is_read() {
         run_hedged(&ArrayParams { read_plan: ReadPlan::default(), ..mirror.clone() }, &[(T, 0), (T + 400, 1)], &[(T + 500, 0, 1, false)]);
     assert_eq!(done, home);
     // No copy is left.
-    let failed = ArrayParams { failures: vec![FailureParams { member: 1, at_ns: 5000 }], ..mirror };
+    let failed = ArrayParams { failures: vec![MemberFailure { member: 1, at: Duration { ns: 5000 } }], ..mirror };
     let (_, _, counts, _) = run_hedged(&failed, &[(T, 0)], &[(T + 500, 0, 1, false)]);
     assert_eq!((counts.stripe_reads_without_other_way, counts.hedged_stripe_reads), (1, 0));
 }

@@ -22,7 +22,7 @@ use crate::events::OperationTimeParts;
 use crate::ids::MemberSet;
 use crate::ssd::MemberCounters;
 use crate::ssd::tiny::{self, READ_NS, WRITE_NS};
-use crate::units::{Duration, Fraction};
+use crate::units::{ByteRate, Duration, Fraction};
 use proptest::prelude::*;
 
 /// A write that has to read before.
@@ -50,18 +50,14 @@ fn params(level: RaidLevel, members: u32, strip_pages: u32) -> ArrayParams {
 }
 
 fn failing(level: RaidLevel, members: u32, strip_pages: u32, member: u32, at_ns: TimeNs) -> ArrayParams {
-    ArrayParams { failures: vec![FailureParams { member, at_ns }], ..params(level, members, strip_pages) }
+    ArrayParams { failures: vec![MemberFailure { member, at: Duration { ns: at_ns } }], ..params(level, members, strip_pages) }
 }
 
 fn rebuilt(mut params: ArrayParams, delay_ns: u64, strip_ns: u64, in_flight: u32) -> ArrayParams {
     let spares = params.failures.len() as u32;
     params.rebuild = Some(RebuildParams {
-        start_delay_ns: delay_ns,
         strip_interval_min_ns: strip_ns,
-        strips_in_flight_max: in_flight,
-        spares,
-        spare_state: InitialSpareState::Blank,
-        continues_after_last_request: true,
+        settings: Rebuilding { delay: Duration { ns: delay_ns }, in_flight, spares, spare: InitialSpareState::Blank, finish: true },
     });
     params
 }

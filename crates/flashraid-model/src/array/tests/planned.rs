@@ -155,7 +155,7 @@ fn a_read_begins_the_collection_that_it_goes_round() {
 #[test]
 fn lost_strips_use_parity_up() {
     // Member 0 has failed, so that column 1 of stripe 0 has no substitute left.
-    let failed = ArrayParams { failures: vec![FailureParams { member: 0, at_ns: 5000 }], ..planned(soon(0)) };
+    let failed = ArrayParams { failures: vec![MemberFailure { member: 0, at: Duration { ns: 5000 } }], ..planned(soon(0)) };
     let (done, _, counts, _) = run_planned(&failed, &[(T, 1)], &[READ_OF_1]);
     assert_eq!((done, counts.stripe_reads_that_waited, counts.stripe_reads_that_avoided_collection), (vec![T + CLEAN + READ_NS], 1, 0));
 }

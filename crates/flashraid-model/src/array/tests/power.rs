@@ -15,7 +15,7 @@ fn volatile(level: RaidLevel) -> ArrayParams {
     };
     let mut params = params(level, members, 1);
     params.ssd = drive_with_superblocks();
-    params.ssd.superblock.as_mut().expect("it has superblocks").buffer.survives_power_loss = false;
+    params.ssd.superblock.as_mut().expect("it has superblocks").buffer.settings.protected = false;
     params
 }
 

@@ -110,8 +110,12 @@ fn the_first_copy_that_is_called_fast_is_read() {
 
 #[test]
 fn lost_columns_and_slow_ones_are_replaced_together() {
-    let failed =
-        |level, members| ArrayParams { failures: vec![FailureParams { member: 0, at_ns: 5000 }], level, members, ..planned(exact()) };
+    let failed = |level, members| ArrayParams {
+        failures: vec![MemberFailure { member: 0, at: Duration { ns: 5000 } }],
+        level,
+        members,
+        ..planned(exact())
+    };
     // With one parity strip, the other column is waited for.
     let (done, _, counts, _) = run_predicted(&failed(RaidLevel::Raid5, 3), &[(T, 1)], &[(T + 500, 0, 1, false)]);
     assert_eq!((done, counts.stripe_reads_made_elsewhere), (vec![T + CLEAN + READ_NS], 0));

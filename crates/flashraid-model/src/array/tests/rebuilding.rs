@@ -43,7 +43,7 @@ fn during_rebuilding_each_stripe_is_served_by_what_it_has() {
 fn without_finish_rebuilding_ends_with_the_load() {
     let mut params = rebuilt(failing(RaidLevel::Raid5, 3, 1, 1, 1000), 0, 1000, 1);
     let finish = |params: &mut ArrayParams, finish| {
-        params.rebuild.as_mut().unwrap().continues_after_last_request = finish;
+        params.rebuild.as_mut().unwrap().settings.finish = finish;
         run(params, &[(3500, 0, 1, false)]).progress.unwrap().strips_rebuilt
     };
     assert_eq!((finish(&mut params, false), finish(&mut params, true)), (3, 12));

@@ -6,11 +6,8 @@ use super::*;
 fn limited(outstanding: Option<u32>, bandwidth: bool) -> ArrayParams {
     let params = params(RaidLevel::Raid0, 2, 1);
     let page_bytes = u64::from(params.ssd.geometry.page_bytes);
-    let host_port = Some(ControllerLimitsParams {
-        outstanding_requests_max: outstanding,
-        bytes_per_s: bandwidth.then_some(page_bytes * 10_000_000),
-        processor: None,
-    });
+    let bandwidth = bandwidth.then_some(ByteRate { bytes_per_s: page_bytes * 10_000_000 });
+    let host_port = Some(ControllerLimits { outstanding, bandwidth, processor: None });
     ArrayParams { host_port, ..params }
 }
 
@@ -40,7 +37,7 @@ fn data_pass_one_after_another() {
     let got = run(&limited(Some(1), true), &[(0, 0, 1, false), (0, 1, 1, true)]);
     assert_eq!(got.done, [READ_NS + 100, READ_NS + 200 + WRITE_NS]);
     assert_eq!(
-        ControllerLimitsParams { outstanding_requests_max: None, bytes_per_s: Some(3), processor: None }.transfer_ns(1),
+        ControllerLimits { outstanding: None, bandwidth: Some(ByteRate { bytes_per_s: 3 }), processor: None }.transfer_ns(1),
         333_333_334
     );
 }

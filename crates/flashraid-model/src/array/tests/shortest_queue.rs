@@ -29,14 +29,15 @@ fn reads_of_one_nanosecond_see_each_other_and_what_has_just_ended_is_gone() {
 #[test]
 fn a_write_that_takes_longer_on_one_copy_keeps_reads_away() {
     let mut slow = balancing(RaidLevel::Raid1, 2);
-    slow.slow = vec![SlowMemberPeriodParams {
+    slow.slow = vec![SlowMemberPeriod {
         member: 0,
-        from_ns: 0,
-        until_ns: TimeNs::MAX,
-        flash_time_factor: 1.0,
-        add_ns: 5000,
-        share_of_operations: 1.0,
-        stalls: None,
+        from: Duration { ns: 0 },
+        until: None,
+        factor: 1.0,
+        add: Duration { ns: 5000 },
+        share: Fraction(1.0),
+        stall: None,
+        every: None,
     }];
     let got = run(&slow, &[(0, 4, 1, true), (1000, 0, 1, false)]);
     assert_eq!((got.done[1], got.pages), (1000 + READ_NS, vec![(0, 1), (1, 1)]));

@@ -6,14 +6,15 @@ use super::*;
 
 /// RAID-5 of three members, of which member 1 is slow from 500 to before 20000: its flash takes ten times as long.
 fn slow() -> ArrayParams {
-    let slow = SlowMemberPeriodParams {
+    let slow = SlowMemberPeriod {
         member: 1,
-        from_ns: 500,
-        until_ns: 20_000,
-        flash_time_factor: 10.0,
-        add_ns: 0,
-        share_of_operations: 1.0,
-        stalls: None,
+        from: Duration { ns: 500 },
+        until: Some(Duration { ns: 20_000 }),
+        factor: 10.0,
+        add: Duration { ns: 0 },
+        share: Fraction(1.0),
+        stall: None,
+        every: None,
     };
     ArrayParams { slow: vec![slow], ..params(RaidLevel::Raid5, 3, 1) }
 }
@@ -54,7 +55,7 @@ fn a_write_waits_for_the_late_read_before_it() {
 fn answers_wait_for_the_end_of_a_stall() {
     let mut params = slow();
     params.slow[0] =
-        SlowMemberPeriodParams { flash_time_factor: 1.0, stalls: Some(StallParams { length_ns: 100, every_ns: 1000 }), ..params.slow[0] };
+        SlowMemberPeriod { factor: 1.0, stall: Some(Duration { ns: 100 }), every: Some(Duration { ns: 1000 }), ..params.slow[0] };
     // Stalls begin at 500, 1500 and so on.
     let asked = [(400, 1, 1, false), (480, 1, 1, false), (1450, 0, 2, false), (1572, 1, 1, false)];
     assert_eq!(run(&params, &asked).done, [400 + READ_NS, 600, 1450 + READ_NS, 1600]);
@@ -79,7 +80,7 @@ fn mirrors_and_rebuilding_meet_it() {
     let got = run(&mirror, &[(1000, 0, 1, false), (2000, 1, 1, false), (5000, 0, 1, true)]);
     assert_eq!(got.done, [1000 + READ_NS, 2000 + LATE_READ_NS, 5000 + LATE_WRITE_NS]);
     // Member 1 fails, and its spare is not slow. Nor are the others, which are read to rebuild it.
-    let failed = ArrayParams { failures: vec![FailureParams { member: 1, at_ns: 1000 }], ..slow() };
+    let failed = ArrayParams { failures: vec![MemberFailure { member: 1, at: Duration { ns: 1000 } }], ..slow() };
     let rebuilt = rebuilt(failed, 0, 0, 1);
     let got = run(&rebuilt, &[(15_000, 1, 1, false)]);
     assert_eq!((got.done[0], got.slow.iter().map(|slow| slow.late_answers).sum::<u64>()), (15_000 + READ_NS, 0));

@@ -41,7 +41,7 @@ fn params(levels: StripeAndMemberCaches, group_pages: u32, member_pages: u32) ->
         dirty_stripe_cache_capacity_pages: group_pages,
         member_cache_pages: member_pages,
         capacity_unit: CapacityUnit::Pages,
-        member_caches_set_recency_bit_at_store: false,
+        recency: RecencyBit::Hits,
         destage_start_fill: 0.0,
         full_speed_destage_fill_fraction: 0.0,
         destages_in_flight_max: 1,

@@ -2,6 +2,8 @@
 
 use crate::flash::Geometry;
 use crate::space::victim::VictimPolicy;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Parameters of the translation layer of one member SSD.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,41 +35,38 @@ pub struct BlockPoolsFtlParams {
 }
 
 /// Rule that chooses the plane of a write inside its die.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum PlaneChoice {
-    /// The plane with the most free pages; among equals, planes take turns. The new copy of a page should not go to a block that was
-    /// opened before the block with the old copy. Planes with such an open block are therefore left out, unless this leaves out all
-    /// planes. The rule comes from the SSD extension of the simulator DiskSim.
+    /// The plane with most free pages, as in the reference simulator (the SSD extension of DiskSim).
+    #[serde(rename = "most-free")]
+    #[default]
     MostFreePages,
-    /// The planes of the die take turns: each write goes to the next plane that has room.
+    /// The planes of the die take writes in rotation: each write goes to the next plane that can take it.
     Rotate,
 }
 
-/// Procedure of a collection: how it finds victims and free blocks, and which moves need transfers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Rules by which collection chooses victim blocks and free blocks, and moves pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum GcAlgorithm {
-    /// Chooses each victim block by the policy `victim` when its collection begins. Free blocks are used in order of their numbers in the
-    /// pool. The other parameters in [`BlockPoolsFtlParams`] apply as they are set.
+    /// Finds victims and free blocks as the other keys of `ssd.gc` say.
+    #[serde(rename = "as-set")]
     VictimByPolicy,
-    /// Imitates the SSD extension of the simulator DiskSim with copy-back (moves inside a plane without a transfer) switched off (rules
-    /// 130 to 133 of docs/rules.md). When a pool of blocks needs collection, its blocks are sorted once by their valid pages. Victims
-    /// are taken in this order, the fewest valid pages first. Free blocks for moved pages are searched plane by plane.
-    ///
-    /// As in that simulator, moves inside a plane still take no time on the channel, although copy-back is off. Only pages that change
-    /// their plane take such time.
-    ///
-    /// The other parameters must be: [`BlockPoolScope::Die`], greedy victims, and open blocks shared by host writes and moved pages.
-    /// Copy-back and pipelining (overlap of requests with collection) must be off.
+    /// Follows the SSD extension of DiskSim with its setting copy-back disabled. Each die has one pool of blocks. When collection
+    /// begins in the pool, its blocks are listed in a table, those with the fewest valid pages first. Victims are taken from the table
+    /// in order. The die looks for the next free block to write plane by plane. A moved page is transferred out of the die and back
+    /// only if it changes planes, as in DiskSim.
+    #[serde(rename = "reference-no-copy-back")]
     LikeDiskSimWithoutCopyBack,
 }
 
-/// Scope of a pool: the group of blocks that share free blocks, open blocks and the start and stop thresholds of collection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Scope of a pool of blocks: a plane, or a whole die. All blocks of a pool have their free blocks in common, and the open blocks that
+/// are being written. The thresholds `start` and `stop` of garbage collection count the free blocks of a pool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum BlockPoolScope {
-    /// Each plane has a pool of its own. The blocks of a plane share free blocks, open blocks and the start and stop thresholds of
-    /// collection.
+    /// Each plane has its own pool of blocks.
     Plane,
-    /// All planes of a die form one pool. The blocks of a die share free blocks, open blocks and the start and stop thresholds of
-    /// collection.
+    /// All planes of a die share one pool of blocks.
     Die,
 }

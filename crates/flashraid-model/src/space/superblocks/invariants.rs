@@ -38,7 +38,8 @@ impl SuperblockMapping {
             let collections = 0..self.shape.placement_handles.collection_streams() as u8;
             let slc = self.shape.slc_superblock_limit.map(|_| Stream::Slc);
             let of = handles.map(Stream::Host).chain(collections.map(Stream::Collection)).chain(slc).find(|&stream| is_open_for(stream));
-            if self.shape.placement_handles.collection_separates_handles && of.is_some_and(|stream| stream.handle() != superblock.handle) {
+            if self.shape.placement_handles.collection_separates_handles() && of.is_some_and(|stream| stream.handle() != superblock.handle)
+            {
                 return Err(format!("superblock {block} is open for another placement handle than its own"));
             }
             if (superblock.state == State::Free) != (superblock.sequence == 0) || superblock.sequence > self.sequence {

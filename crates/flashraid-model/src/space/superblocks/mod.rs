@@ -31,7 +31,9 @@ use crate::rng;
 use changes::Changes;
 use origin::Origin;
 pub use owners::{ParityUnits, UnitOwners};
-pub use shape::{MAPPING_UNITS_PER_SUPERPAGE_MAX, MappingUnitLocation, PlacementHandles, SlcSuperblockCountLimit, SuperblockShape};
+pub use shape::{
+    HandleIsolation, MAPPING_UNITS_PER_SUPERPAGE_MAX, MappingUnitLocation, PlacementHandles, SlcSuperblockCountLimit, SuperblockShape,
+};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 pub use victims::RefreshAndWearLevellingParams;
@@ -517,7 +519,7 @@ impl SuperblockMapping {
 
     /// Returns the placement handle of the superblocks that a stream opens, or 0 if collection mixes handles.
     fn handle_of_superblocks(&self, stream: Stream) -> u8 {
-        if self.shape.placement_handles.collection_separates_handles { stream.handle() } else { 0 }
+        if self.shape.placement_handles.collection_separates_handles() { stream.handle() } else { 0 }
     }
 
     /// Returns the number of open superblocks with one bit per cell.

@@ -2,6 +2,8 @@
 //! several (`ssd.superblock.unit`).
 
 use crate::space::tables::{NARROW_MAX, Width};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Numbers and sizes of the superpages and superblocks of a drive. Sizes are given in units of the mapping (one page or several,
@@ -56,12 +58,9 @@ impl fmt::Display for SuperblockShape {
         if *rain {
             f.write_str(", parity in each row")?;
         }
-        match placement {
-            PlacementHandles { count: 1, collection_separates_handles: false } => {}
-            PlacementHandles { count: handles, collection_separates_handles: false } => write!(f, ", {handles} placement handles")?,
-            PlacementHandles { count: handles, collection_separates_handles: true } => {
-                write!(f, ", {handles} placement handles that stay apart")?
-            }
+        if placement.count > 1 {
+            let apart = if placement.collection_separates_handles() { " that stay apart" } else { "" };
+            write!(f, ", {} placement handles{apart}", placement.count)?;
         }
         match slc {
             None => Ok(()),
@@ -334,25 +333,54 @@ pub struct MappingUnitLocation {
     pub(crate) unit_of_page: u32,
 }
 
-/// Placement handles of a drive. A handle is a label of a host write, and writes with different handles go to different superblocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// Placement handles, as with Flexible Data Placement: writes with different handles go to different superblocks. A write of stream s
+/// (counted from 0) of a workload with `kind = "mix"` has handle s modulo `handles`. All other writes have handle 0. Needs
+/// `ssd.superblock`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
 pub struct PlacementHandles {
-    /// Number of placement handles of the drive. With 1, all host writes share superblocks.
+    /// Number of placement handles. A placement handle is a label of a write, as in Flexible Data Placement (FDP) of NVMe. Writes with
+    /// different handles go to different superblocks, which are the reclaim units of FDP.
+    #[schemars(range(min = 1, max = 16))]
+    #[serde(rename = "handles")]
     pub count: u32,
-    /// True if collection moves data of different placement handles to different superblocks; false if it mixes them. A placement
-    /// handle is a label of a host write, which decides the superblocks that the data go to.
-    pub collection_separates_handles: bool,
+    /// Time for which data of different placement handles stay in different superblocks: until collection moves the data, or forever.
+    pub isolation: HandleIsolation,
+}
+
+impl Default for PlacementHandles {
+    fn default() -> Self {
+        Self { count: 2, isolation: HandleIsolation::Initially }
+    }
+}
+
+/// Time for which data of different placement handles stay in different superblocks: until collection moves the data, or forever.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HandleIsolation {
+    /// Data of different placement handles lie in different superblocks until collection moves the data. Moved data of all handles lie
+    /// in the same superblocks.
+    Initially,
+    /// Data of different placement handles lie in different superblocks forever, because collection keeps them apart, too. Collection
+    /// then writes to one superblock for each handle. Hence `ssd.superblock.floor` must be at least `ssd.placement_handles.handles` +
+    /// 1.
+    Persistently,
 }
 
 impl PlacementHandles {
     /// The setting with a single placement handle (a label of a host write), so that all host writes share superblocks. Data that
     /// collection moves share other superblocks.
-    pub const SINGLE_HANDLE: Self = Self { count: 1, collection_separates_handles: false };
+    pub const SINGLE_HANDLE: Self = Self { count: 1, isolation: HandleIsolation::Initially };
+
+    /// Returns true if collection moves data of different placement handles to different superblocks; false if it mixes them.
+    pub fn collection_separates_handles(self) -> bool {
+        self.isolation == HandleIsolation::Persistently && self.count > 1
+    }
 
     /// Returns the number of separate streams (sets of writes that share open superblocks) into which collection writes the data that
     /// it moves.
     pub fn collection_streams(self) -> u32 {
-        if self.collection_separates_handles { self.count } else { 1 }
+        if self.collection_separates_handles() { self.count } else { 1 }
     }
 
     /// Returns the number of streams (sets of writes that share open superblocks) of host and collection together.
@@ -393,7 +421,7 @@ impl SlcSuperblockCountLimit {
 
 #[cfg(test)]
 mod tests {
-    use super::{PlacementHandles, SuperblockShape};
+    use super::{HandleIsolation, PlacementHandles, SuperblockShape};
 
     /// Twenty superblocks of 16 superpages of 8 units, of which each may be useless with 120 valid units.
     fn shape(exported_units: u64) -> SuperblockShape {
@@ -426,7 +454,7 @@ mod tests {
 
     #[test]
     fn a_buffer_holds_a_superpage_more_than_there_are_handles() {
-        let placement = PlacementHandles { count: 3, collection_separates_handles: true };
+        let placement = PlacementHandles { count: 3, isolation: HandleIsolation::Persistently };
         assert_eq!(
             (
                 shape(1).write_buffer_mapping_units_min(),

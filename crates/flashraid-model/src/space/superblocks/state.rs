@@ -40,7 +40,7 @@ impl SuperblockMapping {
                 put_words(&mut out, open.next_row.iter().copied());
             }
         }
-        if self.shape.placement_handles.collection_separates_handles {
+        if self.shape.placement_handles.collection_separates_handles() {
             put_words(&mut out, self.superblocks.iter().map(|superblock| u32::from(superblock.handle)));
         }
         if self.shape.slc_superblock_limit.is_some() {
@@ -65,7 +65,7 @@ impl SuperblockMapping {
     pub fn saved_state_bytes_max(&self) -> u64 {
         let placement = self.shape.placement_handles;
         let open = u64::from(self.shape.streams()) * (1 + 2 * (1 + u64::from(self.shape.dies)));
-        let by_superblock = 3 + u64::from(placement.collection_separates_handles) + u64::from(self.shape.slc_superblock_limit.is_some());
+        let by_superblock = 3 + u64::from(placement.collection_separates_handles()) + u64::from(self.shape.slc_superblock_limit.is_some());
         let words = by_superblock * u64::from(self.shape.superblocks) + 4 + open;
         (self.packed_map_bytes() + self.streams.len() * STREAM_BYTES_MAX) as u64 + 4 * words
     }
@@ -125,7 +125,7 @@ impl SuperblockMapping {
                 open.push(Open { block, next_row, superpages_left: left });
             }
         }
-        if self.shape.placement_handles.collection_separates_handles {
+        if self.shape.placement_handles.collection_separates_handles() {
             for superblock in &mut self.superblocks {
                 let handle = parts.word()?;
                 if handle >= self.shape.placement_handles.count || (superblock.state == State::Free && handle > 0) {
@@ -215,7 +215,7 @@ impl SuperblockMapping {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{PlacementHandles, SlcSuperblockCountLimit, SuperblockMappingParams, SuperblockShape};
+    use super::super::{HandleIsolation, PlacementHandles, SlcSuperblockCountLimit, SuperblockMappingParams, SuperblockShape};
     use super::*;
     use crate::flash::DieToChannelAssignment;
     use crate::rng;
@@ -226,8 +226,8 @@ mod tests {
 
     const APART: [Apart; 4] = [
         (PlacementHandles::SINGLE_HANDLE, None),
-        (PlacementHandles { count: 3, collection_separates_handles: false }, None),
-        (PlacementHandles { count: 3, collection_separates_handles: true }, None),
+        (PlacementHandles { count: 3, isolation: HandleIsolation::Initially }, None),
+        (PlacementHandles { count: 3, isolation: HandleIsolation::Persistently }, None),
         (PlacementHandles::SINGLE_HANDLE, Some(SlcSuperblockCountLimit::Superblocks(4))),
     ];
 

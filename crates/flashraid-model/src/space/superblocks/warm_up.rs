@@ -252,7 +252,7 @@ impl SuperblockMapping {
     /// Returns the data that have superblocks of their own in the steady state: those of each handle, if collection keeps handles apart,
     /// and otherwise all.
     fn steady_groups(&self) -> Vec<SteadyGroup> {
-        if !self.shape.placement_handles.collection_separates_handles {
+        if !self.shape.placement_handles.collection_separates_handles() {
             return vec![SteadyGroup { handle: 0, units: self.shape.exported_mapping_units }];
         }
         self.units_by_handle().into_iter().map(|(handle, units)| SteadyGroup { handle, units }).collect()

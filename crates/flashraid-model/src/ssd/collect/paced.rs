@@ -21,7 +21,7 @@ impl Paced {
     /// A `forced` drive has the greatest pace. A `controlled` drive does not collect above its floor. Superblocks that only wait for their
     /// erase count as free; `erased_soon` returns their number.
     pub(crate) fn pace(&self, free: u32, forced: bool, controlled: bool, erased_soon: impl FnOnce() -> u32) -> u32 {
-        let greatest = 4 * self.limits.double_pace_at_deficit_superblocks;
+        let greatest = 4 * self.limits.span;
         if forced {
             greatest
         } else if controlled && !self.is_at_floor(free) {
@@ -34,22 +34,22 @@ impl Paced {
 
     /// Returns true if dies prefer the work of collection to host programs at this pace.
     pub(crate) fn collection_first(&self, pace: u32) -> bool {
-        pace > self.limits.double_pace_at_deficit_superblocks
+        pace > self.limits.span
     }
 
     /// Returns true if the drive counts as collecting at this pace (rule 214).
     pub(crate) fn counts_as_collecting(&self, pace: u32) -> bool {
-        pace >= 2 * self.limits.double_pace_at_deficit_superblocks
+        pace >= 2 * self.limits.span
     }
 
     /// Returns true if too few superblocks are free for another superpage of the host.
     pub(crate) fn is_at_floor(&self, free: u32) -> bool {
-        free <= self.limits.host_stall_threshold_free_superblocks
+        free <= self.limits.floor
     }
 
     /// Returns the number of free superblocks that collection tries to keep.
     pub(crate) fn target(&self) -> u32 {
-        self.limits.target_free_superblocks
+        self.limits.target
     }
 
     /// Returns the number of free superblocks above which nothing is collected.
@@ -64,7 +64,7 @@ impl Paced {
 
     /// Returns the number of credits that moving one unit costs. `gained` is the number of units that collecting the victim frees.
     pub(crate) fn cost(&self, gained: u32) -> i128 {
-        i128::from(gained) * i128::from(self.limits.double_pace_at_deficit_superblocks)
+        i128::from(gained) * i128::from(self.limits.span)
     }
 
     /// Returns the number of units that must be moved to pay off the debt, if a move costs `cost` credits.
@@ -94,12 +94,7 @@ mod tests {
     use super::{Paced, SuperblockCollectionParams};
 
     fn paced() -> Paced {
-        Paced::new(SuperblockCollectionParams {
-            target_free_superblocks: 6,
-            double_pace_at_deficit_superblocks: 3,
-            host_stall_threshold_free_superblocks: 2,
-            move_backlog_max_mapping_units: 10,
-        })
+        Paced::new(SuperblockCollectionParams { target: 6, span: 3, floor: 2, move_backlog_max_mapping_units: 10 })
     }
 
     #[test]

@@ -31,9 +31,7 @@ impl Watermarks {
         let gc = &params.gc;
         Self {
             stop_free_blocks: gc.stop_threshold_free_blocks,
-            hard_free_blocks: gc
-                .preemption
-                .map_or(0.0, |preemption| preemption.write_stall_to_gc_start_threshold_ratio * f64::from(gc.start_threshold_free_blocks)),
+            hard_free_blocks: gc.preemption.map_or(0.0, |preemption| preemption.t_hard.0 * f64::from(gc.start_threshold_free_blocks)),
             idle_ns: gc.idle_collection_after_ns,
         }
     }

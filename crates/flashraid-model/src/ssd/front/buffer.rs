@@ -45,16 +45,16 @@ impl Buffer {
     }
 
     pub(crate) fn ack_ns(&self) -> u64 {
-        self.params.map_or(0, |params| params.acknowledge_ns)
+        self.params.map_or(0, |params| params.settings.ack.ns)
     }
 
     /// Returns true if the contents of the buffer survive a loss of power.
     pub(crate) fn is_protected(&self) -> bool {
-        self.params.is_none_or(|params| params.survives_power_loss)
+        self.params.is_none_or(|params| params.settings.protected)
     }
 
     pub(crate) fn linger_ns(&self) -> Option<u64> {
-        self.params.and_then(|params| params.superpage_open_max_ns)
+        self.params.and_then(|params| params.settings.linger.map(|time| time.ns))
     }
 
     /// Returns the number of host units in the buffer.

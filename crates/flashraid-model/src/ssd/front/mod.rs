@@ -18,7 +18,7 @@ mod superpages;
 use super::counters::FrontEndCounters;
 use super::job::{FrontWake, LogicalPageOp, PageOpEnd, Table, Waiter};
 use super::outbox::SsdOutbox;
-use super::params::{ControllerCoresParams, FrontEndParams, HostLinkParams};
+use super::params::{ControllerCores, FrontEndParams, HostLinkParams};
 use super::wire::Wire;
 use super::work_times::WorkTimes;
 use crate::events::{OperationTimeParts, TimeNs};
@@ -38,7 +38,7 @@ pub(crate) use superpages::{SuperpageStage, Superpages};
 pub(super) struct Front {
     is_on: bool,
     member: MemberId,
-    firmware: ControllerCoresParams,
+    firmware: ControllerCores,
     /// Number of pages in a unit. The buffer holds units.
     pages_per_mapping_unit: u32,
     pub(crate) commands: Table<Command>,
@@ -58,8 +58,7 @@ impl Front {
     /// Returns the front of a member with units of `pages_per_mapping_unit` pages. Without parameters, operations go directly to the dies.
     pub(super) fn new(params: Option<FrontEndParams>, link: Option<HostLinkParams>, member: MemberId, pages_per_mapping_unit: u32) -> Self {
         let is_on = params.is_some();
-        let params =
-            params.unwrap_or(FrontEndParams { write_buffer: None, queues: None, firmware: ControllerCoresParams::WITHOUT_OVERHEAD });
+        let params = params.unwrap_or(FrontEndParams { write_buffer: None, queues: None, firmware: ControllerCores::WITHOUT_OVERHEAD });
         Self {
             is_on,
             member,
@@ -151,11 +150,10 @@ impl Front {
     fn ask_for_core(&mut self, now: TimeNs, id: u32, out: &mut SsdOutbox) {
         let (firmware, command) = (&self.firmware, &self.commands[id]);
         let ns = match command.kind {
-            OpKind::Read => firmware.core_ns_per_read,
-            OpKind::Write | OpKind::Flush => firmware.core_ns_per_write,
+            OpKind::Read => firmware.read.ns,
+            OpKind::Write | OpKind::Flush => firmware.write.ns,
             OpKind::Trim => {
-                firmware.core_ns_per_trim
-                    + (command.ops.len() as u64).div_ceil(u64::from(self.pages_per_mapping_unit)) * firmware.core_ns_per_trimmed_unit
+                firmware.trim.ns + (command.ops.len() as u64).div_ceil(u64::from(self.pages_per_mapping_unit)) * firmware.trim_unit.ns
             }
         };
         self.cores.ask(CoreWork::Command(id), ns);
@@ -164,7 +162,7 @@ impl Front {
 
     /// Requests a core for a part of a victim with `units` units.
     pub(crate) fn ask_core_for_part(&mut self, now: TimeNs, part: u32, units: u32, out: &mut SsdOutbox) {
-        self.cores.ask(CoreWork::PartOfCommand(part), u64::from(units) * self.firmware.core_ns_per_moved_unit);
+        self.cores.ask(CoreWork::PartOfCommand(part), u64::from(units) * self.firmware.move_.ns);
         self.assign_cores(now, out);
     }
 
@@ -184,7 +182,7 @@ impl Front {
         match self.cores.end(core) {
             CoreWork::PartOfCommand(part) => Some(part),
             CoreWork::Command(id) => {
-                out.wake(now + self.firmware.latency_after_core_ns, FrontWake::ControllerDelayEnds(id));
+                out.wake(now + self.firmware.latency.ns, FrontWake::ControllerDelayEnds(id));
                 None
             }
         }

@@ -2,13 +2,13 @@
 
 use crate::events::TimeNs;
 use crate::ssd::job::Table;
-use crate::ssd::params::SubmissionQueueParams;
+use crate::ssd::params::SubmissionQueues;
 use std::collections::VecDeque;
 
 /// Submission queues, and the commands that were fetched from them.
 #[derive(Debug, Clone)]
 pub(super) struct Queues {
-    params: SubmissionQueueParams,
+    params: SubmissionQueues,
     /// Commands of each queue that have not been fetched.
     waiting: Vec<VecDeque<u32>>,
     /// The queue whose turn it is, and the number of commands fetched from it in this turn.
@@ -28,7 +28,7 @@ struct FetchedCommand {
 }
 
 impl Queues {
-    pub(super) fn new(params: SubmissionQueueParams) -> Self {
+    pub(super) fn new(params: SubmissionQueues) -> Self {
         let waiting = vec![VecDeque::new(); params.queues as usize];
         Self { params, waiting, turn: 0, given: 0, in_flight: 0, fetched: Table::default() }
     }
@@ -40,14 +40,14 @@ impl Queues {
 
     /// Fetches the next command; queues take turns.
     pub(super) fn fetch(&mut self) -> Option<u32> {
-        if self.in_flight == self.params.fetched_commands_max {
+        if self.in_flight == self.params.commands {
             return None;
         }
         let all = self.waiting.len();
         let queue = (self.turn..all).chain(0..self.turn).find(|&queue| !self.waiting[queue].is_empty())?;
         let command = self.waiting[queue].pop_front()?;
         let given = if queue == self.turn { self.given + 1 } else { 1 };
-        let turn_is_over = given == self.params.commands_per_fetch || self.waiting[queue].is_empty();
+        let turn_is_over = given == self.params.burst || self.waiting[queue].is_empty();
         (self.turn, self.given) = if turn_is_over { ((queue + 1) % all, 0) } else { (queue, given) };
         self.in_flight += 1;
         Some(command)

@@ -12,14 +12,18 @@ use crate::space::pools::BlockPoolsFtlParams;
 pub use crate::space::pools::{BlockPoolScope, GcAlgorithm, PlaneChoice};
 use crate::space::superblocks::SuperblockMappingParams;
 pub use crate::space::superblocks::{
-    MAPPING_UNITS_PER_SUPERPAGE_MAX, PlacementHandles, RefreshAndWearLevellingParams, SlcSuperblockCountLimit, SuperblockShape,
+    HandleIsolation, MAPPING_UNITS_PER_SUPERPAGE_MAX, PlacementHandles, RefreshAndWearLevellingParams, SlcSuperblockCountLimit,
+    SuperblockShape,
 };
 pub use crate::space::victim::VictimPolicy;
+use crate::units::{Duration, Fraction};
 pub(crate) use front::PLACEMENT_HANDLES_MAX;
-pub use front::{BufferParams, ControllerCoresParams, FrontEndParams, SubmissionQueueParams};
+pub use front::{BufferParams, ControllerCores, FrontEndParams, SubmissionQueues, WriteBuffer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 pub use superblock::{
-    OperationSuspensionParams, PlaneReadMode, ProgramEraseSuspensionParams, SlcSuperblockParams, SuperblockCollectionParams,
-    SuperblockDriveParams,
+    OperationSuspension, PlaneReadMode, PlaneReads, SlcSuperblockParams, SlcTimes, SuperblockCollectionParams, SuperblockDriveParams,
+    Suspension,
 };
 
 /// Parameters of one member SSD.
@@ -97,7 +101,7 @@ impl SsdParams {
             return MappingParams::Superblocks(SuperblockMappingParams {
                 shape: superblock.shape(&self.geometry),
                 die_to_channel_assignment: self.channel.unwrap_or(DieToChannelAssignment::consecutive(1)),
-                target_free_superblocks: superblock.collection.target_free_superblocks,
+                target_free_superblocks: superblock.collection.target,
                 victim: self.gc.victim,
                 starts_empty: superblock.starts_empty,
             });
@@ -106,12 +110,12 @@ impl SsdParams {
             geometry: self.geometry,
             overwrites_may_change_die: self.die_choice_for_writes == DieChoiceForWrites::Dynamic,
             plane_choice: self.plane_choice,
-            pool: self.gc.block_pool_scope,
+            pool: self.gc.rules.pool,
             gc_algorithm: self.gc.gc_algorithm,
             start_threshold_free_blocks: self.gc.start_threshold_free_blocks,
             stop_threshold_free_blocks: self.gc.stop_threshold_free_blocks,
             victim: self.gc.victim,
-            separate_open_block_for_moves: self.gc.separate_open_block,
+            separate_open_block_for_moves: self.gc.rules.separate_open_block,
             fill_seals_last_block: self.fill_seals_last_block,
             starts_empty: self.pools_start_empty,
         })
@@ -124,12 +128,12 @@ impl SsdParams {
             return BlockPoolSizeAndThresholds {
                 blocks_per_pool: self.geometry.blocks_per_plane,
                 reserved_blocks: self.geometry.overprovisioned_blocks_per_plane,
-                start_threshold_free_blocks: superblock.collection.target_free_superblocks,
+                start_threshold_free_blocks: superblock.collection.target,
                 most_free_blocks: superblock.collection.goal_free_superblocks() - 1,
                 longest_victim_collection_ns: self.timing.block_erase_ns + self.timing.page_program_ns,
             };
         }
-        let planes = if self.gc.block_pool_scope == BlockPoolScope::Die { self.geometry.planes } else { 1 };
+        let planes = if self.gc.rules.pool == BlockPoolScope::Die { self.geometry.planes } else { 1 };
         BlockPoolSizeAndThresholds {
             blocks_per_pool: planes * self.geometry.blocks_per_plane,
             reserved_blocks: planes * self.geometry.overprovisioned_blocks_per_plane,
@@ -143,7 +147,7 @@ impl SsdParams {
     /// (rule 14).
     fn longest_clean_ns(&self) -> u64 {
         let (t, g) = (&self.timing, &self.geometry);
-        let transfers = if self.gc.copy_back { 0 } else { 2 };
+        let transfers = if self.gc.rules.copy_back { 0 } else { 2 };
         let moves = u64::from(g.data_pages_per_block().saturating_sub(1));
         let summary_ns = if g.has_summary_page { t.block_summary_page_transfer_ns + t.page_program_ns } else { 0 };
         moves * (t.page_read_ns + t.page_program_ns + transfers * t.page_transfer_ns) + summary_ns + t.block_erase_ns
@@ -180,11 +184,13 @@ impl Default for ExactFastPaths {
 }
 
 /// Rule that chooses the die of a write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum DieChoiceForWrites {
-    /// Chooses the die by the address: `(lpn / die_stride) mod dies`.
+    /// The die is chosen by the address: it has the number `(lpn / die_stride) mod dies`.
+    #[default]
     Static,
-    /// Chooses the die that can start earliest among those with room.
+    /// The die that can start earliest and has room.
     Dynamic,
 }
 
@@ -198,31 +204,15 @@ pub struct GcParams {
     /// victim policy must be `greedy`. Copy-back, an open block only for moved pages, and pipelining must be off. Whoever fills in
     /// these parameters, such as `config`, must ensure this.
     pub gc_algorithm: GcAlgorithm,
-    /// Scope of a pool: the blocks of a plane, or of a die, that share free blocks, open blocks and thresholds.
-    pub block_pool_scope: BlockPoolScope,
-    /// Part of the SSD that serves no request during a clean (the collection of one victim block).
-    pub blocking_scope: CollectionBlockingScope,
+    /// Rules by which pools of blocks are collected.
+    pub rules: CollectionRules,
     /// Number of free blocks in a pool of blocks (of a plane or of a die) at or below which collection starts there.
     pub start_threshold_free_blocks: u32,
     /// Number of free blocks in a pool of blocks (of a plane or of a die) at which collection stops there; at least
     /// `start_threshold_free_blocks + 1`.
     pub stop_threshold_free_blocks: u32,
-    /// Kinds of host requests before which a die checks its pools of blocks (one for each plane, or one for the die). If a pool has
-    /// few enough free blocks, the die collects before it serves the request.
-    pub host_request_kinds_that_may_start_gc: HostRequestKindsThatMayStartGc,
     /// Policy that chooses the block to collect.
     pub victim: VictimPolicy,
-    /// True if pages that collection moves go to an open block of their own; false if they share the open block of host writes.
-    pub separate_open_block: bool,
-    /// True if the moves of collection need no transfer over the channel, because a page stays inside its plane (copy-back). If it is
-    /// false, each move costs two transfers: out of the die and back.
-    ///
-    /// With [`GcAlgorithm::LikeDiskSimWithoutCopyBack`], the value must be false. That procedure differs, because only
-    /// moves to another plane cost the two transfers.
-    pub copy_back: bool,
-    /// True if the planes of a die are cleaned together where several of its pools are due (rule 15). Each plane must be a pool, the
-    /// die must be the blocking scope, and there must be copy-back, and neither preemption nor a shared channel.
-    pub cleans_planes_together: bool,
     /// True if collection takes no time but still moves and erases (scheme `ideal`).
     pub collection_takes_no_time: bool,
     /// Interruption of a clean (the collection of one victim block) by host requests; `None` if each clean runs to its end. It has no
@@ -233,47 +223,103 @@ pub struct GcParams {
     pub idle_collection_after_ns: Option<u64>,
 }
 
+/// Rules by which pools of blocks are collected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct CollectionRules {
+    /// Kinds of host requests before which a die checks if one of its pools of blocks has so few free blocks that collection must start.
+    pub trigger: HostRequestKindsThatMayStartGc,
+    /// Scope of a pool of blocks: a plane, or a whole die. All blocks of a pool have their free blocks in common, and the open blocks
+    /// that are being written. The thresholds `start` and `stop` of garbage collection count the free blocks of a pool.
+    pub pool: BlockPoolScope,
+    /// The blocking scope of a collection: the part that serves no request during the collection.
+    pub blocking: CollectionBlockingScope,
+    /// True to write moved pages to an open block of their own, instead of that for host writes.
+    pub separate_open_block: bool,
+    /// True if moved pages stay inside their plane and need no transfer.
+    pub copy_back: bool,
+    /// True to clean planes of a die at the same time where several of them need it, or are forced. The die is held for the longest.
+    /// False to clean one plane after another. Needs a pool for each plane, blocking of the die, copy-back, pins of each die's own,
+    /// and no preemption.
+    pub parallel_planes: bool,
+}
+
+impl Default for CollectionRules {
+    fn default() -> Self {
+        Self {
+            trigger: HostRequestKindsThatMayStartGc::EveryRequest,
+            pool: BlockPoolScope::Plane,
+            blocking: CollectionBlockingScope::Die,
+            separate_open_block: false,
+            copy_back: true,
+            parallel_planes: false,
+        }
+    }
+}
+
 impl GcParams {
     /// Returns true if the collection of a victim block blocks only the plane of this block.
     pub(super) fn blocks_planes(&self) -> bool {
-        self.blocking_scope == CollectionBlockingScope::Plane && !self.collection_takes_no_time
+        self.rules.blocking == CollectionBlockingScope::Plane && !self.collection_takes_no_time
     }
 
     /// Returns true if a die checks the free blocks of its pools before it starts an operation of this kind (rule 10).
     #[inline]
     pub(super) fn checks_pools_before(&self, kind: OpKind) -> bool {
-        kind == OpKind::Write || self.host_request_kinds_that_may_start_gc == HostRequestKindsThatMayStartGc::EveryRequest
+        kind == OpKind::Write || self.rules.trigger == HostRequestKindsThatMayStartGc::EveryRequest
     }
 }
 
 /// Settings for the interruption of a clean (the collection of one victim block) by host requests. A clean is a sequence of steps:
 /// reads and programs of pages, and the erase. Waiting host requests may be served between two steps (section III of the paper on
 /// preemptive collection, PGC).
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct GcPreemption {
-    /// Time for which a die checks its queue of waiting requests, between two steps of the collection of a block, in nanoseconds. The
-    /// die does nothing else during this poll.
-    pub queue_poll_duration_ns: u64,
-    /// Number of free blocks below which host writes wait during collection, as a share of `start_threshold_free_blocks`, from 0 to 1. The
-    /// paper on preemptive collection (PGC) calls this number T_hard. Free blocks are counted in the pool of blocks whose victim is
-    /// collected. There is one exception if `serves_moving_page_from_register` is true: writes of the page that is being moved need
-    /// not wait.
-    pub write_stall_to_gc_start_threshold_ratio: f64,
-    /// Rule that decides which host requests run at the same time as a read or program of a page that collection moves.
-    pub host_overlap_with_moves: HostOverlapWithMoves,
-    /// True if a host request for the page that collection is moving is served from the plane's page register. The register holds the
-    /// page between its read and its program.
-    pub serves_page_being_moved_from_register: bool,
-    /// True if collection moves the pages of the victim block first that waiting host requests need. Such a request is served from
-    /// the page register during the move, so that `serves_moving_page_from_register` must be true, too.
-    pub moves_host_requested_pages_first: bool,
+    /// Number of free blocks of a pool below which host writes that need a free page wait while a block is collected. It is a share of
+    /// the number in the key `start`, at which collection starts. The paper on preemptive collection (PGC) calls it T_hard. Needs a
+    /// `preemption` other than `"none"`. Applies only to drives without superblocks.
+    pub t_hard: Fraction,
+    /// Overlap of host requests with a step of a collection: the read or program of a page that is moved. With `true`, requests that
+    /// wait when a step begins may overlap with it. All requests that the die may serve then must be of the step's kind: reads for a
+    /// read, writes for a program. Otherwise none overlaps. With `"in-flight"`, requests of the step's kind that arrive during the
+    /// step may overlap, too. Needs a `preemption` other than `"none"`. In drives with superblocks, only reads overlap, and
+    /// `superblock.cache_read = true` and `superblock.plane_reads = "independent"` are needed, too.
+    pub pipeline: HostOverlapWithMoves,
+    /// True if host requests use the copy of a page that collection has read and not yet programmed. A read gets its data from this
+    /// copy, and a write replaces the data in it. The copy is in the page register of the die. In drives with superblocks, the copy is
+    /// in the controller, and only reads use it. Needs a `preemption` other than `"none"`.
+    pub merge: bool,
+    /// True if collection moves a page earlier than others of its block because a waiting request reads or writes it. The request is
+    /// then served with the copy of the page that collection has read (as the key `merge` says). Needs `merge = true`. Applies only to
+    /// drives without superblocks.
+    pub reorder: bool,
+    /// Time that a die takes, between two steps of a collection, to look for waiting requests in its queue. Needs a `preemption` other
+    /// than `"none"`. Applies only to drives without superblocks.
+    pub poll: Duration,
     /// Suspension of programs and erases in progress by reads; `None` for no suspension.
+    #[serde(skip)]
     pub suspension: Option<ProgramEraseSuspension>,
+}
+
+impl Default for GcPreemption {
+    fn default() -> Self {
+        Self {
+            t_hard: Fraction(0.5),
+            pipeline: HostOverlapWithMoves::NoOverlap,
+            merge: false,
+            reorder: false,
+            poll: Duration { ns: 600 },
+            suspension: None,
+        }
+    }
 }
 
 /// Rule that decides which host requests run at the same time as a step of the collection of a block (rule 37). Such a step is the read
 /// or program of a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(from = "HostOverlapWithMovesConfig", into = "HostOverlapWithMovesConfig")]
+#[schemars(with = "HostOverlapWithMovesConfig")]
 pub enum HostOverlapWithMoves {
     /// No overlap: while collection reads, programs or erases, host requests for the same die (or plane, with
     /// [`CollectionBlockingScope::Plane`]) do not run.
@@ -294,37 +340,97 @@ pub enum HostOverlapWithMoves {
     RequestsWaitingOrArrivingDuringStep,
 }
 
+/// Choice of the host requests that may overlap with a step of a collection. They are none, those that wait when the step begins, or
+/// also those that arrive during it. A step is a read or a program of a page that collection moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum HostOverlapWithMovesConfig {
+    /// No overlap (`false`), or overlap of a step of a collection with host requests that wait when the step begins (`true`). A step
+    /// is a read or a program of a page that collection moves. All requests that the die may serve then must be of the step's kind:
+    /// reads for a read, writes for a program. Otherwise none overlaps. In drives with superblocks, only reads overlap.
+    Plain(bool),
+    /// Overlap that is chosen by a name; `"in-flight"` is the only one. Host requests may then overlap with a step of a collection if
+    /// they wait when the step begins, or if they arrive during it. A step is a read or a program of a page that collection moves.
+    /// Reads overlap only with a read, and writes only with a program.
+    Named(NamedHostOverlap),
+}
+
+/// Values of the key `pipeline` that are names rather than true or false. The only one is `"in-flight"`. Host requests may then
+/// overlap with a step of a collection if they wait when the step begins, or if they arrive during it. A step is a read or a program
+/// of a page that collection moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum NamedHostOverlap {
+    /// Lets host requests overlap with a step of a collection if they wait when the step begins, or if they arrive during it. A step is a
+    /// read or a program of a page that collection moves. Host reads overlap only with a step that reads, and host writes only with a step
+    /// that programs. If both reads and writes wait when the step begins, none of these overlap. In drives with superblocks, only reads
+    /// overlap.
+    InFlight,
+}
+
+impl From<HostOverlapWithMovesConfig> for HostOverlapWithMoves {
+    fn from(written: HostOverlapWithMovesConfig) -> Self {
+        match written {
+            HostOverlapWithMovesConfig::Plain(false) => Self::NoOverlap,
+            HostOverlapWithMovesConfig::Plain(true) => Self::RequestsWaitingAtStepStart,
+            HostOverlapWithMovesConfig::Named(NamedHostOverlap::InFlight) => Self::RequestsWaitingOrArrivingDuringStep,
+        }
+    }
+}
+
+impl From<HostOverlapWithMoves> for HostOverlapWithMovesConfig {
+    fn from(overlap: HostOverlapWithMoves) -> Self {
+        match overlap {
+            HostOverlapWithMoves::NoOverlap => Self::Plain(false),
+            HostOverlapWithMoves::RequestsWaitingAtStepStart => Self::Plain(true),
+            HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep => Self::Named(NamedHostOverlap::InFlight),
+        }
+    }
+}
+
 /// Suspension of programs and erases by reads (Wu & He, FAST 2012).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct ProgramEraseSuspension {
-    /// Time from the interruption until the first read starts, in nanoseconds.
+    /// Time from the suspension of a program or erase until the read that interrupts it begins, in nanoseconds. Needs
+    /// `preemption = "suspend"`.
+    #[schemars(range(min = 0, max = 3_600_000_000_000_u64))]
     pub suspend_ns: u64,
-    /// Time from the end of the last read until the operation continues, in nanoseconds.
+    /// Time from the end of the last read that is served during a suspension until the suspended program or erase continues, in
+    /// nanoseconds. Needs `preemption = "suspend"`.
+    #[schemars(range(min = 0, max = 3_600_000_000_000_u64))]
     pub resume_ns: u64,
-    /// Maximum number of times that one program or erase is suspended. After that, it runs to its end.
+    /// Maximum number of times that one program or erase is suspended. Needs `preemption = "suspend"`.
     pub suspensions_max: u32,
 }
 
-/// Part of an SSD that serves no host requests while a victim block is collected, except those that preemption admits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+impl Default for ProgramEraseSuspension {
+    fn default() -> Self {
+        // None of the papers gives these values. Data sheets promise a few microseconds.
+        Self { suspend_ns: 5_000, resume_ns: 5_000, suspensions_max: 10 }
+    }
+}
+
+/// The blocking scope of a collection: the part that serves no request during the collection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum CollectionBlockingScope {
-    /// The whole die that holds the victim block serves no host requests while this block is collected, except those that preemption
-    /// admits.
+    /// The whole die is blocked by a collection.
     Die,
-    /// The plane that holds the victim block serves no host requests while this block is collected, except those that preemption
-    /// admits. The other planes of the die serve requests. Each plane must have a pool of blocks of its own ([`BlockPoolScope::Plane`]).
+    /// Only the plane of the victim is blocked. Needs `pool = "plane"`.
     Plane,
 }
 
-/// Kinds of host requests before which a die compares the free blocks of its pools with the start threshold of collection. If a pool
-/// has few enough, the die collects before it serves the request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Kinds of host requests before which a die checks if one of its pools of blocks has so few free blocks that collection must start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum HostRequestKindsThatMayStartGc {
-    /// Every request of the host, reads included. Before any of them, the die checks whether a pool of blocks has so few free blocks
-    /// that it must collect first.
+    /// Makes a die check its pools of blocks before it serves any request of the host. Collection starts if a pool has only `start`
+    /// free blocks or fewer.
+    #[serde(rename = "request")]
     EveryRequest,
-    /// Writes of the host only. Before a write, the die checks whether a pool of blocks has so few free blocks that it must collect
-    /// first. Before other requests, such as reads, it does not.
+    /// Makes a die check its pools of blocks only before it serves a write of the host. Collection starts if a pool has only `start`
+    /// free blocks or fewer.
+    #[serde(rename = "write")]
     OnlyWrites,
 }
 

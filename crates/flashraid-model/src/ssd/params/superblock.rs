@@ -1,8 +1,11 @@
 //! Parameters of an SSD with superblocks, beside the shape of its flash.
 
-use super::front::{BufferParams, ControllerCoresParams, FrontEndParams, SubmissionQueueParams};
+use super::front::{BufferParams, ControllerCores, FrontEndParams, SubmissionQueues};
 use crate::flash::Geometry;
 use crate::space::superblocks::{PlacementHandles, RefreshAndWearLevellingParams, SlcSuperblockCountLimit, SuperblockShape};
+use crate::units::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Parameters of a drive that programs superpages out of a write buffer and collects superblocks in small steps (section 24 of the
 /// rules). A superpage is what one program of a die writes: in each plane, one flash page for each bit of a cell. A superblock is the
@@ -22,12 +25,8 @@ pub struct SuperblockDriveParams {
     /// Time to transfer a unit (`pages_per_mapping_unit` pages) with its spare bytes over the pins of its die or over a shared channel, in
     /// nanoseconds.
     pub mapping_unit_transfer_ns: u64,
-    /// Number of planes of a die that can read at the same time.
-    pub plane_reads: PlaneReadMode,
-    /// True if a plane may read its next page while the page before is being transferred.
-    pub planes_read_during_transfer: bool,
-    /// Number of host reads that may begin one after another while other work waits; then that work has its turn. At least 1.
-    pub host_reads_in_a_row_max: u32,
+    /// Reads of the planes of a die.
+    pub reads: PlaneReads,
     /// Maximum number of dies that program at the same time, at least 1.
     pub dies_programming_max: u32,
     /// True if one superpage of each row of a superblock is parity (rule 218). A row is one superpage on each die, so that the drive
@@ -43,18 +42,18 @@ pub struct SuperblockDriveParams {
     /// Parameters of the write buffer.
     pub buffer: BufferParams,
     /// Queues in which commands wait until the drive fetches them. With `None`, the drive takes them as they arrive.
-    pub submission_queues: Option<SubmissionQueueParams>,
+    pub submission_queues: Option<SubmissionQueues>,
     /// Number of processor cores of the drive's controller, the time that commands and moves of collection take there, and a latency
     /// of commands.
-    pub firmware: ControllerCoresParams,
+    pub firmware: ControllerCores,
     /// Thresholds of collection: numbers of free superblocks, and a limit on how far collection may be behind the host. Host writes use
     /// up free space, so that collection must move valid data out of victims to regain it. The limit counts units (of
     /// `pages_per_mapping_unit` logical pages) whose moves are due but have not begun.
     pub collection: SuperblockCollectionParams,
     /// Limits beyond which superblocks are moved to preserve data (read disturb) or to level wear.
     pub upkeep: RefreshAndWearLevellingParams,
-    /// Parameters by which host reads suspend programs and erases; `None` for no suspension.
-    pub suspension: Option<ProgramEraseSuspensionParams>,
+    /// Parameters by which host reads suspend programs and erases, with all times; `None` for no suspension.
+    pub suspension: Option<Suspension>,
     /// True if the drive starts empty, without an initial fill.
     pub starts_empty: bool,
 }
@@ -84,73 +83,149 @@ impl SuperblockDriveParams {
     }
 }
 
-/// Superblocks that hold one bit per cell (SLC): the limit on their number, and the times of their programs and reads (rule 222).
+/// Times of programs and reads of superblocks that hold one bit per cell (SLC).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SlcTimes {
+    /// Time of a program operation with one bit per cell. The operation writes one flash page in each plane of a die at once.
+    pub program: Duration,
+    /// Time that the flash array takes to read a page with one bit per cell.
+    pub read: Duration,
+}
+
+/// Superblocks that hold one bit per cell (rule 222).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SlcSuperblockParams {
-    /// Limit on the number of superblocks that hold one bit per cell (SLC) at the same time.
+    /// Limit on the number of superblocks that hold one bit per cell at the same time.
     pub superblock_limit: SlcSuperblockCountLimit,
-    /// Time of one program of a die in a superblock with one bit per cell (SLC), in nanoseconds. All planes of the die program one
-    /// page each during this time.
-    pub program_ns: u64,
-    /// Time that the cells of a plane take to read a page of a superblock with one bit per cell (SLC), in nanoseconds. The transfer of
-    /// the data is not included.
-    pub read_ns: u64,
+    /// Times of their programs and reads.
+    pub times: SlcTimes,
+}
+
+/// Reads of the planes of a die.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct PlaneReads {
+    /// Number of planes of a die that can read at the same time.
+    pub plane_reads: PlaneReadMode,
+    /// True if a plane can read its next page while the page before is being transferred.
+    pub cache_read: bool,
+    /// Maximum number of host reads on a die that go ahead of another waiting operation. Then that operation has its turn.
+    #[schemars(range(min = 1))]
+    pub reads_ahead: u32,
+}
+
+impl Default for PlaneReads {
+    fn default() -> Self {
+        Self { plane_reads: PlaneReadMode::EachPlaneIndependently, cache_read: false, reads_ahead: 64 }
+    }
 }
 
 /// Number of planes of a die that can read at the same time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum PlaneReadMode {
     /// Each plane reads independently of the others.
+    #[serde(rename = "independent")]
     EachPlaneIndependently,
     /// Only one plane of a die reads at a time.
+    #[serde(rename = "die")]
     OnePlaneAtATime,
 }
 
 /// Thresholds that control the collection of superblocks: numbers of free superblocks, and a limit on how far collection may be behind
 /// the host. Each write of the host makes moves due: collection must move valid data out of victims to regain the space (rule 209).
 /// The limit counts the moves that are due but have not begun.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct SuperblockCollectionParams {
-    /// Number of free superblocks that collection aims at; more than `host_stall_threshold_free_superblocks`. While exactly this many
-    /// superblocks are free, collection frees as much space as host writes take.
-    pub target_free_superblocks: u32,
-    /// Number of superblocks, at least 1, that sets how strongly the pace of collection depends on free superblocks. With this many
-    /// fewer free ones than `target_free_superblocks`, collection frees twice as much space as host writes take. With this many more,
-    /// nothing is collected.
-    pub double_pace_at_deficit_superblocks: u32,
-    /// Number of free superblocks of the drive at or below which host data must wait in the write buffer; at least 2. No further
-    /// superpage of host data (the data of one program of a die) is then sent to a die.
-    pub host_stall_threshold_free_superblocks: u32,
+    /// Number of free superblocks that collection aims at. With this number, it frees as much space as the host takes; with fewer free
+    /// superblocks, it is faster.
+    #[schemars(range(min = 3, max = 65_536))]
+    pub target: u32,
+    /// Distance of the number of free superblocks from `target` at which collection is twice as fast, or stops. It is twice as fast
+    /// with `target` − `span` free superblocks as with `target`, and stops with `target` + `span`. The speed changes linearly with the
+    /// number of free superblocks, up to four times that at `target`.
+    #[schemars(range(min = 1, max = 65_536))]
+    pub span: u32,
+    /// Number of free superblocks at or below which the drive sends no superpage of host data from its write buffer to a die. Host
+    /// writes wait when the buffer is full. The drive collects meanwhile.
+    #[schemars(range(min = 2, max = 65_536))]
+    pub floor: u32,
     /// Maximum number of units (of `pages_per_mapping_unit` pages) whose moves are due because of host writes but have not begun. Beyond
     /// it, no further superpage of the host is sent to a die until collection has caught up (rule 209).
+    #[serde(skip)]
     pub move_backlog_max_mapping_units: u64,
+}
+
+impl Default for SuperblockCollectionParams {
+    fn default() -> Self {
+        Self { target: 6, span: 3, floor: 2, move_backlog_max_mapping_units: 0 }
+    }
 }
 
 impl SuperblockCollectionParams {
     /// Returns the number of free superblocks above which nothing is collected.
     pub fn goal_free_superblocks(&self) -> u32 {
-        self.target_free_superblocks + self.double_pace_at_deficit_superblocks
+        self.target + self.span
     }
 }
 
-/// Parameters by which host reads suspend the programs and the erases of a die, which occupy all its planes (rule 217).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ProgramEraseSuspensionParams {
-    /// Parameters by which host reads suspend programs. The programs may be those of the host or of collection.
-    pub program: OperationSuspensionParams,
-    /// Parameters by which host reads suspend erases.
-    pub erase: OperationSuspensionParams,
+/// Suspension of programs and erases by reads. Needs `ssd.superblock` and `gc.preemption = "suspend"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Suspension {
+    /// Suspension of programs of superpages.
+    pub program: OperationSuspension,
+    /// Suspension of erases of blocks.
+    pub erase: OperationSuspension,
 }
 
-/// Parameters by which host reads suspend one kind of operation of a die: its programs, or its erases.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OperationSuspensionParams {
-    /// Time from the interruption until reads begin, in nanoseconds.
-    pub suspend_ns: u64,
-    /// Time from the end of the last read until the operation continues, in nanoseconds.
-    pub resume_ns: u64,
-    /// Maximum number of times that one program or erase is suspended. After that, it runs to its end.
+/// Suspension of one kind of operation, programs or erases, by reads. If `ssd.scale` makes erases shorter, the times for the suspension
+/// of erases become shorter in proportion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct OperationSuspension {
+    /// Time from the interruption until reads begin. By default, 100 µs for a program and 700 µs for an erase. An operation that ends
+    /// earlier is not interrupted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suspend: Option<Duration>,
+    /// Time from the end of the last read during a suspension until the suspended operation continues.
+    pub resume: Duration,
+    /// Maximum number of times that one program or erase is suspended.
     pub suspensions_max: u32,
-    /// Least time that the flash array works between two suspensions, in nanoseconds.
-    pub work_between_suspensions_min_ns: u64,
+    /// Minimum time for which a program or erase works between two suspensions by reads. By default, it equals the key `suspend`, the
+    /// time from the interruption until reads begin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub progress: Option<Duration>,
+}
+
+impl Default for OperationSuspension {
+    fn default() -> Self {
+        Self { suspend: None, resume: Duration { ns: 0 }, suspensions_max: 10, progress: None }
+    }
+}
+
+impl OperationSuspension {
+    /// Returns the same settings with the times that are not written: `suspend_ns`, and the time of the suspension as that of progress.
+    #[must_use]
+    pub fn or_suspend_in(self, suspend_ns: u64) -> Self {
+        let suspend = self.suspend.unwrap_or(Duration { ns: suspend_ns });
+        Self { suspend: Some(suspend), progress: self.progress.or(Some(suspend)), ..self }
+    }
+
+    /// Returns the same settings with all times changed by `scale`, as those of erases in a drive that is simulated smaller.
+    #[must_use]
+    pub fn scaled(self, scale: impl Fn(u64) -> u64) -> Self {
+        let scaled = |time: Duration| Duration { ns: scale(time.ns) };
+        Self { suspend: self.suspend.map(scaled), resume: scaled(self.resume), progress: self.progress.map(scaled), ..self }
+    }
+
+    /// Returns the time from the interruption until reads begin, in nanoseconds.
+    pub fn suspend_ns(&self) -> u64 {
+        self.suspend.map_or(0, |time| time.ns)
+    }
+
+    /// Returns the least time for which the flash array works between two suspensions, in nanoseconds.
+    pub fn progress_ns(&self) -> u64 {
+        self.progress.map_or(self.suspend_ns(), |time| time.ns)
+    }
 }

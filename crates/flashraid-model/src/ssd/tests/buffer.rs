@@ -34,7 +34,7 @@ fn a_flush_waits_only_for_a_buffer_that_forgets() {
         (done[&1], drive.parts.drive_counters.padding_units_programmed)
     };
     assert_eq!(flush(&params()), (100 + 7 + 20, 0));
-    let forgets = changed(|superblock| superblock.buffer.survives_power_loss = false);
+    let forgets = changed(|superblock| superblock.buffer.settings.protected = false);
     assert_eq!(flush(&forgets), (100 + 27 + 20 + 1000, 1), "the superpage is closed, padded and programmed");
 }
 
@@ -51,7 +51,7 @@ fn a_write_with_force_unit_access_waits_for_its_own_programs_only() {
     };
     let acknowledged = |at: TimeNs, pages: TimeNs| at + 7 + 20 + pages * 4 + 3;
     assert_eq!(write(&params()), ([acknowledged(0, 2), acknowledged(500, 1), acknowledged(600, 1)], 0));
-    let forgets = changed(|superblock| superblock.buffer.survives_power_loss = false);
+    let forgets = changed(|superblock| superblock.buffer.settings.protected = false);
     // The first program begins at 35, the second after it; what comes later waits for neither.
     let first_ends = 35 + 20 + 1000;
     assert_eq!(write(&forgets), ([acknowledged(0, 2), first_ends + 20 + 1000, acknowledged(600, 1)], 1));
@@ -67,7 +67,7 @@ fn a_write_with_force_unit_access_waits_for_its_own_programs_only() {
 
 #[test]
 fn a_superpage_lingers_no_longer_than_it_may() {
-    let mut bench = Bench::new(&changed(|superblock| superblock.buffer.superpage_open_max_ns = Some(50)));
+    let mut bench = Bench::new(&changed(|superblock| superblock.buffer.settings.linger = Some(Duration { ns: 50 })));
     bench.command(0, 0, OpKind::Write, 0..1);
     bench.run_before(31 + 50 + 20 + 1000);
     assert_eq!(bench.drive.parts.drive_counters.host_units_programmed, 0);

@@ -33,7 +33,7 @@ fn what_is_written_with_different_handles_lies_apart() {
 
 #[test]
 fn a_flush_closes_the_superpages_of_all_handles_and_a_forced_write_its_own() {
-    let forgets = with_handles(false, |superblock| superblock.buffer.survives_power_loss = false);
+    let forgets = with_handles(false, |superblock| superblock.buffer.settings.protected = false);
     let mut bench = Bench::new(&forgets);
     bench.write_of(1, 0, 0, 8..9);
     bench.write_of(0, 100, 1, 0..1);
@@ -76,7 +76,7 @@ fn a_flush_closes_the_superpages_of_all_handles_and_a_forced_write_its_own() {
 
 #[test]
 fn a_superpage_of_each_handle_lingers() {
-    let mut bench = Bench::new(&with_handles(false, |superblock| superblock.buffer.superpage_open_max_ns = Some(50)));
+    let mut bench = Bench::new(&with_handles(false, |superblock| superblock.buffer.settings.linger = Some(Duration { ns: 50 })));
     bench.write_of(0, 0, 0, 0..1);
     bench.write_of(1, 10, 1, 8..9);
     // Closed 50 after 31 and 41; the second waits for the die.

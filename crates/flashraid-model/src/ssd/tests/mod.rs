@@ -14,6 +14,7 @@ use crate::coordination::ToController;
 use crate::events::OperationTimeParts;
 use crate::rng;
 use crate::space::superblocks::State;
+use crate::units::Duration;
 use std::collections::BTreeMap;
 
 fn changed(change: impl FnOnce(&mut SuperblockDriveParams)) -> SsdParams {
@@ -35,10 +36,15 @@ fn with_parity(change: impl FnOnce(&mut SuperblockDriveParams)) -> SsdParams {
 /// Two placement handles, and nothing mapped.
 fn with_handles(is_persistent: bool, change: impl FnOnce(&mut SuperblockDriveParams)) -> SsdParams {
     let mut params = changed(|superblock| {
-        (superblock.placement_handles, superblock.starts_empty) =
-            (PlacementHandles { count: 2, collection_separates_handles: is_persistent }, true);
+        (superblock.placement_handles, superblock.starts_empty) = (
+            PlacementHandles {
+                count: 2,
+                isolation: if is_persistent { HandleIsolation::Persistently } else { HandleIsolation::Initially },
+            },
+            true,
+        );
         superblock.buffer.capacity_mapping_units = 6;
-        (superblock.collection.target_free_superblocks, superblock.collection.host_stall_threshold_free_superblocks) = (5, 3);
+        (superblock.collection.target, superblock.collection.floor) = (5, 3);
         change(superblock);
     });
     (params.geometry.blocks_per_plane, params.geometry.overprovisioned_blocks_per_plane) = (28, 20);

@@ -6,9 +6,14 @@ use super::*;
 fn with_slc(room: SlcSuperblockCountLimit, change: impl FnOnce(&mut SuperblockDriveParams)) -> SsdParams {
     let mut params = changed(|superblock| {
         (superblock.bits_per_cell, superblock.starts_empty) = (2, true);
-        superblock.buffer =
-            BufferParams { capacity_mapping_units: 16, acknowledge_ns: 3, survives_power_loss: false, superpage_open_max_ns: None };
-        superblock.slc = Some(SlcSuperblockParams { superblock_limit: room, program_ns: 300, read_ns: 40 });
+        superblock.buffer = BufferParams {
+            capacity_mapping_units: 16,
+            settings: WriteBuffer { ack: Duration { ns: 3 }, protected: false, ..WriteBuffer::default() },
+        };
+        superblock.slc = Some(SlcSuperblockParams {
+            superblock_limit: room,
+            times: SlcTimes { program: Duration { ns: 300 }, read: Duration { ns: 40 } },
+        });
         change(superblock);
     });
     params.geometry.pages_per_block = 16;

@@ -57,7 +57,7 @@ fn parity_is_made_of_what_can_be_replaced_no_more() {
 #[test]
 fn a_flush_waits_for_data_and_not_for_parity() {
     let mut bench =
-        Bench::new(&with_parity(|superblock| (superblock.buffer.survives_power_loss, superblock.dies_programming_max) = (false, 1)));
+        Bench::new(&with_parity(|superblock| (superblock.buffer.settings.protected, superblock.dies_programming_max) = (false, 1)));
     bench.command(0, 0, OpKind::Write, 0..1);
     bench.command(100, 1, OpKind::Flush, 0..1);
     let (done, drive) = bench.run();

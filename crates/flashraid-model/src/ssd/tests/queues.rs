@@ -3,9 +3,7 @@
 use super::*;
 
 fn with_queues(queues: u32, burst: u32, commands: u32) -> SsdParams {
-    changed(|superblock| {
-        superblock.submission_queues = Some(SubmissionQueueParams { queues, commands_per_fetch: burst, fetched_commands_max: commands })
-    })
+    changed(|superblock| superblock.submission_queues = Some(SubmissionQueues { queues, burst, commands }))
 }
 
 /// Six reads of different flash pages come while a seventh is in flight: three of source 0, then three of `other`.

@@ -60,15 +60,15 @@ fn reads_let_something_else_in_between() {
 
 /// Reads interrupt at a cost of 30 and 40; programs twice and after 200 again, erases once.
 fn suspending(reads_ahead: u32) -> SsdParams {
-    let of = |times_max| OperationSuspensionParams {
-        suspend_ns: 30,
-        resume_ns: 40,
+    let of = |times_max| OperationSuspension {
+        suspend: Some(Duration { ns: 30 }),
+        resume: Duration { ns: 40 },
         suspensions_max: times_max,
-        work_between_suspensions_min_ns: 200,
+        progress: Some(Duration { ns: 200 }),
     };
     changed(|superblock| {
-        superblock.suspension = Some(ProgramEraseSuspensionParams { program: of(2), erase: of(1) });
-        superblock.host_reads_in_a_row_max = reads_ahead;
+        superblock.suspension = Some(Suspension { program: of(2), erase: of(1) });
+        superblock.reads.reads_ahead = reads_ahead;
     })
 }
 
@@ -123,8 +123,7 @@ fn what_is_suspended_has_its_turn_after_some_reads() {
 
 /// A drive that moves its first superblock after four reads of it.
 fn preempting(preemption: GcPreemption, cache_read: bool) -> Bench {
-    let mut params =
-        changed(|superblock| (superblock.upkeep.reads_before_refresh, superblock.planes_read_during_transfer) = (Some(4), cache_read));
+    let mut params = changed(|superblock| (superblock.upkeep.reads_before_refresh, superblock.reads.cache_read) = (Some(4), cache_read));
     params.gc.preemption = Some(preemption);
     let mut bench = Bench::new(&params);
     for (number, page) in [0, 2, 4, 4].into_iter().enumerate() {
@@ -134,18 +133,18 @@ fn preempting(preemption: GcPreemption, cache_read: bool) -> Bench {
 }
 
 const SEMI: GcPreemption = GcPreemption {
-    queue_poll_duration_ns: 0,
-    write_stall_to_gc_start_threshold_ratio: 0.0,
-    host_overlap_with_moves: HostOverlapWithMoves::NoOverlap,
-    serves_page_being_moved_from_register: false,
-    moves_host_requested_pages_first: false,
+    poll: Duration { ns: 0 },
+    t_hard: Fraction(0.0),
+    pipeline: HostOverlapWithMoves::NoOverlap,
+    merge: false,
+    reorder: false,
     suspension: None,
 };
 
 #[test]
 fn reads_find_what_collection_has_just_read() {
     let of = |merge| {
-        let mut bench = preempting(GcPreemption { serves_page_being_moved_from_register: merge, ..SEMI }, false);
+        let mut bench = preempting(GcPreemption { merge, ..SEMI }, false);
         // Units 0 and 1 are read from 20,245 on, and are with the controller at 20,365. This read is at the die at 20,300.
         bench.command(20_275, 4, OpKind::Read, 1..2);
         bench.run_before(100_000);
@@ -165,7 +164,7 @@ fn reads_find_what_collection_has_just_read() {
     assert_eq!(bench.run().0[&5], 200_000 + 139);
 
     // The program of units 0 and 1 ends at 21,385: until then the controller has them.
-    let mut bench = preempting(GcPreemption { serves_page_being_moved_from_register: true, ..SEMI }, false);
+    let mut bench = preempting(GcPreemption { merge: true, ..SEMI }, false);
     bench.command(20_475, 4, OpKind::Read, 0..1);
     let (done, drive) = bench.run();
     assert_eq!((done[&4], drive.parts.counters.operations_served_from_move_register), (20_504, 1));
@@ -174,7 +173,7 @@ fn reads_find_what_collection_has_just_read() {
 #[test]
 fn array_reads_overlap_with_data_that_leave_the_die() {
     let of = |pipeline| {
-        let mut bench = preempting(GcPreemption { host_overlap_with_moves: pipeline, ..SEMI }, true);
+        let mut bench = preempting(GcPreemption { pipeline, ..SEMI }, true);
         // With a second register the array is done with the fourth read at 20,225, and its data leave until 20,235. The next one is at
         // the die at 20,340.
         bench.command(20_315, 4, OpKind::Read, 8..9);

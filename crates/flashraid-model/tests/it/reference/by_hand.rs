@@ -80,11 +80,11 @@ fn one_clean_before_a_read() {
     assert_eq!(outcome.members[0].counters.gc_time_ns, 1220);
 
     let mut over_the_pins = case.clone();
-    over_the_pins.params.ssd.gc.copy_back = false;
+    over_the_pins.params.ssd.gc.rules.copy_back = false;
     assert_eq!(simulate(&over_the_pins).done()[4], 1035 + 220 + 2 * 7 + 1000 + 28);
 
     let mut before_writes = case.clone();
-    before_writes.params.ssd.gc.host_request_kinds_that_may_start_gc = HostRequestKindsThatMayStartGc::OnlyWrites;
+    before_writes.params.ssd.gc.rules.trigger = HostRequestKindsThatMayStartGc::OnlyWrites;
     assert_eq!(simulate(&before_writes).done()[4], 1035 + 28);
 
     let mut ideal = case;
@@ -136,7 +136,7 @@ fn the_block_that_the_fill_reaches_last_may_stay_unsealed() {
 #[test]
 fn moves_to_a_block_of_their_own() {
     let mut case = one_plane().writes(0, &[0, 3, 4, 6]).read(500, 0, 1).write(3000, 7, 1);
-    case.params.ssd.gc.separate_open_block = true;
+    case.params.ssd.gc.rules.separate_open_block = true;
     let outcome = simulate(&case);
     // Page 5 takes block 5, the last free one. Block 1 becomes free, which is again only one. A full scan finds blocks 0 and 2 with one
     // invalid page each. Block 2 goes first, and its pages 7 and 8 fill block 5.
@@ -208,7 +208,7 @@ fn interleaved_dies_share_a_channel_with_those_far_away() {
 fn a_clean_on_a_channel_goes_step_by_step() {
     let mut case = one_plane().writes(0, &[0, 3, 4, 6]).read(1035, 0, 1);
     case.params.ssd.channel = Some(DieToChannelAssignment::consecutive(1));
-    case.params.ssd.gc.copy_back = false;
+    case.params.ssd.gc.rules.copy_back = false;
     assert_eq!(simulate(&case).done(), [208, 416, 827, 1035, 1035 + 234 + 1000 + 28]);
 }
 
@@ -270,7 +270,7 @@ fn only_the_plane_of_the_victim_is_held() {
     assert_eq!(by_die.done()[7..], [3290, 4538, 4566, 4594]);
     assert_eq!(by_die.met()[7..], [1, 1, 1, 1]);
 
-    case.params.ssd.gc.blocking_scope = CollectionBlockingScope::Plane;
+    case.params.ssd.gc.rules.blocking = CollectionBlockingScope::Plane;
     let by_plane = simulate(&case);
     // The eighth write goes to plane 1 beside the clean of plane 0. Then page 2 waits for plane 0, page 5 for plane 1, page 8 for nothing.
     assert_eq!(by_plane.runs(), [(0, 1862, 3082, 1, 1), (0, 2070, 3290, 1, 1)]);
@@ -290,7 +290,7 @@ fn a_closed_loop_sends_the_next_when_one_is_done() {
 #[test]
 fn blocks_of_an_die_wide_pool_alternate_between_planes() {
     let mut case = two_planes().writes(0, &[0, 1, 2, 3]);
-    case.params.ssd.gc.block_pool_scope = BlockPoolScope::Die;
+    case.params.ssd.gc.rules.pool = BlockPoolScope::Die;
     let outcome = simulate(&case);
     assert_eq!(outcome.members[0].pages[2], at(0, 0, 3, 2), "the first reserved block is block 6 of the pool");
     assert_eq!(outcome.members[0].pages[3], at(0, 1, 3, 0));

@@ -8,6 +8,7 @@ use flashraid_model::ids::MemberSet;
 use flashraid_model::request::OpKind;
 use flashraid_model::space::victim::Fifo;
 use flashraid_model::ssd::*;
+use flashraid_model::units::{Duration, Fraction};
 
 use super::by_hand::{at, two_dies, two_planes};
 use super::simulate;
@@ -17,11 +18,11 @@ use crate::draw::draw_mixed_case;
 use crate::outcome::{Case, PhysicalPage};
 
 const SEMI: GcPreemption = GcPreemption {
-    queue_poll_duration_ns: 10,
-    write_stall_to_gc_start_threshold_ratio: 0.0,
-    host_overlap_with_moves: HostOverlapWithMoves::NoOverlap,
-    serves_page_being_moved_from_register: false,
-    moves_host_requested_pages_first: false,
+    poll: Duration { ns: 10 },
+    t_hard: Fraction(0.0),
+    pipeline: HostOverlapWithMoves::NoOverlap,
+    merge: false,
+    reorder: false,
     suspension: None,
 };
 const SUSPEND: GcPreemption =
@@ -43,7 +44,7 @@ impl Case {
 fn on_a_channel() -> Case {
     let mut case = two_dies().writes(0, &[0, 6, 8, 12]);
     case.params.ssd.channel = Some(DieToChannelAssignment::consecutive(2));
-    case.params.ssd.gc.copy_back = false;
+    case.params.ssd.gc.rules.copy_back = false;
     case
 }
 
@@ -52,7 +53,7 @@ fn on_a_channel() -> Case {
 fn plane_blocking(writes: usize) -> Case {
     let mut case = two_planes().writes(0, &[0, 3, 6, 9, 12, 15, 1, 4][..writes]);
     case.params.ssd.plane_choice = PlaneChoice::Rotate;
-    case.params.ssd.gc.blocking_scope = CollectionBlockingScope::Plane;
+    case.params.ssd.gc.rules.blocking = CollectionBlockingScope::Plane;
     case
 }
 
@@ -69,7 +70,7 @@ fn a_point_on_a_channel() {
 
 #[test]
 fn pipelining_on_a_channel() {
-    let pipeline = GcPreemption { host_overlap_with_moves: HostOverlapWithMoves::RequestsWaitingAtStepStart, ..SEMI };
+    let pipeline = GcPreemption { pipeline: HostOverlapWithMoves::RequestsWaitingAtStepStart, ..SEMI };
     let case = on_a_channel().preempted(pipeline).read(1035, 0, 1).read(1070, 1, 1).write(1105, 16, 1);
     let outcome = simulate(&case);
     // Both overlap from 1045 on. The host's array read lasts to 1066, and its transfer to 1073. The clean's array read lasts to 1086, and
@@ -83,7 +84,7 @@ fn pipelining_on_a_channel() {
 
 #[test]
 fn joining_a_step_in_flight_on_a_channel() {
-    let in_flight = GcPreemption { host_overlap_with_moves: HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep, ..SEMI };
+    let in_flight = GcPreemption { pipeline: HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep, ..SEMI };
     let case = on_a_channel().preempted(in_flight).read(1035, 16, 1).read(1050, 0, 1).read(1100, 4, 1).write(1200, 2, 1);
     let outcome = simulate(&case);
     // Together from 1045: page 16 is read in the array to 1066 and transferred to 1073, the clean reads to 1086. Page 0 joins at 1050: its
@@ -141,10 +142,7 @@ fn a_write_at_a_point_goes_to_the_plane_of_the_clean() {
 #[test]
 fn a_clean_in_state_3_with_plane_blocking() {
     // Two blocks of T_hard: with one free block every clean begins in state 2.
-    let mut case = plane_blocking(7)
-        .preempted(GcPreemption { write_stall_to_gc_start_threshold_ratio: 2.0, ..SEMI })
-        .read(1862, 2, 1)
-        .write(1863, 9, 1);
+    let mut case = plane_blocking(7).preempted(GcPreemption { t_hard: Fraction(2.0), ..SEMI }).read(1862, 2, 1).write(1863, 9, 1);
     case.requests[8].high_priority = true;
     let outcome = simulate(&case);
     // Page 2 waits for plane 0. The poll at 1872 finds the write of high priority, and there are no more polls. The clean reads to 1892,
@@ -173,7 +171,7 @@ fn suspension_with_plane_blocking() {
 /// All writes but the second go to die 0, because a write of the same page waits there. They end at 7 · 208 + 2 · 203 and leave one free
 /// block.
 fn merging_on_two_dies() -> Case {
-    let mut case = two_dies().preempted(GcPreemption { serves_page_being_moved_from_register: true, ..SEMI }).writes(0, &[0; 8]);
+    let mut case = two_dies().preempted(GcPreemption { merge: true, ..SEMI }).writes(0, &[0; 8]);
     case.params.ssd.die_choice_for_writes = DieChoiceForWrites::Dynamic;
     case.params.ssd.geometry.blocks_per_plane = 7;
     case.params.ssd.geometry.overprovisioned_blocks_per_plane = 4;

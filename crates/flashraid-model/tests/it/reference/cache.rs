@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use flashraid_model::cache::{CacheCounters, CapacityUnit, WriteCacheParams};
+use flashraid_model::cache::{CacheCounters, CapacityUnit, RecencyBit, WriteCacheParams};
 use flashraid_model::counts::Maximum;
 use flashraid_model::placement::RaidLevel;
 use flashraid_model::request::{OpKind, Request};
@@ -582,7 +582,7 @@ impl Simulation<'_> {
         let now = self.now;
         let number = self.entry_number(cache, page);
         let stow = self.caches_now().list[cache].circles.len() == 2;
-        let at_store = !self.caches_now().is_group(cache) && self.caches_now().params.member_caches_set_recency_bit_at_store;
+        let at_store = !self.caches_now().is_group(cache) && self.caches_now().params.recency == RecencyBit::Stores;
         let caches = self.caches();
         let Writer { sequential, flight, .. } = caches.writers[writer];
         let marked = flight.is_some_and(|flight| caches.flights[&flight].marked);

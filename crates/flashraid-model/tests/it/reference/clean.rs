@@ -96,7 +96,7 @@ impl Simulation<'_> {
 
     /// Returns true if planes of a die are cleaned together (rule 15).
     fn cleans_together(&self) -> bool {
-        self.ssd.gc.cleans_planes_together && !self.ssd.gc.collection_takes_no_time
+        self.ssd.gc.rules.parallel_planes && !self.ssd.gc.collection_takes_no_time
     }
 
     /// Returns true if no clean can begin in a pool. `began` is true if one has just begun in another.

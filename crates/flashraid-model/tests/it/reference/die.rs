@@ -72,7 +72,7 @@ impl Simulation<'_> {
     }
 
     pub(super) fn blocks_die(&self) -> bool {
-        self.ssd.gc.blocking_scope == CollectionBlockingScope::Die
+        self.ssd.gc.rules.blocking == CollectionBlockingScope::Die
     }
 
     /// Pools in whose scope a clean is in progress.
@@ -178,7 +178,7 @@ impl Simulation<'_> {
 
     /// Returns true if pools are checked before an operation (rule 10). Trims are no writes (rule 107).
     fn trigger_says_so(&self, head: &Operation) -> bool {
-        self.ssd.gc.host_request_kinds_that_may_start_gc == HostRequestKindsThatMayStartGc::EveryRequest || head.kind == OpKind::Write
+        self.ssd.gc.rules.trigger == HostRequestKindsThatMayStartGc::EveryRequest || head.kind == OpKind::Write
     }
 
     /// Serves the head of the queue, or lets it wait for a scope (rules 92 and 93).

@@ -122,7 +122,7 @@ impl Flash {
         }
         let state = &mut self.dies[die];
         for nth in 0..filled_blocks {
-            let (pool, block) = match self.params.gc.block_pool_scope {
+            let (pool, block) = match self.params.gc.rules.pool {
                 BlockPoolScope::Plane => (nth % planes, nth / planes),
                 BlockPoolScope::Die => (0, nth),
             };
@@ -210,7 +210,7 @@ impl Flash {
     /// Free blocks of a pool after the fill (rule 23).
     pub(super) fn free_blocks_after_fill(&self) -> u32 {
         let geometry = &self.params.geometry;
-        let planes_per_pool = match self.params.gc.block_pool_scope {
+        let planes_per_pool = match self.params.gc.rules.pool {
             BlockPoolScope::Plane => 1,
             BlockPoolScope::Die => geometry.planes,
         };
@@ -238,7 +238,7 @@ impl Flash {
         let pool = self.places[&page].pool;
         let old_plane = self.plane_on(die, page);
         self.unmap(page);
-        let fills_block = self.append(die, pool, page, self.params.gc.separate_open_block);
+        let fills_block = self.append(die, pool, page, self.params.gc.rules.separate_open_block);
         Move { fills_block, crosses: self.follows_reference() && self.plane_on(die, page) != old_plane }
     }
 
@@ -285,7 +285,7 @@ impl Flash {
     /// The plane of a die in which a page lies (rule 11), if it lies on the die.
     pub(super) fn plane_on(&self, die: usize, page: Page) -> Option<usize> {
         let place = self.place(page).filter(|place| place.die == die)?;
-        Some(match self.params.gc.block_pool_scope {
+        Some(match self.params.gc.rules.pool {
             BlockPoolScope::Plane => place.pool,
             BlockPoolScope::Die => place.block % self.params.geometry.planes as usize,
         })
@@ -544,7 +544,7 @@ impl Flash {
 
     /// The pool and its block that are block `block` of plane `plane` (rule 11).
     fn pool_and_block(&self, plane: usize, block: usize) -> (usize, usize) {
-        match self.params.gc.block_pool_scope {
+        match self.params.gc.rules.pool {
             BlockPoolScope::Plane => (plane, block),
             BlockPoolScope::Die => (0, block * self.params.geometry.planes as usize + plane),
         }
@@ -579,7 +579,7 @@ impl Flash {
         let pages = u64::from(self.params.geometry.dies * self.params.geometry.exported_pages_per_die());
         let physical = |page: Page| {
             let Some(place) = self.place(page) else { return PhysicalPage::NOWHERE };
-            let (plane, block) = match self.params.gc.block_pool_scope {
+            let (plane, block) = match self.params.gc.rules.pool {
                 BlockPoolScope::Plane => (place.pool as u32, place.block as u32),
                 BlockPoolScope::Die => (place.block as u32 % planes, place.block as u32 / planes),
             };
@@ -612,7 +612,7 @@ impl Block {
 
 fn empty_die(params: &SsdParams, seed: u64, member: usize, die: usize) -> Die {
     let geometry = params.geometry;
-    let (pools, blocks) = match params.gc.block_pool_scope {
+    let (pools, blocks) = match params.gc.rules.pool {
         BlockPoolScope::Plane => (geometry.planes, geometry.blocks_per_plane),
         BlockPoolScope::Die => (1, geometry.blocks_per_die()),
     };

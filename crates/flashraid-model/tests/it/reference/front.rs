@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flashraid_model::ssd::{ControllerCoresParams, FrontEndCounters, FrontEndParams, HostLinkParams, SsdParams};
+use flashraid_model::ssd::{ControllerCores, FrontEndCounters, FrontEndParams, HostLinkParams, SsdParams};
 
 use super::{Event, Message, OpKind, Operation};
 
@@ -210,7 +210,7 @@ impl Front {
     fn fetch(&mut self) {
         let Some(own) = self.params.queues else { return };
         let (now, queues) = (self.now, own.queues as usize);
-        while self.in_flight < own.fetched_commands_max {
+        while self.in_flight < own.commands {
             let queue_of = |front: &Front, number: usize| usize::from(front.commands[number].operations[0].source) % queues;
             let has_some = |front: &Front, queue: usize| front.unfetched.iter().any(|&number| queue_of(front, number) == queue);
             let Some(queue) = (0..queues).map(|step| (self.turn.0 + step) % queues).find(|&queue| has_some(self, queue)) else { return };
@@ -220,7 +220,7 @@ impl Front {
             let at = self.unfetched.iter().position(|&number| queue_of(self, number) == queue).expect("it has some");
             let number = self.unfetched.remove(at);
             self.turn.1 += 1;
-            if self.turn.1 == own.commands_per_fetch || !has_some(self, queue) {
+            if self.turn.1 == own.burst || !has_some(self, queue) {
                 self.turn = ((queue + 1) % queues, 0);
             }
             self.in_flight += 1;
@@ -238,7 +238,7 @@ impl Front {
 
     /// A part of a victim, of so many units, wants a core.
     pub(super) fn part_wants_core(&mut self, part: usize, units: usize) {
-        self.parts_for_core.push((part, units as u64 * self.params.firmware.core_ns_per_moved_unit));
+        self.parts_for_core.push((part, units as u64 * self.params.firmware.move_.ns));
         self.use_cores();
     }
 
@@ -262,14 +262,12 @@ impl Front {
         }
     }
 
-    fn cost_ns(&self, number: usize, firmware: ControllerCoresParams) -> u64 {
+    fn cost_ns(&self, number: usize, firmware: ControllerCores) -> u64 {
         let operations = &self.commands[number].operations;
         match operations[0].kind {
-            OpKind::Read => firmware.core_ns_per_read,
-            OpKind::Write | OpKind::Flush => firmware.core_ns_per_write,
-            OpKind::Trim => {
-                firmware.core_ns_per_trim + operations.len().div_ceil(self.unit_pages) as u64 * firmware.core_ns_per_trimmed_unit
-            }
+            OpKind::Read => firmware.read.ns,
+            OpKind::Write | OpKind::Flush => firmware.write.ns,
+            OpKind::Trim => firmware.trim.ns + operations.len().div_ceil(self.unit_pages) as u64 * firmware.trim_unit.ns,
         }
     }
 
@@ -278,7 +276,7 @@ impl Front {
         match self.cores[core].take().expect("it was held") {
             OnCore::Part(part) => Some(part),
             OnCore::Command(number) => {
-                self.schedule(self.now + self.params.firmware.latency_after_core_ns, FrontEvent::LatencyOver(number));
+                self.schedule(self.now + self.params.firmware.latency.ns, FrontEvent::LatencyOver(number));
                 None
             }
         }
@@ -359,19 +357,19 @@ impl Front {
         let buffer = self.params.write_buffer.expect("something has entered it");
         let (number, now) = (self.entering.remove(0), self.now);
         self.counters.buffer_room_wait_ns += self.commands[number].no_room_since.map_or(0, |since| u128::from(now - since));
-        let waits = self.commands[number].operations[0].fua && !buffer.survives_power_loss && !batches.is_empty();
+        let waits = self.commands[number].operations[0].fua && !buffer.settings.protected && !batches.is_empty();
         if waits {
             self.counters.fua_write_waits += 1;
-            self.forced.push((number, batches, now + buffer.acknowledge_ns));
+            self.forced.push((number, batches, now + buffer.settings.ack.ns));
         } else {
-            self.command_ends(number, now + buffer.acknowledge_ns);
+            self.command_ends(number, now + buffer.settings.ack.ns);
         }
         waits
     }
 
     /// A flush goes to its work; these batches are in the buffer. Says if it waits for them.
     pub(super) fn flush_begins(&mut self, number: usize, batches: BTreeSet<usize>) -> bool {
-        let is_protected = self.params.write_buffer.is_none_or(|buffer| buffer.survives_power_loss);
+        let is_protected = self.params.write_buffer.is_none_or(|buffer| buffer.settings.protected);
         if is_protected || batches.is_empty() {
             self.command_ends(number, self.now);
             return false;

@@ -20,7 +20,7 @@ pub struct Hedging {
 
 impl Hedging {
     pub fn new(params: &ArrayParams) -> Hedging {
-        let spares = params.rebuild.map_or(0, |rebuild| rebuild.spares) as usize;
+        let spares = params.rebuild.map_or(0, |rebuild| rebuild.settings.spares) as usize;
         Hedging { ended: vec![Vec::new(); params.members as usize + spares], counters: HedgedReads::default() }
     }
 }

@@ -43,12 +43,12 @@ impl Simulation<'_> {
     }
 
     fn has_turn(&self) -> bool {
-        let most = self.case.params.host_port.and_then(|limits| limits.outstanding_requests_max).unwrap_or(u32::MAX);
+        let most = self.case.params.host_port.and_then(|limits| limits.outstanding).unwrap_or(u32::MAX);
         self.port.as_ref().is_some_and(|port| port.in_work < most as usize)
     }
 
     fn has_to_pass(&self, request: usize, kind: OpKind) -> bool {
-        let limited = self.case.params.host_port.is_some_and(|limits| limits.bytes_per_s.is_some());
+        let limited = self.case.params.host_port.is_some_and(|limits| limits.bandwidth.is_some());
         limited && self.case.requests[request].kind == kind
     }
 
@@ -134,7 +134,7 @@ impl Simulation<'_> {
     fn asks_to_pass(&mut self, request: usize) {
         let params = &self.case.params;
         let page_bytes = u128::from(params.ssd.geometry.page_bytes);
-        let bytes_per_s = u128::from(params.host_port.and_then(|limits| limits.bytes_per_s).expect("there is a limit"));
+        let bytes_per_s = u128::from(params.host_port.and_then(|limits| limits.bandwidth).expect("there is a limit").bytes_per_s);
         let pages = super::layout::pages_of(params, &self.case.requests[request]).len() as u128;
         let length_ns = (pages * page_bytes * 1_000_000_000).div_ceil(bytes_per_s) as u64;
         let now = self.now;

@@ -83,8 +83,8 @@ impl Simulation<'_> {
         let (start, most) = match &self.ssd.superblock {
             Some(own) => {
                 let collection = own.collection;
-                let goal = collection.target_free_superblocks + collection.double_pace_at_deficit_superblocks;
-                (collection.target_free_superblocks, goal - 1)
+                let goal = collection.target + collection.span;
+                (collection.target, goal - 1)
             }
             None => (self.ssd.gc.start_threshold_free_blocks, self.members[0].flash.free_blocks_after_fill() + 1),
         };
@@ -169,7 +169,7 @@ impl Simulation<'_> {
         let of_member = &self.members[member];
         let (free, at_floor, has_work) = match &of_member.drive {
             Some(drive) => {
-                let floor = self.ssd.superblock.as_ref().expect("it is a drive").collection.host_stall_threshold_free_superblocks;
+                let floor = self.ssd.superblock.as_ref().expect("it is a drive").collection.floor;
                 (drive.free_superblocks(), drive.free_superblocks() <= floor, drive.is_forced())
             }
             None => {

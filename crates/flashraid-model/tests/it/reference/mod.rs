@@ -60,10 +60,10 @@ use work::{Work, Worker};
 pub(crate) fn simulate(case: &Case) -> Outcome {
     let ssd = &case.params.ssd;
     let rebuild = case.params.rebuild.filter(|_| !case.params.failures.is_empty());
-    let spares = rebuild.map_or(0, |rebuild| (rebuild.spares as usize).min(case.params.failures.len()));
+    let spares = rebuild.map_or(0, |rebuild| (rebuild.settings.spares as usize).min(case.params.failures.len()));
     let count = case.params.members as usize + spares;
     let by_workload = case.warm_up.pattern == WarmUpPattern::Workload;
-    let blank_spares = rebuild.is_some_and(|rebuild| rebuild.spare_state == InitialSpareState::Blank);
+    let blank_spares = rebuild.is_some_and(|rebuild| rebuild.settings.spare == InitialSpareState::Blank);
     let is_blank = |member: usize| member >= case.params.members as usize && blank_spares;
     let mut simulation = Simulation {
         case,

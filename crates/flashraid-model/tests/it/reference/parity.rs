@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flashraid_model::array::{ArrayParams, FailureParams, InitialSpareState, ParityAndRebuildCounters};
+use flashraid_model::array::{ArrayParams, InitialSpareState, MemberFailure, ParityAndRebuildCounters};
 use flashraid_model::events::OperationTimeParts;
 use flashraid_model::placement::RaidLevel;
 use flashraid_model::request::OpKind;
@@ -28,7 +28,7 @@ pub(super) struct Stripes {
 
 /// A member that fails, and how far its rebuilding is.
 struct Failure {
-    params: FailureParams,
+    params: MemberFailure,
     spare: Option<usize>,
     failed: bool,
     rebuilt: BTreeSet<u64>,
@@ -168,13 +168,13 @@ pub(super) fn member_of(params: &ArrayParams, stripe: u64, strip: usize) -> usiz
 
 /// Returns the failures, of which the first in time have spares (rule 154).
 fn failures_in_order(params: &ArrayParams) -> Vec<Failure> {
-    let mut order: Vec<FailureParams> = Vec::new();
+    let mut order: Vec<MemberFailure> = Vec::new();
     for &failure in &params.failures {
-        let at = order.iter().take_while(|earlier| earlier.at_ns <= failure.at_ns).count();
+        let at = order.iter().take_while(|earlier| earlier.at.ns <= failure.at.ns).count();
         order.insert(at, failure);
     }
-    let spares = params.rebuild.map_or(0, |rebuild| rebuild.spares as usize);
-    let failure = |(nth, params_of): (usize, FailureParams)| Failure {
+    let spares = params.rebuild.map_or(0, |rebuild| rebuild.settings.spares as usize);
+    let failure = |(nth, params_of): (usize, MemberFailure)| Failure {
         params: params_of,
         spare: (nth < spares).then_some(params.members as usize + nth),
         failed: false,
@@ -474,7 +474,7 @@ impl Simulation<'_> {
         let page = self.name_of(logical_page);
         let failures = failures_in_order(&self.case.params);
         let spare = failures.iter().find(|failure| failure.params.member as usize == member).and_then(|failure| failure.spare);
-        let is_warm = self.case.params.rebuild.is_some_and(|rebuild| rebuild.spare_state == InitialSpareState::WarmedUpByOverwrites);
+        let is_warm = self.case.params.rebuild.is_some_and(|rebuild| rebuild.settings.spare == InitialSpareState::WarmedUpByOverwrites);
         for member in std::iter::once(member).chain(spare.filter(|_| is_warm)) {
             let of_member = &mut self.members[member];
             match of_member.drive {
@@ -863,7 +863,7 @@ impl Simulation<'_> {
     /// Returns the phases of the rebuilding of a strip (rules 62 and 158).
     fn phases_of_rebuild(&mut self, stripe: u64, failure: usize) -> Vec<Phase> {
         let params = &self.case.params;
-        let Failure { params: FailureParams { member, .. }, spare, .. } =
+        let Failure { params: MemberFailure { member, .. }, spare, .. } =
             self.stripes.as_ref().expect("section 12 applies").failures[failure];
         let failed = member as usize;
         let places = || 0..u64::from(params.stripe_unit_pages);
@@ -895,7 +895,7 @@ impl Simulation<'_> {
 // Failure and rebuild (rules 58 and 62 to 65, 153 and 154).
 impl Simulation<'_> {
     pub(super) fn expect_failure(&mut self) {
-        for at_ns in failures_in_order(&self.case.params).iter().map(|failure| failure.params.at_ns) {
+        for at_ns in failures_in_order(&self.case.params).iter().map(|failure| failure.params.at.ns) {
             self.schedule_failure(at_ns);
         }
     }
@@ -911,7 +911,7 @@ impl Simulation<'_> {
         self.controller_loses(member);
         self.caches_lose(member);
         if let Some(rebuild) = self.case.params.rebuild {
-            self.schedule_rebuild(rebuild.start_delay_ns);
+            self.schedule_rebuild(rebuild.settings.delay.ns);
         }
     }
 
@@ -919,7 +919,7 @@ impl Simulation<'_> {
     pub(super) fn rebuild_next(&mut self) {
         let params = &self.case.params;
         let Some(rebuild) = params.rebuild else { return };
-        if self.run_is_over() && !rebuild.continues_after_last_request {
+        if self.run_is_over() && !rebuild.settings.finish {
             return;
         }
         let all = layout::stripes(params);
@@ -927,10 +927,10 @@ impl Simulation<'_> {
         let flushed = self.caches.as_ref().is_some_and(Caches::are_flushed);
         let is_due = |failure: &Failure| match failure.last_began_ns {
             _ if !failure.failed || failure.spare.is_none() => false,
-            None => now >= failure.params.at_ns + rebuild.start_delay_ns && !flushed,
+            None => now >= failure.params.at.ns + rebuild.settings.delay.ns && !flushed,
             Some(last) => {
                 last + rebuild.strip_interval_min_ns <= now
-                    && failure.rebuilding < rebuild.strips_in_flight_max
+                    && failure.rebuilding < rebuild.settings.in_flight
                     && failure.next_to_rebuild < all
             }
         };

@@ -18,16 +18,15 @@ impl Simulation<'_> {
         if self.clean(member, die, pool).state == 3 {
             return self.clean_goes_on(member, die, pool);
         }
-        let poll_duration_ns = self.preemption().expect("points need preemption").queue_poll_duration_ns;
+        let poll_duration_ns = self.preemption().expect("points need preemption").poll.ns;
         self.phase_begins(member, die, pool, Phase::Point, vec![Step::Wait(poll_duration_ns)]);
     }
 
     /// Returns true if a pool has fewer free blocks than T_hard.
     pub(super) fn is_below_hard(&self, member: usize, die: usize, pool: usize) -> bool {
         let free = self.members[member].flash.free_blocks(die, pool);
-        self.preemption().is_some_and(|preemption| {
-            f64::from(free) < preemption.write_stall_to_gc_start_threshold_ratio * f64::from(self.ssd.gc.start_threshold_free_blocks)
-        })
+        self.preemption()
+            .is_some_and(|preemption| f64::from(free) < preemption.t_hard.0 * f64::from(self.ssd.gc.start_threshold_free_blocks))
     }
 
     /// Sets the state of a clean (rule 33).
@@ -55,7 +54,7 @@ impl Simulation<'_> {
         let pages_left = self.pages_left(member, die, pool);
 
         // A request for the page in the register is served from it (rule 35).
-        let wanted = register.filter(|page| preemption.serves_page_being_moved_from_register && pages_left.contains(page));
+        let wanted = register.filter(|page| preemption.merge && pages_left.contains(page));
         let first_on_page = wanted.and_then(|page| queue.iter().position(|operation| operation.page == page));
         if let Some(index) = first_on_page.filter(|&index| queue[index].kind != OpKind::Trim) {
             return self.merge(member, die, pool, index);
@@ -79,7 +78,7 @@ impl Simulation<'_> {
         let admitted: Vec<usize> = concerned.iter().copied().filter(|&index| may_go_in(index)).collect();
 
         // A page that an operation needs is moved first (rule 36).
-        if preemption.moves_host_requested_pages_first && register.is_none() {
+        if preemption.reorder && register.is_none() {
             let mut reason = admitted.first().copied();
             if reason.is_none() && state == 2 {
                 let waits = |index: usize| queue[index].kind == OpKind::Write && !self.members[member].dies[die].overtakes(index);
@@ -95,7 +94,7 @@ impl Simulation<'_> {
         let operation = queue[first];
 
         // Operations overlap with the next step (rule 37).
-        if preemption.host_overlap_with_moves != HostOverlapWithMoves::NoOverlap {
+        if preemption.pipeline != HostOverlapWithMoves::NoOverlap {
             let all: Vec<Operation> = admitted.iter().map(|&index| queue[index]).collect();
             let is_mapped = |operation: &Operation| self.members[member].flash.place(operation.page).is_some();
             match register {

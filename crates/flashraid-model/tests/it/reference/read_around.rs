@@ -116,10 +116,7 @@ impl Simulation<'_> {
         };
         let state = &self.members[member].dies[die];
         let is_idle = state.slot.is_none() && state.queue.is_empty() && !self.is_blocked(member, die);
-        if is_idle
-            && self.ssd.gc.host_request_kinds_that_may_start_gc == HostRequestKindsThatMayStartGc::EveryRequest
-            && !self.ssd.gc.collection_takes_no_time
-        {
+        if is_idle && self.ssd.gc.rules.trigger == HostRequestKindsThatMayStartGc::EveryRequest && !self.ssd.gc.collection_takes_no_time {
             self.needed_cleans(member, die, Cause::Need);
         }
         let in_pool = self.members[member].flash.place(page).filter(|place| place.die == die).map(|place| place.pool);
@@ -148,7 +145,7 @@ impl Simulation<'_> {
             return ends + if is_left { pages * move_ns + self.ssd.timing.block_erase_ns } else { 0 };
         }
         let polls = state.slot.is_none() && clean.phase == Phase::Point;
-        ends + if polls { 0 } else { preemption.queue_poll_duration_ns }
+        ends + if polls { 0 } else { preemption.poll.ns }
     }
 
     fn collects_until(&self, member: usize) -> Option<u64> {

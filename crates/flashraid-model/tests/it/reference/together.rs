@@ -196,9 +196,7 @@ impl Simulation<'_> {
     /// An operation has just joined the queue, and waits: whether it has joined a step in flight.
     pub(super) fn joins_step(&mut self, member: usize, die: usize, index: usize) -> bool {
         if self.ssd.gc.collection_takes_no_time
-            || self
-                .preemption()
-                .is_none_or(|preemption| preemption.host_overlap_with_moves != HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep)
+            || self.preemption().is_none_or(|preemption| preemption.pipeline != HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep)
         {
             return false;
         }

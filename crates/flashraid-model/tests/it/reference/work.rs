@@ -226,7 +226,7 @@ impl Simulation<'_> {
 
     /// Out and in, without copy-back.
     pub(super) fn move_transfers(&self) -> Vec<Step> {
-        let at_once = !self.ssd.gc.copy_back && self.ssd.gc.gc_algorithm == GcAlgorithm::VictimByPolicy;
+        let at_once = !self.ssd.gc.rules.copy_back && self.ssd.gc.gc_algorithm == GcAlgorithm::VictimByPolicy;
         self.out_and_in(at_once)
     }
 
@@ -244,10 +244,7 @@ impl Simulation<'_> {
     /// The clean's read of a page.
     pub(super) fn move_read_steps(&self) -> Vec<Step> {
         let mut steps = vec![Step::Read(self.ssd.timing.page_read_ns)];
-        if self
-            .preemption()
-            .is_some_and(|preemption| preemption.host_overlap_with_moves == HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep)
-        {
+        if self.preemption().is_some_and(|preemption| preemption.pipeline == HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep) {
             steps.push(Step::Mark(Mark::ArrayRead));
         }
         steps.extend(self.move_transfers());

@@ -1,11 +1,12 @@
 //! Tests of drives with superblocks.
 
 use super::*;
-use flashraid_model::array::ParityHandle;
+use flashraid_model::array::{ParityHandle, WarmUpPattern};
 use flashraid_model::ssd::{
-    BufferParams, ControllerCoresParams, FrontEndParams, PlacementHandles, ProgramEraseSuspensionParams, RefreshAndWearLevellingParams,
-    SlcSuperblockCountLimit, SlcSuperblockParams, SubmissionQueueParams,
+    BufferParams, ControllerCores, FrontEndParams, HandleIsolation, PlacementHandles, RefreshAndWearLevellingParams,
+    SlcSuperblockCountLimit, SlcSuperblockParams, SlcTimes, SubmissionQueues, Suspension, WriteBuffer,
 };
+use flashraid_workload::units::Duration;
 
 const GEN5: &str = "ssd.preset = \"nvme-gen5\"\narray.level = \"single\"\n";
 
@@ -56,11 +57,11 @@ fn a_drive_is_scaled_by_its_width() {
         // All times stay the same.
         assert_eq!((ssd.timing, ssd.channel, ssd.geometry.blocks_per_plane), (of_whole.timing, of_whole.channel, 910));
         assert_eq!(
-            (&own.read_ns_by_page_type, own.mapping_unit_transfer_ns, own.collection.target_free_superblocks),
+            (&own.read_ns_by_page_type, own.mapping_unit_transfer_ns, own.collection.target),
             (&of_drive.read_ns_by_page_type, of_drive.mapping_unit_transfer_ns, 6)
         );
         let latency = |drive: &flashraid_model::ssd::SuperblockDriveParams| {
-            (drive.firmware.latency_after_core_ns, drive.firmware.core_ns_per_write, drive.buffer.acknowledge_ns)
+            (drive.firmware.latency.ns, drive.firmware.write.ns, drive.buffer.settings.ack.ns)
         };
         assert_eq!(latency(own), latency(of_drive));
         let (check, of_drive) = (crate::check::check_scenario(&scenario), crate::check::check_scenario(&whole));
@@ -86,22 +87,13 @@ fn times_and_sizes_of_a_drive_are_those_of_its_keys() {
     assert_eq!(superblock.read_ns_by_page_type, [40_000, 60_000, 80_000]);
     assert_eq!((superblock.mapping_unit_transfer_ns, superblock.dies_programming_max), (16_384, 7));
     assert_eq!(
-        (superblock.buffer.capacity_mapping_units, superblock.buffer.acknowledge_ns, superblock.buffer.survives_power_loss),
+        (superblock.buffer.capacity_mapping_units, superblock.buffer.settings.ack.ns, superblock.buffer.settings.protected),
         (1024, 3000, false)
     );
-    assert_eq!(superblock.buffer.superpage_open_max_ns, Some(1_000_000));
+    assert_eq!(superblock.buffer.settings.linger, Some(Duration { ns: 1_000_000 }));
     let firmware = superblock.firmware;
-    assert_eq!(
-        (
-            firmware.cores,
-            firmware.core_ns_per_read,
-            firmware.core_ns_per_write,
-            firmware.core_ns_per_moved_unit,
-            firmware.latency_after_core_ns
-        ),
-        (2, 1000, 2000, 3000, 4000)
-    );
-    assert!(superblock.planes_read_during_transfer && superblock.starts_empty);
+    assert_eq!((firmware.cores, firmware.read.ns, firmware.write.ns, firmware.move_.ns, firmware.latency.ns), (2, 1000, 2000, 3000, 4000));
+    assert!(superblock.reads.cache_read && superblock.starts_empty);
 }
 
 #[test]
@@ -111,22 +103,16 @@ fn suspension_is_that_of_its_keys() {
     };
     let by_default = of("").unwrap();
     assert_eq!(
-        (by_default.program.suspend_ns, by_default.program.work_between_suspensions_min_ns, by_default.program.suspensions_max),
+        (by_default.program.suspend_ns(), by_default.program.progress_ns(), by_default.program.suspensions_max),
         (100_000, 100_000, 10)
     );
     // Erases, and the times of their interruption, keep their share of the time.
-    assert_eq!(
-        (by_default.erase.suspend_ns, by_default.erase.work_between_suspensions_min_ns, by_default.erase.resume_ns),
-        (10_937, 10_937, 0)
-    );
+    assert_eq!((by_default.erase.suspend_ns(), by_default.erase.progress_ns(), by_default.erase.resume.ns), (10_937, 10_937, 0));
     let text = "[ssd.suspension]\nprogram = { suspend = \"5us\", resume = \"6us\", suspensions_max = 3, progress = \"0us\" }\nerase = { suspensions_max = 0 }\n";
     let suspension = of(text).unwrap();
-    let ProgramEraseSuspensionParams { program, erase } = suspension;
-    assert_eq!(
-        (program.suspend_ns, program.resume_ns, program.suspensions_max, program.work_between_suspensions_min_ns),
-        (5_000, 6_000, 3, 0)
-    );
-    assert_eq!((erase.suspend_ns, erase.suspensions_max), (10_937, 0));
+    let Suspension { program, erase } = suspension;
+    assert_eq!((program.suspend_ns(), program.resume.ns, program.suspensions_max, program.progress_ns()), (5_000, 6_000, 3, 0));
+    assert_eq!((erase.suspend_ns(), erase.suspensions_max), (10_937, 0));
 
     let without = good(&format!("{GEN5}[ssd.gc]\npreemption = \"none\"\n[ssd.suspension]\n"));
     assert!(without.array.ssd.superblock.unwrap().suspension.is_none());
@@ -141,8 +127,8 @@ fn placement_handles_need_superblocks_and_room() {
     let placement = |scenario: &Scenario| scenario.array.ssd.superblock.as_ref().unwrap().placement_handles;
     let persistent = "[ssd.superblock]\nfloor = 5\ntarget = 9\n[ssd.placement_handles]\nhandles = 4\nisolation = \"persistently\"\n";
     assert_eq!(placement(&of("")), PlacementHandles::SINGLE_HANDLE);
-    assert_eq!(placement(&of("[ssd.placement_handles]\n")), PlacementHandles { count: 2, collection_separates_handles: false });
-    assert_eq!(placement(&of(persistent)), PlacementHandles { count: 4, collection_separates_handles: true });
+    assert_eq!(placement(&of("[ssd.placement_handles]\n")), PlacementHandles { count: 2, isolation: HandleIsolation::Initially });
+    assert_eq!(placement(&of(persistent)), PlacementHandles { count: 4, isolation: HandleIsolation::Persistently });
     // One handle always stays with itself.
     assert_eq!(placement(&of("[ssd.placement_handles]\nhandles = 1\nisolation = \"persistently\"\n")), PlacementHandles::SINGLE_HANDLE);
     // A buffer of the default size holds what the handles need.
@@ -195,7 +181,12 @@ fn one_bit_per_cell_takes_its_share_of_superblocks() {
     let of = |mode: &str| good(&format!("{GEN5}ssd.scale = 64\n{SLC}\"{mode}\"\n"));
     let slc = |scenario: &Scenario| scenario.array.ssd.superblock.as_ref().unwrap().slc;
     // The share is of 910 superblocks, with fractions rounded up.
-    let times = |room: SlcSuperblockCountLimit| Some(SlcSuperblockParams { superblock_limit: room, program_ns: 160_000, read_ns: 20_000 });
+    let times = |room: SlcSuperblockCountLimit| {
+        Some(SlcSuperblockParams {
+            superblock_limit: room,
+            times: SlcTimes { program: Duration { ns: 160_000 }, read: Duration { ns: 20_000 } },
+        })
+    };
     assert_eq!(slc(&of("static")), times(SlcSuperblockCountLimit::Superblocks(46)));
     assert_eq!(slc(&of("dynamic")), times(SlcSuperblockCountLimit::ShareOfSlcAndFreeSuperblocks { millionths_of_available: 50_000 }));
     assert_eq!(slc(&good(GEN5)), None);
@@ -246,9 +237,9 @@ fn few_rows_are_warned_of() {
 fn queues_are_those_of_their_keys() {
     let of = |text: &str| good(&format!("{GEN5}{text}")).array.ssd.superblock.unwrap().submission_queues;
     assert_eq!(of(""), None);
-    assert_eq!(of("[ssd.queues]\n"), Some(SubmissionQueueParams { queues: 64, commands_per_fetch: 1, fetched_commands_max: 256 }));
+    assert_eq!(of("[ssd.queues]\n"), Some(SubmissionQueues { queues: 64, burst: 1, commands: 256 }));
     let text = "[ssd.queues]\nqueues = 3\nburst = 4\ncommands = 32\n";
-    assert_eq!(of(text), Some(SubmissionQueueParams { queues: 3, commands_per_fetch: 4, fetched_commands_max: 32 }));
+    assert_eq!(of(text), Some(SubmissionQueues { queues: 3, burst: 4, commands: 32 }));
     // A check shows that streams of a mix have their own queues, as far as there are enough.
     let stream = "[[workload.streams]]\narrivals = { process = \"poisson\", mean_gap = \"1ms\" }\n";
     for (streams, used) in [(0, 1), (1, 1), (2, 2), (5, 3)] {
@@ -261,7 +252,7 @@ fn queues_are_those_of_their_keys() {
     assert!(crate::check::check_scenario(&good(GEN5)).drive.unwrap().queues.is_none());
     // A drive of half the width works on half as many commands. The senders stay.
     let half = of(&format!("ssd.scale_by = \"width\"\nssd.scale = 2\n{text}"));
-    assert_eq!(half, Some(SubmissionQueueParams { queues: 3, commands_per_fetch: 4, fetched_commands_max: 16 }));
+    assert_eq!(half, Some(SubmissionQueues { queues: 3, burst: 4, commands: 16 }));
 }
 
 /// Without `[ssd.firmware]`, commands take no time of a core, so that any scale divides the cores.
@@ -408,19 +399,18 @@ fn what_cannot_be_is_refused_with_the_reason() {
     // These stand before the dies of any device.
     let front = |text: &str| good(text).array.ssd.front_end;
     assert_eq!(front(""), None);
-    let buffer =
-        BufferParams { capacity_mapping_units: 16_384, acknowledge_ns: 2000, survives_power_loss: false, superpage_open_max_ns: None };
+    let buffer = BufferParams {
+        capacity_mapping_units: 16_384,
+        settings: WriteBuffer { ack: Duration { ns: 2000 }, protected: false, linger: None },
+    };
     let with_buffer = front("[ssd.buffer]\nsize = \"64MiB\"\nack = \"2us\"\nprotected = false\n");
-    assert_eq!(
-        with_buffer,
-        Some(FrontEndParams { write_buffer: Some(buffer), queues: None, firmware: ControllerCoresParams::WITHOUT_OVERHEAD })
-    );
-    let queues = SubmissionQueueParams { queues: 64, commands_per_fetch: 1, fetched_commands_max: 256 };
+    assert_eq!(with_buffer, Some(FrontEndParams { write_buffer: Some(buffer), queues: None, firmware: ControllerCores::WITHOUT_OVERHEAD }));
+    let queues = SubmissionQueues { queues: 64, burst: 1, commands: 256 };
     let others = front("[ssd.queues]\n[ssd.firmware]\ncores = 2\nread = \"1us\"\nlatency = \"4us\"\n").unwrap();
     assert_eq!((others.write_buffer, others.queues), (None, Some(queues)));
     assert_eq!(
         others.firmware,
-        ControllerCoresParams { cores: 2, core_ns_per_read: 1000, latency_after_core_ns: 4000, ..ControllerCoresParams::WITHOUT_OVERHEAD }
+        ControllerCores { cores: 2, read: Duration { ns: 1000 }, latency: Duration { ns: 4000 }, ..ControllerCores::WITHOUT_OVERHEAD }
     );
     for (text, expected) in [
         ("[ssd.buffer]\nsize = \"1KiB\"\n", "must hold a page (4KiB)"),
@@ -441,9 +431,9 @@ fn drives_with_superblocks_begin_in_the_steady_state_unless_something_else_is_sa
         let warm_up = good(text).config.ssd.warm_up.clone();
         (warm_up.pattern, warm_up.overwrites)
     };
-    assert_eq!(of(GEN5), (WarmUpPattern::Steady, 0.0));
-    assert_eq!(of(&format!("{GEN5}[ssd.warm_up]\nsave = \"state\"\n")), (WarmUpPattern::Steady, 0.0));
-    assert_eq!(of(&format!("{GEN5}[ssd.warm_up]\npattern = \"steady\"\n")), (WarmUpPattern::Steady, 0.0));
+    assert_eq!(of(GEN5), (WarmUpPattern::SteadyStateWithoutWrites, 0.0));
+    assert_eq!(of(&format!("{GEN5}[ssd.warm_up]\nsave = \"state\"\n")), (WarmUpPattern::SteadyStateWithoutWrites, 0.0));
+    assert_eq!(of(&format!("{GEN5}[ssd.warm_up]\npattern = \"steady\"\n")), (WarmUpPattern::SteadyStateWithoutWrites, 0.0));
     assert_eq!(of(&format!("{GEN5}[ssd.warm_up]\noverwrites = 3\n")), (WarmUpPattern::Random, 3.0));
     assert_eq!(of(&format!("{GEN5}[ssd.warm_up]\npattern = \"workload\"\n")), (WarmUpPattern::Workload, 2.0));
     for other in ["start = \"fresh\"", "load = \"state\""] {

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use flashraid_model::space::victim::CostBenefit;
 use flashraid_model::ssd;
+use flashraid_workload::units::{Duration, Fraction};
 use flashraid_workload::{SourceSpec, catalogue};
 
 /// A grid over the mode of preemption sets its options for every point, `none` included.
@@ -28,7 +29,7 @@ fn options_of_preemption_without_preemption_are_warned_of() {
 fn pipelining_is_off_on_or_in_flight() {
     let of = |value: &str| {
         let gc = good(&format!("[ssd.gc]\npreemption = \"semi\"\npipeline = {value}\n")).array.ssd.gc;
-        gc.preemption.expect("it is set").host_overlap_with_moves
+        gc.preemption.expect("it is set").pipeline
     };
     assert_eq!(of("false"), ssd::HostOverlapWithMoves::NoOverlap);
     assert_eq!(of("true"), ssd::HostOverlapWithMoves::RequestsWaitingAtStepStart);
@@ -37,29 +38,25 @@ fn pipelining_is_off_on_or_in_flight() {
 
 #[test]
 fn members_that_are_slow_for_a_time() {
-    use flashraid_model::array::{SlowMemberPeriodParams, StallParams};
+    use flashraid_model::array::SlowMemberPeriod;
     let slow = |text: &str| good(text).array.slow;
-    let always = SlowMemberPeriodParams {
+    let time = |ns| Duration { ns };
+    let always = SlowMemberPeriod {
         member: 3,
-        from_ns: 0,
-        until_ns: u64::MAX,
-        flash_time_factor: 10.0,
-        add_ns: 0,
-        share_of_operations: 0.05,
-        stalls: None,
+        from: time(0),
+        until: None,
+        factor: 10.0,
+        add: time(0),
+        share: Fraction(0.05),
+        stall: None,
+        every: None,
     };
     assert_eq!(slow("[array.slow]\nmember = 3\nfactor = 10\nshare = 0.05\n"), [always]);
     let text = "[[array.slow]]\nmember = 1\nuntil = \"1s\"\nadd = \"2ms\"\n[[array.slow]]\nmember = 1\nfrom = \"1s\"\nstall = \"5ms\"\nevery = \"1s\"\n";
-    let added = SlowMemberPeriodParams {
-        member: 1,
-        until_ns: 1_000_000_000,
-        flash_time_factor: 1.0,
-        add_ns: 2_000_000,
-        share_of_operations: 1.0,
-        ..always
-    };
-    let stalls = Some(StallParams { length_ns: 5_000_000, every_ns: 1_000_000_000 });
-    assert_eq!(slow(text), [added, SlowMemberPeriodParams { from_ns: 1_000_000_000, until_ns: u64::MAX, add_ns: 0, stalls, ..added }]);
+    let second = time(1_000_000_000);
+    let added = SlowMemberPeriod { member: 1, until: Some(second), factor: 1.0, add: time(2_000_000), share: Fraction(1.0), ..always };
+    let stalls = SlowMemberPeriod { from: second, until: None, add: time(0), stall: Some(time(5_000_000)), every: Some(second), ..added };
+    assert_eq!(slow(text), [added, stalls]);
 }
 
 /// Each remedy was refused in earlier versions for one of these, all at once here (rules 90 to 109).
@@ -172,32 +169,30 @@ fn caches_share_out_their_size_as_the_paper_does() {
 
 #[test]
 fn levels_with_parity_and_a_member_that_fails() {
-    use flashraid_model::array::{FailureParams, InitialSpareState, RaidLevel, RebuildParams};
+    use flashraid_model::array::{InitialSpareState, MemberFailure, RaidLevel, RebuildParams, Rebuilding};
     let plain = |level: &str| good(&format!("array.level = \"{level}\"\n")).array;
     assert_eq!([plain("raid4").members, plain("raid5").members, plain("raid6").members], [9, 9, 10]);
     // There are eight members for data in each.
     assert_eq!(plain("raid6").layout().exported_pages(), plain("raid0").layout().exported_pages());
 
     let text = "[array]\npreset = \"lawc-raid5-9\"\n[array.failure]\nmember = 2\nat = \"10s\"\n";
-    assert_eq!(good(text).array.failures, [FailureParams { member: 2, at_ns: 10_000_000_000 }]);
+    assert_eq!(good(text).array.failures, [MemberFailure { member: 2, at: Duration { ns: 10_000_000_000 } }]);
     let rebuild = |more: &str| good(&format!("{text}[array.rebuild]\n{more}")).array.rebuild.unwrap();
     // This is a strip of 128 KiB at 100 MB/s.
     let by_default = RebuildParams {
-        start_delay_ns: 0,
         strip_interval_min_ns: 1_310_720,
-        strips_in_flight_max: 1,
-        spares: 1,
-        spare_state: InitialSpareState::Blank,
-        continues_after_last_request: false,
+        settings: Rebuilding { delay: Duration { ns: 0 }, in_flight: 1, spares: 1, spare: InitialSpareState::Blank, finish: false },
     };
     assert_eq!(rebuild(""), by_default);
     let other = RebuildParams {
-        start_delay_ns: 5,
         strip_interval_min_ns: 131_072_000_000,
-        strips_in_flight_max: 3,
-        spares: 2,
-        spare_state: InitialSpareState::WarmedUpByOverwrites,
-        continues_after_last_request: true,
+        settings: Rebuilding {
+            delay: Duration { ns: 5 },
+            in_flight: 3,
+            spares: 2,
+            spare: InitialSpareState::WarmedUpByOverwrites,
+            finish: true,
+        },
     };
     assert_eq!(rebuild("rate = \"1kB/s\"\ndelay = \"5ns\"\nin_flight = 3\nspares = 2\nspare = \"used\"\nfinish = true\n"), other);
     assert_eq!(good("array.level = \"raid4\"\n").array.level, RaidLevel::Raid4);
@@ -224,14 +219,14 @@ fn the_papers_devices_have_the_figures_of_the_reference() {
         assert_eq!(ssd.timing.page_read_ns + ssd.timing.page_transfer_ns, 130_600);
         assert_eq!(ssd.timing.page_program_ns + ssd.timing.page_transfer_ns, 305_600);
         assert_eq!(ssd.timing.page_program_ns + ssd.timing.block_summary_page_transfer_ns, 213_200);
-        assert!(ssd.gc.copy_back && ssd.geometry.has_summary_page && ssd.link.is_none() && ssd.channel.is_none());
+        assert!(ssd.gc.rules.copy_back && ssd.geometry.has_summary_page && ssd.link.is_none() && ssd.channel.is_none());
     }
     let lawc = device("lawc2017");
     assert_eq!(lawc.geometry.physical_pages() * 4096, 2 << 30);
     // This is ⌊5 % of 2048⌋, counted one too high (rule 130).
     assert_eq!((lawc.gc.start_threshold_free_blocks, lawc.gc.stop_threshold_free_blocks), (101, 103));
     assert_eq!(
-        (lawc.gc.gc_algorithm, lawc.gc.block_pool_scope, lawc.gc.copy_back),
+        (lawc.gc.gc_algorithm, lawc.gc.rules.pool, lawc.gc.rules.copy_back),
         (ssd::GcAlgorithm::LikeDiskSimWithoutCopyBack, ssd::BlockPoolScope::Die, false)
     );
 }
@@ -241,20 +236,20 @@ fn a_procedure_replaces_what_a_preset_says_and_may_be_taken_back() {
     let gc = |text: &str| good(&format!("ssd.preset = {text}\n")).array.ssd.gc;
     let on_pgc = gc("\"pgc2011\"\nssd.gc.procedure = \"reference-no-copy-back\"");
     assert_eq!(
-        (on_pgc.gc_algorithm, on_pgc.block_pool_scope, on_pgc.copy_back),
+        (on_pgc.gc_algorithm, on_pgc.rules.pool, on_pgc.rules.copy_back),
         (ssd::GcAlgorithm::LikeDiskSimWithoutCopyBack, ssd::BlockPoolScope::Die, false)
     );
     // This is ⌊5 % of 8 × 2048⌋ blocks.
     assert_eq!((on_pgc.start_threshold_free_blocks, on_pgc.stop_threshold_free_blocks), (818, 820));
     let as_before = gc("\"lawc2017\"\nssd.gc.procedure = \"as-set\"\nssd.gc.pool = \"plane\"");
     assert_eq!(
-        (as_before.gc_algorithm, as_before.block_pool_scope, as_before.copy_back),
+        (as_before.gc_algorithm, as_before.rules.pool, as_before.rules.copy_back),
         (ssd::GcAlgorithm::VictimByPolicy, ssd::BlockPoolScope::Plane, false)
     );
     assert_eq!((as_before.start_threshold_free_blocks, as_before.stop_threshold_free_blocks), (25, 26));
     // The configuration in a report can be run again.
     let scenario = good("ssd.preset = \"pgc2011\"\nssd.gc.procedure = \"reference-no-copy-back\"\n");
-    assert_eq!((scenario.config.ssd.gc.pool, scenario.config.ssd.gc.copy_back), (BlockPoolScope::Die, false));
+    assert_eq!((scenario.config.ssd.gc.rules.pool, scenario.config.ssd.gc.rules.copy_back), (BlockPoolScope::Die, false));
 }
 
 #[test]

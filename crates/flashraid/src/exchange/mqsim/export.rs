@@ -2,13 +2,14 @@
 
 use std::fmt::Write as _;
 
-use flashraid_model::ssd::{GcPreemption as Preempted, SsdParams};
+use flashraid_model::flash::DieNumbering;
+use flashraid_model::ssd::{BlockPoolScope, DieChoiceForWrites, GcPreemption as Preempted, SsdParams};
 
 use super::tags::{FOURTH_LATENCY, Section, TAGS};
 use super::{COLLECTS_BELOW_AT_LEAST, picoseconds_per_byte, workload};
 use crate::config::{
-    BlockPoolScope, BlockSummaryPage, ControllerDiePath, DieChoiceForWrites, DieNumberingOrder, Duplex, HalfDuplexLinkBandwidthLimit,
-    HostLinkBandwidth, LinkTable, Scenario, SsdConfig, VictimPolicy,
+    BlockSummaryPage, ControllerDiePath, Duplex, HalfDuplexLinkBandwidthLimit, HostLinkBandwidth, LinkTable, Scenario, SsdConfig,
+    VictimPolicy,
 };
 use crate::exchange::{FileForOtherProgram, FilesForOtherProgram};
 
@@ -157,8 +158,8 @@ fn geometry(ssd: &SsdConfig, layout: &Layout, values: &mut Values, notes: &mut V
     if ssd.summary_page != BlockSummaryPage::Plain(false) {
         notes.push("Summary pages are left out: MQSim's blocks hold that much more.".to_owned());
     }
-    let first = match ssd.channel.as_ref().map(|channel| channel.order) {
-        Some(DieNumberingOrder::Consecutive) if layout.chips > 1 => "WC",
+    let first = match ssd.channel.as_ref().map(|channel| channel.die_numbering) {
+        Some(DieNumbering::ConsecutiveWithinChannel) if layout.chips > 1 => "WC",
         _ => "CW",
     };
     let stride = u64::from(ssd.die_stride);
@@ -283,9 +284,9 @@ fn collection(scenario: &Scenario, values: &mut Values, notes: &mut Vec<String>)
     let start = match &ssd.superblock {
         Some(superblock) => {
             notes.push("MQSim collects planes by themselves, a block at a time; superblocks and their pace are left out.".to_owned());
-            superblock.target
+            superblock.collection.target
         }
-        None if gc.pool == BlockPoolScope::Die => {
+        None if gc.rules.pool == BlockPoolScope::Die => {
             notes.push("MQSim's planes have pools of their own: the threshold of the die is divided among them.".to_owned());
             params.gc.start_threshold_free_blocks.div_ceil(ssd.geometry.planes)
         }
@@ -299,7 +300,7 @@ fn collection(scenario: &Scenario, values: &mut Values, notes: &mut Vec<String>)
         if params.gc.stop_threshold_free_blocks > params.gc.start_threshold_free_blocks + 1 {
             notes.push("ssd.gc.stop is left out: MQSim starts one collection for each block that is taken.".to_owned());
         }
-        if !gc.separate_open_block {
+        if !gc.rules.separate_open_block {
             notes.push("MQSim moves pages into a block of their own.".to_owned());
         }
     }
@@ -323,18 +324,10 @@ fn collection(scenario: &Scenario, values: &mut Values, notes: &mut Vec<String>)
         }
     };
     values.set("GC_Block_Selection_Policy", policy);
-    values.set("Use_Copyback_for_GC", ssd.superblock.is_none() && gc.copy_back);
+    values.set("Use_Copyback_for_GC", ssd.superblock.is_none() && gc.rules.copy_back);
     values.set("Preemptible_GC_Enabled", params.gc.preemption.is_some());
-    if let Some(Preempted {
-        write_stall_to_gc_start_threshold_ratio: t_hard,
-        host_overlap_with_moves: pipeline,
-        serves_page_being_moved_from_register: merge,
-        moves_host_requested_pages_first: reorder,
-        suspension,
-        ..
-    }) = params.gc.preemption
-    {
-        let hard = ((t_hard * f64::from(start)).round() as u32).clamp(1, blocks);
+    if let Some(Preempted { t_hard, pipeline, merge, reorder, suspension, .. }) = params.gc.preemption {
+        let hard = ((t_hard.0 * f64::from(start)).round() as u32).clamp(1, blocks);
         values.set("GC_Hard_Threshold", share(hard, blocks));
         let more = merge || reorder || pipeline != flashraid_model::ssd::HostOverlapWithMoves::NoOverlap;
         if more {

@@ -66,7 +66,7 @@ fn a_device_becomes_what_mqsim_makes_of_it() {
     assert_eq!((0..6).map(|die| channel.channel_of_die(die, 6)).collect::<Vec<_>>(), [0, 1, 0, 1, 0, 1]);
     // 20 blocks of the threshold: below 20, so at 19.
     assert_eq!((ssd.gc.start_threshold_free_blocks, ssd.gc.stop_threshold_free_blocks), (19, 20));
-    assert_eq!(ssd.gc.preemption.unwrap().write_stall_to_gc_start_threshold_ratio, 6.0 / 19.0);
+    assert_eq!(ssd.gc.preemption.unwrap().t_hard.0, 6.0 / 19.0);
     assert_eq!(ssd.gc.victim, flashraid_model::space::victim::DChoices { d: 7 }.into());
     // Of twenty pages ten are of the first kind (0 to 5, 8, 9, 14, 15), six of the second and four of the third.
     assert_eq!(ssd.timing.page_read_ns, (10 * 40_000 + 6 * 50_000 + 4 * 60_000) / 20);

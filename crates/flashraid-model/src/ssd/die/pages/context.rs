@@ -84,11 +84,11 @@ impl PageDies {
         let dynamic = params.die_choice_for_writes == DieChoiceForWrites::Dynamic;
         Self {
             durations: Durations::new(params),
-            immediate: vec![ImmediateDie::new(g.planes, params.gc.blocking_scope); immediate as usize],
+            immediate: vec![ImmediateDie::new(g.planes, params.gc.rules.blocking); immediate as usize],
             dies: (0..in_steps).map(die).collect(),
             lazy: shortcuts.skips_operation_end_events && may_be_lazy(params),
             by_plane,
-            together: params.gc.cleans_planes_together,
+            together: params.gc.rules.parallel_planes,
             dynamic,
             suspension: params.gc.preemption.and_then(|preemption| preemption.suspension),
             channels: vec![Channel::default(); channels as usize],

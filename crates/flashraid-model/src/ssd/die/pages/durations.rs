@@ -41,7 +41,7 @@ impl Durations {
     pub(super) fn new(params: &SsdParams) -> Self {
         let t = params.timing;
         let transfers_crossing = params.gc.gc_algorithm == GcAlgorithm::LikeDiskSimWithoutCopyBack;
-        let transfers_all = !params.gc.copy_back && !transfers_crossing;
+        let transfers_all = !params.gc.rules.copy_back && !transfers_crossing;
         Self {
             around_read_ns: t.host_command_overhead_ns + t.page_transfer_ns,
             array_ns: t.page_read_ns,
@@ -54,7 +54,7 @@ impl Durations {
             no_flash_ns: t.host_command_overhead_ns.max(1),
             move_ns: t.page_read_ns + t.page_program_ns + if transfers_all { 2 * t.page_transfer_ns } else { 0 },
             erase_ns: t.block_erase_ns,
-            poll_duration_ns: params.gc.preemption.map_or(0, |preemption| preemption.queue_poll_duration_ns),
+            poll_duration_ns: params.gc.preemption.map_or(0, |preemption| preemption.poll.ns),
             transfer_ns: t.page_transfer_ns,
             instantaneous_gc: params.gc.collection_takes_no_time,
             timing: t,
@@ -64,7 +64,7 @@ impl Durations {
             reads_join: params
                 .gc
                 .preemption
-                .is_some_and(|preemption| preemption.host_overlap_with_moves == HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep),
+                .is_some_and(|preemption| preemption.pipeline == HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep),
         }
     }
 

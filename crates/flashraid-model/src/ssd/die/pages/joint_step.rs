@@ -316,7 +316,7 @@ impl PageContext<'_> {
             .params
             .gc
             .preemption
-            .is_none_or(|preemption| preemption.host_overlap_with_moves != HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep)
+            .is_none_or(|preemption| preemption.pipeline != HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep)
         {
             return;
         }

@@ -109,7 +109,7 @@ impl PageContext<'_> {
     }
 
     fn at_point_1(&mut self, at: TimeNs, die: DieId, scope: u32) {
-        let GcPreemption { serves_page_being_moved_from_register: merge, host_overlap_with_moves: pipeline, .. } = *self.preemption();
+        let GcPreemption { merge, pipeline, .. } = *self.preemption();
         let clean = self.own.dies[die.index()].clean(scope);
         let (register, pool) = (clean.register, clean.pool);
         let register_is_valid = self.pools.lies_in(register, clean.victim);
@@ -137,7 +137,7 @@ impl PageContext<'_> {
     }
 
     fn at_point_2(&mut self, at: TimeNs, die: DieId, scope: u32) {
-        let GcPreemption { moves_host_requested_pages_first: reorder, host_overlap_with_moves: pipeline, .. } = *self.preemption();
+        let GcPreemption { reorder, pipeline, .. } = *self.preemption();
         let admitted = Admitted { reads: true, writes: self.writes_may_go_in(at, die, scope) };
         let first = self.first_candidate(die, scope, admitted);
         let clean = self.own.dies[die.index()].clean(scope);
@@ -282,9 +282,7 @@ impl PageContext<'_> {
     pub(super) fn may_admit_later(&self, clean: &Clean, queue: &super::Queue) -> bool {
         match clean.state {
             State::AllMayGoIn => true,
-            State::WritesWait => {
-                queue.reads() > 0 || queue.high_priority_waits() || self.preemption().serves_page_being_moved_from_register
-            }
+            State::WritesWait => queue.reads() > 0 || queue.high_priority_waits() || self.preemption().merge,
             State::AllWait => false,
         }
     }

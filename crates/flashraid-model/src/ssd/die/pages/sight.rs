@@ -66,7 +66,7 @@ impl PageDies {
             State::AllWait if clean.phase == Phase::Erase => ends,
             State::AllWait => ends + u64::from(pools.valid_pages_of(clean.victim)) * self.durations.move_ns + self.durations.erase_ns,
             _ if state.slot_is_free() && clean.phase == Phase::Poll => ends,
-            _ => ends + preemption.queue_poll_duration_ns,
+            _ => ends + preemption.poll.ns,
         }
     }
 

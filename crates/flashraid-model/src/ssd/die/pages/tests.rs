@@ -15,15 +15,15 @@ use crate::events::VictimBlockCollection;
 use crate::request::OpKind;
 use crate::ssd::mechanism::ReadRetry;
 use crate::ssd::{ExactFastPaths, GcPreemption, HostOverlapWithMoves, MemberCounters, ProgramEraseSuspension, tiny};
-use crate::units::Fraction;
+use crate::units::{Duration, Fraction};
 
 const T: TimeNs = 10_000;
 const SEMI: GcPreemption = GcPreemption {
-    queue_poll_duration_ns: 5,
-    write_stall_to_gc_start_threshold_ratio: 0.0,
-    host_overlap_with_moves: HostOverlapWithMoves::NoOverlap,
-    serves_page_being_moved_from_register: false,
-    moves_host_requested_pages_first: false,
+    poll: Duration { ns: 5 },
+    t_hard: Fraction(0.0),
+    pipeline: HostOverlapWithMoves::NoOverlap,
+    merge: false,
+    reorder: false,
     suspension: None,
 };
 
@@ -160,7 +160,7 @@ fn a_clean_that_nothing_disturbs_costs_a_poll_at_every_point() {
     assert_eq!((outcome.counters.preemptions, outcome.counters.gc_pages_moved, outcome.counters.erases), (1, 2, 1));
     assert_eq!((outcome.counters.gc_time_ns, outcome.counters.gc_preemptible_by_all_requests_ns), (1498, 1498));
     assert_eq!(outcome.met, [1]);
-    let without_polling = semi(GcPreemption { queue_poll_duration_ns: 0, ..SEMI }, &[(0, Read(9))]);
+    let without_polling = semi(GcPreemption { poll: Duration { ns: 0 }, ..SEMI }, &[(0, Read(9))]);
     assert_eq!((without_polling.done, without_polling.cleans[0].end_ns), (vec![28], T + 1498 - 6 * 5));
     let without_preemption = run(&params(1, 0, None), &[(0, Read(9))]);
     assert_eq!((without_preemption.done, without_preemption.cleans[0].end_ns), (vec![1468], T + 1440));
@@ -227,7 +227,7 @@ fn a_page_overwritten_before_its_read_is_not_moved() {
 
 #[test]
 fn reads_and_writes_of_the_page_in_the_register_are_merged() {
-    let merge = GcPreemption { serves_page_being_moved_from_register: true, ..SEMI };
+    let merge = GcPreemption { merge: true, ..SEMI };
     let outcome = semi(merge, &[(0, Read(9)), (45, Read(6))]);
     assert_eq!((outcome.done[1], outcome.clean_end()), (63 + 7, 1498 + 7 + 5));
     assert_eq!(
@@ -258,17 +258,17 @@ fn reads_and_writes_of_the_page_in_the_register_are_merged() {
 
 #[test]
 fn the_page_that_is_wanted_moves_first() {
-    let reorder = GcPreemption { serves_page_being_moved_from_register: true, moves_host_requested_pages_first: true, ..SEMI };
+    let reorder = GcPreemption { merge: true, reorder: true, ..SEMI };
     let outcome = semi(reorder, &[(0, Read(9)), (36, Read(7))]);
     assert_eq!(outcome.done[1], 63 + 7);
     assert_eq!((outcome.clean_end(), outcome.counters.operations_served_from_move_register), (1498 + 7 + 5, 1));
-    let in_order = semi(GcPreemption { moves_host_requested_pages_first: false, ..reorder }, &[(0, Read(9)), (36, Read(7))]);
+    let in_order = semi(GcPreemption { reorder: false, ..reorder }, &[(0, Read(9)), (36, Read(7))]);
     assert_eq!((in_order.done[1], in_order.counters.operations_served_from_move_register), (66, 0));
 }
 
 #[test]
 fn a_read_overlaps_with_the_read_of_a_move() {
-    let pipeline = Some(GcPreemption { host_overlap_with_moves: HostOverlapWithMoves::RequestsWaitingAtStepStart, ..SEMI });
+    let pipeline = Some(GcPreemption { pipeline: HostOverlapWithMoves::RequestsWaitingAtStepStart, ..SEMI });
     // The same plane: the second array read begins when the first has ended, 5 + 1 + 2 × 20.
     let same = run(&params(1, 0, pipeline), &[(0, Read(9))]);
     assert_eq!((same.done[0], same.clean_end()), (33, 46 + 1498 - 58));
@@ -280,7 +280,7 @@ fn a_read_overlaps_with_the_read_of_a_move() {
     assert_eq!((different.done[0], different.clean_end()), (33, 33 + 1498 - 58));
     // Without copy-back the clean's transfers follow the host's.
     let mut transfers = params(2, 0, pipeline);
-    transfers.ssd.gc.copy_back = false;
+    transfers.ssd.gc.rules.copy_back = false;
     assert_eq!(run(&transfers, &[(0, Read(6))]).clean_end(), 33 + 14 + 1498 - 58 + 14);
     // Two at a time: array reads –26, –46 and the clean's –66, transfers –33 and –53.
     let two = run(&params(1, 0, pipeline), &[(0, Read(9)), (1, Read(10))]);
@@ -293,7 +293,7 @@ fn a_read_overlaps_with_the_read_of_a_move() {
 
 #[test]
 fn a_write_overlaps_with_the_program_of_a_move() {
-    let pipeline = Some(GcPreemption { host_overlap_with_moves: HostOverlapWithMoves::RequestsWaitingAtStepStart, ..SEMI });
+    let pipeline = Some(GcPreemption { pipeline: HostOverlapWithMoves::RequestsWaitingAtStepStart, ..SEMI });
     // The same plane: read of both –46, poll –51, program of the write 59–259, of the move –459.
     let same = run(&params(1, 0, pipeline), &[(0, Read(9)), (48, Write(10))]);
     assert_eq!((same.done[1], same.clean_end()), (259, 459 + 1498 - 263));
@@ -309,7 +309,7 @@ fn a_write_overlaps_with_the_program_of_a_move() {
 #[test]
 fn writes_wait_when_free_blocks_fall_below_t_hard() {
     // T_soft is 2 and T_hard 1.8. Three writes fill the open block, the fourth opens another: one block is left.
-    let params = params(1, 1, Some(GcPreemption { write_stall_to_gc_start_threshold_ratio: 0.9, ..SEMI }));
+    let params = params(1, 1, Some(GcPreemption { t_hard: Fraction(0.9), ..SEMI }));
     let writes: Vec<_> = [9, 10, 11, 0, 1].iter().map(|&page| (0, Write(page))).collect();
     let outcome = run(&params, &writes);
     assert_eq!(outcome.done[..4], [213, 426, 639, 852]);
@@ -326,15 +326,15 @@ fn writes_wait_when_free_blocks_fall_below_t_hard() {
     let with_read: Vec<_> = writes.into_iter().chain([(860, Read(3))]).collect();
     assert_eq!(run(&params, &with_read).done[5], 857 + 20 + 5 + 200 + 5 + 28);
     // With T_hard equal to the free blocks the state is still 1: they have to fall below it.
-    let equal = run(&self::params(1, 1, Some(GcPreemption { write_stall_to_gc_start_threshold_ratio: 1.0, ..SEMI })), &[(0, Write(9))]);
+    let equal = run(&self::params(1, 1, Some(GcPreemption { t_hard: Fraction(1.0), ..SEMI })), &[(0, Write(9))]);
     assert_eq!(equal.done, [213]);
 }
 
 #[test]
 fn a_clean_that_begins_below_t_hard_begins_in_state_2() {
     // T_soft is 3 and T_hard 2.7. The fourth write opens a block and the first move another: two are left after the erase.
-    let mut params = params(1, 2, Some(GcPreemption { write_stall_to_gc_start_threshold_ratio: 0.9, ..SEMI }));
-    params.ssd.gc.separate_open_block = true;
+    let mut params = params(1, 2, Some(GcPreemption { t_hard: Fraction(0.9), ..SEMI }));
+    params.ssd.gc.rules.separate_open_block = true;
     let writes: Vec<_> = [9, 10, 11, 0, 1].iter().map(|&page| (0, Write(page))).collect();
     let outcome = run(&params, &writes);
     assert_eq!((outcome.cleans[0].writes_blocked_from_ns, outcome.cleans[0].end_ns), (T + 857, T + 857 + 1460));
@@ -360,7 +360,7 @@ fn a_clean_that_begins_below_t_hard_begins_in_state_2() {
 fn a_high_priority_write_stops_all_polls_until_the_erase() {
     // T_hard is 1.8. The fourth write leaves one free block: state 2 from 857 on. Page 6 is read –877, poll –882, program –1082. At the
     // next poll the state becomes 3: read –1107, program –1307, erase –2307, then the write.
-    let params = params(1, 1, Some(GcPreemption { write_stall_to_gc_start_threshold_ratio: 0.9, ..SEMI }));
+    let params = params(1, 1, Some(GcPreemption { t_hard: Fraction(0.9), ..SEMI }));
     let mut operations: Vec<_> = [9, 10, 11, 0].iter().map(|&page| (0, Write(page))).collect();
     operations.extend([(900, Urgent(1)), (901, Read(3)), (902, Write(2))]);
     let outcome = run(&params, &operations);
@@ -375,7 +375,7 @@ fn a_high_priority_write_stops_all_polls_until_the_erase() {
 fn above_t_hard_a_high_priority_write_goes_in_like_any_other() {
     for t_hard in [0.0, 1.0] {
         // One free block is not less than one.
-        let preemption = GcPreemption { write_stall_to_gc_start_threshold_ratio: t_hard, ..SEMI };
+        let preemption = GcPreemption { t_hard: Fraction(t_hard), ..SEMI };
         let with = |write: fn(u64) -> Op| semi(preemption, &[(0, Read(9)), (45, write(10)), (46, Read(11)), (47, Write(0))]);
         let (urgent, plain) = (with(Urgent), with(Write));
         // At the poll 58–63 the write is admitted, at the next one the other; the read at point 2 after the program 489–689.
@@ -484,12 +484,7 @@ fn reads_suspend_host_programs_outside_of_cleans() {
 
 #[test]
 fn members_of_an_array_preempt_on_their_own() {
-    let preemption = GcPreemption {
-        serves_page_being_moved_from_register: true,
-        host_overlap_with_moves: HostOverlapWithMoves::RequestsWaitingAtStepStart,
-        moves_host_requested_pages_first: true,
-        ..SEMI
-    };
+    let preemption = GcPreemption { merge: true, pipeline: HostOverlapWithMoves::RequestsWaitingAtStepStart, reorder: true, ..SEMI };
     let operations = [(0, Read(9)), (45, Read(6)), (100, Write(10)), (300, Read(7)), (600, Read(11))];
     let single = run(&params(1, 0, Some(preemption)), &operations);
     let mut array = params(1, 0, Some(preemption));
@@ -502,7 +497,7 @@ fn members_of_an_array_preempt_on_their_own() {
 
 /// pgc2011: PGC Table II.
 fn as_pgc2011(planes: u32, pipeline: HostOverlapWithMoves) -> ArrayParams {
-    let mut params = params(planes, 0, Some(GcPreemption { queue_poll_duration_ns: 600, host_overlap_with_moves: pipeline, ..SEMI }));
+    let mut params = params(planes, 0, Some(GcPreemption { poll: Duration { ns: 600 }, pipeline, ..SEMI }));
     let timing = &mut params.ssd.timing;
     (timing.page_read_ns, timing.page_program_ns, timing.block_erase_ns) = (25_000, 200_000, 1_500_000);
     (timing.page_transfer_ns, timing.host_command_overhead_ns) = (105_600, 0);
@@ -521,9 +516,8 @@ fn at_a_step(params: &ArrayParams, collapsed: bool, operations: &[(i64, Op)]) ->
     };
     let preemption = params.ssd.gc.preemption.expect("there are points");
     let t = params.ssd.timing;
-    let transfers_ns = if params.ssd.gc.copy_back { 0 } else { 2 * t.page_transfer_ns };
-    let (read, program, look) =
-        ((t.page_read_ns + transfers_ns) as i64, t.page_program_ns as i64, preemption.queue_poll_duration_ns as i64);
+    let transfers_ns = if params.ssd.gc.rules.copy_back { 0 } else { 2 * t.page_transfer_ns };
+    let (read, program, look) = ((t.page_read_ns + transfers_ns) as i64, t.page_program_ns as i64, preemption.poll.ns as i64);
     let rest_behind_program = read + program + t.block_erase_ns as i64 + 3 * look;
     let shortcuts = ExactFastPaths { computes_operation_ends_on_arrival: true, skips_operation_end_events: collapsed };
     let run = |operations: &[(i64, Op)]| run_after(params, shortcuts, &writes, 10_000_000, operations);
@@ -595,7 +589,7 @@ fn with_pipelining_none_ends_later() {
                     let mut params = as_pgc2011(planes, pipeline);
                     let timing = &mut params.ssd.timing;
                     (timing.host_command_overhead_ns, timing.page_read_ns, timing.page_transfer_ns) = (overhead_ns, read_ns, transfer_ns);
-                    params.ssd.gc.copy_back = copy_back;
+                    params.ssd.gc.rules.copy_back = copy_back;
                     let operations: Vec<_> = operations[..count].iter().map(|&op| (-1, op)).collect();
                     at_a_step(&params, true, &operations)
                 };
@@ -620,11 +614,11 @@ fn pages_that_need_retries_keep_the_array_longer() {
     let alone = run_after(&retrying(1, None), ExactFastPaths::default(), &[], 0, &[(0, Read(0)), (0, Write(1)), (0, Read(2))]);
     assert_eq!(alone.done, [68, 68 + 208, 68 + 208 + 68]);
     // A page in the register of a move needs no array read: the clean reads page 6 once, from 78 to 98.
-    let merge = GcPreemption { serves_page_being_moved_from_register: true, ..SEMI };
+    let merge = GcPreemption { merge: true, ..SEMI };
     let merged = run(&retrying(1, Some(merge)), &[(0, Read(9)), (80, Read(6))]);
     assert_eq!((merged.done[0], merged.done[1], merged.counters.operations_served_from_move_register), (73, 103 + 7, 1));
     // Together with the read of a move, the array reads for the host from 6 to 66. The clean reads behind it, or on another plane.
-    let pipeline = Some(GcPreemption { host_overlap_with_moves: HostOverlapWithMoves::RequestsWaitingAtStepStart, ..SEMI });
+    let pipeline = Some(GcPreemption { pipeline: HostOverlapWithMoves::RequestsWaitingAtStepStart, ..SEMI });
     let same = run(&retrying(1, pipeline), &[(0, Read(9))]);
     assert_eq!((same.done[0], same.clean_end()), (73, 86 + 1498 - 58));
     let different = run(&retrying(2, pipeline), &[(0, Read(6))]);

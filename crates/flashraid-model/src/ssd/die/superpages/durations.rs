@@ -12,7 +12,7 @@ impl SuperpageDies {
     pub(crate) fn array_read_ns(&self, media: &SuperblockMapping, ppn: u64, page_of_block: u32) -> u64 {
         let types = &self.params.read_ns_by_page_type;
         let slc = self.params.slc.filter(|_| media.is_slc(ppn));
-        slc.map_or(types[page_of_block as usize % types.len()], |slc| slc.read_ns)
+        slc.map_or(types[page_of_block as usize % types.len()], |slc| slc.times.read.ns)
     }
 
     /// Returns the time to transfer a superpage to its die, and the time to program it.
@@ -20,7 +20,7 @@ impl SuperpageDies {
         let stream = self.buffer[id].stream;
         let transfer_ns = u64::from(media.superpage_units(stream)) * self.params.mapping_unit_transfer_ns;
         let slc = self.params.slc.filter(|_| stream == Stream::Slc);
-        (transfer_ns, slc.map_or(self.program_ns, |slc| slc.program_ns))
+        (transfer_ns, slc.map_or(self.program_ns, |slc| slc.times.program.ns))
     }
 
     /// Returns the number of units of a part that lie on pages of this type.

@@ -19,7 +19,7 @@ impl SuperpageContext<'_> {
         let Some(agent) = &mut self.parts.agent else { return };
         let state = || {
             let free = media.free();
-            MemberState { free_blocks_min: free, blocks_above_start: free.saturating_sub(params.collection.target_free_superblocks) }
+            MemberState { free_blocks_min: free, blocks_above_start: free.saturating_sub(params.collection.target) }
         };
         match agent.receive(now, message, state, self.out) {
             Consequence::Collect(work) => self.begin_forced_work(now, work),
@@ -81,7 +81,7 @@ impl SuperpageContext<'_> {
             return self.collect_in_turn(now);
         }
         let free = self.media.free();
-        let is_at_floor = free <= self.own.params.collection.host_stall_threshold_free_superblocks;
+        let is_at_floor = free <= self.own.params.collection.floor;
         if let Some(agent) = &mut self.parts.agent
             && agent.needs_leave()
             && let Some(work) = agent.check_leave(now, free, is_at_floor, self.out)
@@ -120,8 +120,7 @@ impl SuperpageContext<'_> {
     /// Tells the agent that a free superblock was opened. The member may then register or ask to collect.
     pub(super) fn tell_agent_of_opened(&mut self, now: TimeNs) {
         let free = self.media.free();
-        let SuperblockCollectionParams { target_free_superblocks: target, host_stall_threshold_free_superblocks: floor, .. } =
-            self.own.params.collection;
+        let SuperblockCollectionParams { target, floor, .. } = self.own.params.collection;
         if let Some(agent) = &mut self.parts.agent {
             let pages_left = u64::from(free.saturating_sub(floor + 1)) * u64::from(self.own.shape.data_mapping_units_per_superblock());
             agent.superblock_opened(now, free, free <= target, pages_left, free <= floor, self.out);

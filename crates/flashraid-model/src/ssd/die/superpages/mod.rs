@@ -106,7 +106,7 @@ impl SuperpageDies {
             erase_ns: params.timing.block_erase_ns,
             semi: gc.preemption.is_some(),
             overlap: Overlap::of(gc.preemption.as_ref(), superblock),
-            merging: Merging::new(gc.preemption.is_some_and(|preemption| preemption.serves_page_being_moved_from_register)),
+            merging: Merging::new(gc.preemption.is_some_and(|preemption| preemption.merge)),
             buffer: Superpages::new(shape.placement_handles, shape.mapping_units_per_superpage()),
             reads: Table::default(),
             touched_dies: Vec::new(),

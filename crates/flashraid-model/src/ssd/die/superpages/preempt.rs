@@ -24,9 +24,8 @@ pub(super) enum Overlap {
 impl Overlap {
     /// Returns the overlap that the settings allow. Planes need a second register and must read independently.
     pub(super) fn of(preemption: Option<&GcPreemption>, superblock: &SuperblockDriveParams) -> Self {
-        let has_registers = superblock.planes_read_during_transfer && superblock.plane_reads == PlaneReadMode::EachPlaneIndependently;
-        match preemption.filter(|_| has_registers).map_or(HostOverlapWithMoves::NoOverlap, |preemption| preemption.host_overlap_with_moves)
-        {
+        let has_registers = superblock.reads.cache_read && superblock.reads.plane_reads == PlaneReadMode::EachPlaneIndependently;
+        match preemption.filter(|_| has_registers).map_or(HostOverlapWithMoves::NoOverlap, |preemption| preemption.pipeline) {
             HostOverlapWithMoves::NoOverlap => Overlap::Off,
             HostOverlapWithMoves::RequestsWaitingAtStepStart => Overlap::CollectionDuringHostReadTransfers,
             HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep => Overlap::BothDuringTransfersOfTheOther,
@@ -93,7 +92,7 @@ impl SuperpageContext<'_> {
         let may = |turn: &Self| {
             let state = &turn.own.dies[die as usize];
             let leaves = state.exclusive.is_some_and(|exclusive| matches!((exclusive.job, exclusive.step), (Job::Move(_), Step::Transfer)));
-            leaves && !state.reads.is_empty() && state.reads_in_a_row < turn.own.params.host_reads_in_a_row_max
+            leaves && !state.reads.is_empty() && state.reads_in_a_row < turn.own.params.reads.reads_ahead
         };
         while self.own.overlap == Overlap::BothDuringTransfersOfTheOther && may(self) && self.begin_read(now, die, true) {
             self.parts.counters.pipelined_operations += 1;

@@ -243,7 +243,7 @@ impl SuperpageContext<'_> {
             let next = if is_suspended { None } else { self.next_job(die) };
             let others_wait = is_suspended || next.is_some();
             let state = &self.own.dies[die as usize];
-            let may_read = !others_wait || state.reads_in_a_row < self.own.params.host_reads_in_a_row_max;
+            let may_read = !others_wait || state.reads_in_a_row < self.own.params.reads.reads_ahead;
             if may_read && !state.reads.is_empty() {
                 if !self.begin_read(now, die, others_wait) {
                     return;
@@ -263,10 +263,10 @@ impl SuperpageContext<'_> {
     /// Starts the first waiting read whose plane is free. Returns true if there was one.
     pub(super) fn begin_read(&mut self, now: TimeNs, die: u32, others_wait: bool) -> bool {
         let state = &mut self.own.dies[die as usize];
-        if self.own.params.plane_reads == PlaneReadMode::OnePlaneAtATime && state.reading > 0 {
+        if self.own.params.reads.plane_reads == PlaneReadMode::OnePlaneAtATime && state.reading > 0 {
             return false;
         }
-        let holds_max = u8::from(self.own.params.planes_read_during_transfer);
+        let holds_max = u8::from(self.own.params.reads.cache_read);
         let reads = &mut self.own.reads;
         let is_free = |plane: &Plane| !plane.reads && plane.holds <= holds_max;
         let Some(at) = state.reads.iter().position(|&id| is_free(&state.planes[reads[id].plane as usize])) else { return false };
@@ -298,7 +298,7 @@ impl SuperpageContext<'_> {
         plane.holds += 1;
         let left = self.transfer(now, die, units * self.own.params.mapping_unit_transfer_ns);
         self.out.wake(left, SuperpageWake::ReadTransferred(id));
-        if self.own.params.planes_read_during_transfer {
+        if self.own.params.reads.cache_read {
             self.dispatch(now, die);
         }
     }

@@ -37,7 +37,7 @@ impl SuperpageDies {
             }
             Step::FlashCellOperation { ends } => {
                 let of = self.params.suspension.as_ref().and_then(|suspension| suspension.of(job));
-                let halts = of.filter(|of| suspensions < of.suspensions_max).map(|of| now.max(suspended_from) + of.suspend_ns);
+                let halts = of.filter(|of| suspensions < of.suspensions_max).map(|of| now.max(suspended_from) + of.suspend_ns());
                 halts.filter(|&halts| halts < ends).unwrap_or(work_ends)
             }
             Step::Transfer | Step::Suspending { .. } | Step::Resuming { .. } => work_ends,

@@ -127,9 +127,9 @@ impl Drive {
         }
         let number = self.opened(handle);
         if self.superpages[&number].units.is_empty()
-            && let Some(linger_ns) = self.own.buffer.superpage_open_max_ns
+            && let Some(linger) = self.own.buffer.settings.linger
         {
-            self.schedule(self.now + linger_ns, DriveEvent::Linger(number));
+            self.schedule(self.now + linger.ns, DriveEvent::Linger(number));
         }
         let all = self.units_of_stream(self.superpages[&number].stream) as usize;
         let is_held = matches!(before, Where::Flash(place) if self.is_held(place));
@@ -194,7 +194,7 @@ impl Drive {
             if self.ssd.gc.collection_takes_no_time {
                 self.collect_in_no_time();
             }
-            if self.free.len() as u32 <= self.own.collection.host_stall_threshold_free_superblocks {
+            if self.free.len() as u32 <= self.own.collection.floor {
                 if !std::mem::replace(&mut self.in_foreground, true) {
                     self.count("foreground", 1);
                     self.looks_if_it_collects();
@@ -281,7 +281,7 @@ impl Drive {
         let state = &self.dies[die];
         // What is suspended waits, too.
         let halted = match state.halt {
-            Some(Halt::Coming(rest) | Halt::There(rest)) => rest + self.of_suspension(die).unwrap().resume_ns,
+            Some(Halt::Coming(rest) | Halt::There(rest)) => rest + self.of_suspension(die).unwrap().resume.ns,
             _ => 0,
         };
         let programs: u64 = state.programs.iter().chain(&state.moved).map(|&number| self.program_plain_ns(number)).sum();

@@ -18,7 +18,7 @@ impl Drive {
             }
             _ => 0,
         };
-        self.own.collection.target_free_superblocks + self.own.collection.double_pace_at_deficit_superblocks + set_aside
+        self.own.collection.target + self.own.collection.span + set_aside
     }
 
     /// Enough is free, and nothing but what takes units holds one bit per cell.
@@ -55,7 +55,7 @@ impl Drive {
     }
 
     pub(super) fn cost(&self, valid: u32) -> i128 {
-        i128::from(self.data_per_block() - valid) * i128::from(self.own.collection.double_pace_at_deficit_superblocks)
+        i128::from(self.data_per_block() - valid) * i128::from(self.own.collection.span)
     }
 
     pub(super) fn pace(&self) -> u32 {
@@ -64,15 +64,13 @@ impl Drive {
             return 0;
         }
         if self.is_forced() {
-            return 4 * collection.double_pace_at_deficit_superblocks;
+            return 4 * collection.span;
         }
-        if self.role.is_some() && self.free.len() as u32 > collection.host_stall_threshold_free_superblocks {
+        if self.role.is_some() && self.free.len() as u32 > collection.floor {
             return 0;
         }
         let erased_soon = self.ways.values().filter(|way| way.erases.is_some()).count();
-        (collection.target_free_superblocks + collection.double_pace_at_deficit_superblocks)
-            .saturating_sub((self.free.len() + erased_soon) as u32)
-            .min(4 * collection.double_pace_at_deficit_superblocks)
+        (collection.target + collection.span).saturating_sub((self.free.len() + erased_soon) as u32).min(4 * collection.span)
     }
 
     pub(super) fn choose(&mut self) -> bool {
@@ -130,7 +128,7 @@ impl Drive {
     }
 
     pub(super) fn is_urgent(&self) -> bool {
-        self.is_forced() || self.is_idle || self.free.len() as u32 <= self.own.collection.host_stall_threshold_free_superblocks
+        self.is_forced() || self.is_idle || self.free.len() as u32 <= self.own.collection.floor
     }
 
     pub(super) fn begin_those_that_may(&mut self) {
@@ -138,18 +136,12 @@ impl Drive {
         loop {
             let is_urgent = self.is_urgent();
             let Some(victim) = self.victim.clone() else {
-                if let Some((block, upkeep)) =
-                    self.overdue().filter(|_| self.free.len() as u32 > collection.host_stall_threshold_free_superblocks)
-                {
+                if let Some((block, upkeep)) = self.overdue().filter(|_| self.free.len() as u32 > collection.floor) {
                     self.begin_victim(block, Some(upkeep));
                     continue;
                 }
                 let coming = (self.free.len() + self.ways.len()) as u32;
-                let goal = if self.is_idle {
-                    self.idle_goal()
-                } else {
-                    collection.target_free_superblocks + collection.double_pace_at_deficit_superblocks
-                };
+                let goal = if self.is_idle { self.idle_goal() } else { collection.target + collection.span };
                 let in_general = !self.is_only_owing() && coming < goal;
                 let for_owed = self.owes_superblock() && self.ways.is_empty();
                 if is_urgent && (in_general || for_owed) && self.choose() {
@@ -241,7 +233,7 @@ impl Drive {
 
     /// Returns true if the drive collects only the superblock that it has to free (rule 123).
     fn is_only_owing(&self) -> bool {
-        self.frees_one() && !self.is_idle && self.free.len() as u32 > self.own.collection.host_stall_threshold_free_superblocks
+        self.frees_one() && !self.is_idle && self.free.len() as u32 > self.own.collection.floor
     }
 
     /// A superblock has been taken, or forced collection has ended: the drive registers, or asks (rule 216).
@@ -255,11 +247,10 @@ impl Drive {
             self.has_registered = true;
             self.front.told.push(Told::Sends(Message::Participate));
         }
-        if free <= collection.target_free_superblocks {
+        if free <= collection.target {
             self.has_asked = true;
-            let pages_left =
-                u64::from(free.saturating_sub(collection.host_stall_threshold_free_superblocks + 1)) * u64::from(self.data_per_block());
-            self.front.told.push(Told::Asks(pages_left, free <= collection.host_stall_threshold_free_superblocks));
+            let pages_left = u64::from(free.saturating_sub(collection.floor + 1)) * u64::from(self.data_per_block());
+            self.front.told.push(Told::Asks(pages_left, free <= collection.floor));
         }
     }
 
@@ -330,12 +321,12 @@ impl Drive {
 
     /// Begins or ends a stretch of collection, if necessary (rule 214).
     pub(super) fn looks_if_it_collects(&mut self) {
-        let span = self.own.collection.double_pace_at_deficit_superblocks;
+        let span = self.own.collection.span;
         let collects = !self.ssd.gc.collection_takes_no_time && (self.is_urgent() || self.pace() >= 2 * span);
         match self.collects_since {
             None if collects => {
                 self.collects_since = Some((self.now, self.is_forced()));
-                let by_need = self.free.len() as u32 <= self.own.collection.host_stall_threshold_free_superblocks && !self.is_idle;
+                let by_need = self.free.len() as u32 <= self.own.collection.floor && !self.is_idle;
                 if by_need && (self.has_asked || self.takes_turns()) {
                     self.front.told.push(Told::CollectsByNeed);
                 }
@@ -354,7 +345,7 @@ impl Drive {
             self.is_idle = false;
             self.looks_if_it_collects();
         }
-        let goal = self.own.collection.target_free_superblocks + self.own.collection.double_pace_at_deficit_superblocks;
+        let goal = self.own.collection.target + self.own.collection.span;
         let nothing_is_left = self.ways.is_empty() && self.useful().is_empty();
         let is_reached = !self.owes_superblock() && (self.frees_one() || self.free.len() as u32 >= goal);
         if self.is_forced() && (is_reached || nothing_is_left) {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use flashraid_model::events::OperationTimeParts;
 use flashraid_model::flash::{DieNumbering, DieToChannelAssignment};
-use flashraid_model::ssd::{HostOverlapWithMoves, OperationSuspensionParams, PlaneReadMode};
+use flashraid_model::ssd::{HostOverlapWithMoves, OperationSuspension, PlaneReadMode};
 
 use super::super::Operation;
 use super::super::front::Told;
@@ -24,11 +24,7 @@ impl Drive {
         let moved = state.moved.front().filter(|_| may_program).map(|&number| Job::Program(number));
         let erase = state.erases.front().map(|&block| Job::Erase(block));
         let part = state.parts.front().map(|&part| Job::Part(part));
-        let order = if self.pace() > self.own.collection.double_pace_at_deficit_superblocks {
-            [erase, moved, part, program]
-        } else {
-            [program, erase, moved, part]
-        };
+        let order = if self.pace() > self.own.collection.span { [erase, moved, part, program] } else { [program, erase, moved, part] };
         order.into_iter().flatten().next()
     }
 
@@ -47,7 +43,7 @@ impl Drive {
             let almost_free = (0..state.reading.len()).all(|plane| !state.reading[plane] && state.holding[plane] <= 1);
             let may_overlap = almost_free && matches!(next, Some(Job::Part(_))) && self.pipeline() != HostOverlapWithMoves::NoOverlap;
             let state = &mut self.dies[die];
-            if !state.reads.is_empty() && (!something_waits || state.in_a_row < self.own.host_reads_in_a_row_max) {
+            if !state.reads.is_empty() && (!something_waits || state.in_a_row < self.own.reads.reads_ahead) {
                 if !self.begins_a_read(die, something_waits) {
                     return;
                 }
@@ -55,7 +51,7 @@ impl Drive {
                 let Some(Halt::There(rest)) = state.halt else { unreachable!() };
                 state.halt = Some(Halt::Leaving(rest));
                 state.in_a_row = 0;
-                let resume_ns = self.of_suspension(die).unwrap().resume_ns;
+                let resume_ns = self.of_suspension(die).unwrap().resume.ns;
                 self.dies[die].ends = self.now + resume_ns + rest;
                 self.schedule(self.now + resume_ns, DriveEvent::Halt(die));
             } else if let Some(job) = next.filter(|_| !busy || may_overlap) {
@@ -71,7 +67,7 @@ impl Drive {
         while self.pipeline() == HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep
             && matches!(self.dies[die].job, Some((Job::Part(_), false)))
             && !self.dies[die].reads.is_empty()
-            && self.dies[die].in_a_row < self.own.host_reads_in_a_row_max
+            && self.dies[die].in_a_row < self.own.reads.reads_ahead
             && self.begins_a_read(die, true)
         {
             self.count("pipelined", 1);
@@ -123,10 +119,10 @@ impl Drive {
         let of_step = self.planes_of_step(die);
         let state = &mut self.dies[die];
         let busy = (0..state.reading.len()).any(|plane| state.reading[plane] || state.holding[plane] > 0);
-        if self.own.plane_reads == PlaneReadMode::OnePlaneAtATime && busy {
+        if self.own.reads.plane_reads == PlaneReadMode::OnePlaneAtATime && busy {
             return false;
         }
-        let most = u32::from(self.own.planes_read_during_transfer);
+        let most = u32::from(self.own.reads.cache_read);
         let may = |read: &Read| !state.reading[read.plane] && state.holding[read.plane] + u32::from(of_step.contains(&read.plane)) <= most;
         let Some(at) = state.reads.iter().position(may) else { return false };
         let mut read = state.reads.remove(at);
@@ -147,12 +143,8 @@ impl Drive {
     }
 
     pub(super) fn pipeline(&self) -> HostOverlapWithMoves {
-        let has_registers = self.own.planes_read_during_transfer && self.own.plane_reads == PlaneReadMode::EachPlaneIndependently;
-        self.ssd
-            .gc
-            .preemption
-            .filter(|_| has_registers)
-            .map_or(HostOverlapWithMoves::NoOverlap, |preemption| preemption.host_overlap_with_moves)
+        let has_registers = self.own.reads.cache_read && self.own.reads.plane_reads == PlaneReadMode::EachPlaneIndependently;
+        self.ssd.gc.preemption.filter(|_| has_registers).map_or(HostOverlapWithMoves::NoOverlap, |preemption| preemption.pipeline)
     }
 
     pub(super) fn places_of_step(&self, part: usize) -> Vec<u32> {
@@ -169,7 +161,7 @@ impl Drive {
     }
 
     pub(super) fn merges(&self) -> bool {
-        self.ssd.gc.preemption.is_some_and(|preemption| preemption.serves_page_being_moved_from_register)
+        self.ssd.gc.preemption.is_some_and(|preemption| preemption.merge)
     }
 
     /// Collection has read it and not programmed it.
@@ -277,7 +269,7 @@ impl Drive {
         }
     }
 
-    pub(super) fn of_suspension(&self, die: usize) -> Option<OperationSuspensionParams> {
+    pub(super) fn of_suspension(&self, die: usize) -> Option<OperationSuspension> {
         let suspension = self.own.suspension?;
         match self.dies[die].job?.0 {
             Job::Program(_) => Some(suspension.program),
@@ -299,14 +291,14 @@ impl Drive {
         let state = &self.dies[die];
         let works = state.halt.is_none() && state.job.is_some_and(|(_, works)| works);
         let rest = state.array_ends.saturating_sub(self.now);
-        let worth_it = rest > of.suspend_ns && state.times_suspended < of.suspensions_max;
+        let worth_it = rest > of.suspend_ns() && state.times_suspended < of.suspensions_max;
         if works && state.read_came && worth_it && self.now >= state.works_until {
             let state = &mut self.dies[die];
             state.halt = Some(Halt::Coming(rest));
             state.times_suspended += 1;
-            state.ends = self.now + of.suspend_ns;
+            state.ends = self.now + of.suspend_ns();
             self.count("suspensions", 1);
-            self.schedule(self.now + of.suspend_ns, DriveEvent::Halt(die));
+            self.schedule(self.now + of.suspend_ns(), DriveEvent::Halt(die));
         }
     }
 
@@ -320,11 +312,11 @@ impl Drive {
                 let of = self.of_suspension(die).unwrap();
                 let state = &mut self.dies[die];
                 state.halt = None;
-                state.works_until = self.now + of.work_between_suspensions_min_ns;
+                state.works_until = self.now + of.progress_ns();
                 state.read_came = !state.reads.is_empty();
-                let again = state.times_suspended < of.suspensions_max && rest > of.work_between_suspensions_min_ns + of.suspend_ns;
-                if again && of.work_between_suspensions_min_ns > 0 {
-                    self.schedule(self.now + of.work_between_suspensions_min_ns, DriveEvent::MayHalt(die));
+                let again = state.times_suspended < of.suspensions_max && rest > of.progress_ns() + of.suspend_ns();
+                if again && of.progress_ns() > 0 {
+                    self.schedule(self.now + of.progress_ns(), DriveEvent::MayHalt(die));
                 }
                 self.array_works(die, rest);
             }
@@ -443,7 +435,7 @@ impl Drive {
             }
             (Some((_, true)), None) => {
                 let Some(of) = self.of_suspension(die).filter(|of| state.times_suspended < of.suspensions_max) else { return ends };
-                let halts = state.works_until.max(self.now) + of.suspend_ns;
+                let halts = state.works_until.max(self.now) + of.suspend_ns();
                 if halts < state.array_ends { halts } else { ends }
             }
             _ => ends,

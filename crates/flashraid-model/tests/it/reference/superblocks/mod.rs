@@ -430,7 +430,7 @@ impl Drive {
                     parts.transfer_ns += out - self.now;
                 }
                 self.schedule(out, DriveEvent::ReadTransferred(read));
-                if self.own.planes_read_during_transfer {
+                if self.own.reads.cache_read {
                     self.die_looks(die);
                 }
             }

@@ -18,7 +18,7 @@ impl Drive {
 
     /// The stream of what is moved out of a superblock: behind those of the host one for each handle, or one.
     pub(super) fn moves_to(&self, block: u32) -> usize {
-        self.handle_count() + if self.own.placement_handles.collection_separates_handles { self.handle_of[block as usize] } else { 0 }
+        self.handle_count() + if self.own.placement_handles.collection_separates_handles() { self.handle_of[block as usize] } else { 0 }
     }
 
     /// Counts the units that a stream has programmed.
@@ -44,7 +44,7 @@ impl Drive {
         let most = match slc.superblock_limit {
             SlcSuperblockCountLimit::Superblocks(superblocks) => superblocks as usize,
             SlcSuperblockCountLimit::ShareOfSlcAndFreeSuperblocks { millionths_of_available } => {
-                let beyond = self.free.len().saturating_sub(self.own.collection.target_free_superblocks as usize);
+                let beyond = self.free.len().saturating_sub(self.own.collection.target as usize);
                 (beyond + in_use) * millionths_of_available as usize / 1_000_000
             }
         };
@@ -121,7 +121,7 @@ impl Drive {
 
     pub(super) fn array_read_ns(&self, place: u32) -> u64 {
         if let Some(slc) = self.own.slc.filter(|_| self.slc[(place / self.per_block()) as usize]) {
-            return slc.read_ns;
+            return slc.times.read.ns;
         }
         let page = self.row_of(place) * self.own.bits_per_cell + self.type_of(place);
         self.own.read_ns_by_page_type[page as usize % self.own.read_ns_by_page_type.len()]
@@ -133,7 +133,7 @@ impl Drive {
 
     pub(super) fn program_ns(&self, number: u64) -> u64 {
         let slc = self.own.slc.filter(|_| self.superpages[&number].stream == self.slc_stream());
-        slc.map_or(self.ssd.timing.page_program_ns, |slc| slc.program_ns)
+        slc.map_or(self.ssd.timing.page_program_ns, |slc| slc.times.program.ns)
     }
 
     pub(super) fn is_valid(&self, place: u32) -> bool {

@@ -10,7 +10,7 @@ impl Drive {
         let (per_block, data_per_block, exported) = (self.per_block(), self.data_per_block(), self.units.len() as u32);
         let (rows, superpages) = (self.rows(), data_per_block / self.per_superpage());
         let handles = self.own.placement_handles.count;
-        let stay_apart = self.own.placement_handles.collection_separates_handles;
+        let stay_apart = self.own.placement_handles.collection_separates_handles();
         let streams = handles + if stay_apart { handles } else { 1 } + u32::from(self.own.slc.is_some());
         // Data that have superblocks of their own: those of each handle, or all.
         let groups: Vec<(usize, Vec<u32>)> = if stay_apart {
@@ -56,7 +56,7 @@ impl Drive {
         }
         let open = full.iter().flatten().filter(|&&full| full > 0).count() as u32;
         let further = streams - 2 * large.len() as u32;
-        let free = (f64::from(self.own.collection.target_free_superblocks + further) + above_target) as u32;
+        let free = (f64::from(self.own.collection.target + further) + above_target) as u32;
         let needed: u32 = groups.iter().map(|(_, units)| (units.len() as u32).div_ceil(data_per_block)).sum();
         let spare = self.blocks.len() as u32 - needed;
         let written = self.blocks.len() as u32 - free.min(spare - (open + 1).min(spare)) - open;
@@ -245,7 +245,7 @@ impl Drive {
 
     /// Before a superpage: whole superblocks while no more than the target are free.
     pub(super) fn collect_whole(&mut self) {
-        while self.free.len() as u32 <= self.own.collection.target_free_superblocks
+        while self.free.len() as u32 <= self.own.collection.target
             && let Some(block) = self.pick()
         {
             self.blocks[block as usize] = Block::Victim;
@@ -311,7 +311,7 @@ impl Drive {
 
     /// Collects without time, as the scheme "ideal" does.
     pub(super) fn collect_in_no_time(&mut self) {
-        let may_collect = |drive: &Self| drive.free.len() as u32 <= drive.own.collection.target_free_superblocks;
+        let may_collect = |drive: &Self| drive.free.len() as u32 <= drive.own.collection.target;
         loop {
             let overdue = self.overdue().filter(|_| !may_collect(self));
             let others = |drive: &mut Self| drive.to_fold().or_else(|| if may_collect(drive) { drive.pick() } else { None });
