@@ -451,7 +451,7 @@ pub struct AdviseArgs {
     /// Least capacity of the array, such as 60TB
     #[arg(long, value_name = "SIZE")]
     pub capacity: Size,
-    /// Goal, such as "read p99 <= 500us" or "rebuild hours <= 24". Can be repeated. Without a goal, the arrays are named that no other beats in everything
+    /// Goal, such as "read p99 <= 500us" or "rebuild hours <= 24". Can be repeated. Without one, arrays are named that no other beats
     #[arg(long, value_name = "GOAL")]
     pub goal: Vec<Goal>,
     /// Preferences among arrays that meet the goals: cost, tail, or both in this order [default: cost,tail]

@@ -18,7 +18,7 @@ use crate::spec::Spec;
 use crate::table::Table;
 use crate::wait::{Watch, interruptible};
 
-/// An answer.
+/// The answer to a question about arrays.
 #[pyclass(frozen, module = "flashraid._native")]
 pub struct Advice {
     answer: Answer,
@@ -154,12 +154,12 @@ impl Advice {
         Ok(json::text(&json::document(&self.answer).map_err(|error| of_output(py, &error))?))
     }
 
-    /// The page.
+    /// The page with tables and charts.
     fn html(&self, title: &str) -> String {
         Page { title, parts: &[report::part(&self.answer, self.capacity_bytes)] }.html()
     }
 
-    /// What the program prints.
+    /// The text that the program prints.
     fn text(&self) -> String {
         report::text(&self.answer, self.capacity_bytes, 80)
     }

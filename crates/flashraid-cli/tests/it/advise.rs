@@ -214,7 +214,7 @@ fn steps_from_the_present_array_are_told() {
     assert!(product < 0.8, "{steps:?}");
 }
 
-/// With prices, the cheapest array is one in money, and drives that wear out are bought again.
+/// Prices make the cheapest array one in money, and drives that wear out are bought again.
 #[test]
 fn prices_decide_what_is_cheapest() {
     let place = place();

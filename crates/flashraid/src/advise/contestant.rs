@@ -42,7 +42,7 @@ pub(super) struct Contestant {
     pub cost_bytes: f64,
     /// Cost that arrays are compared by: money or, without prices, bytes.
     pub cost: f64,
-    /// Number of drives.
+    /// Number of drives in the array, spares not counted.
     pub members: f64,
     /// Least and greatest life in years, by write amplification of uniform writes and by none; `None` if the load has no rate.
     pub life_years: Option<[f64; 2]>,

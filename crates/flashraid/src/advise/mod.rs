@@ -26,7 +26,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 pub use advice::{ADVICE_SCHEMA, Advice, FigureOf, Other, PlausibleDrives, PointOf, Stage, Step, Verb};
-pub use plausible::{PlausibleDrive, plausible_drives};
+pub use plausible::{MakeScenario, PlausibleDrive, plausible_drives};
 pub use prices::Prices;
 pub use residuals::{Residual, Residuals};
 pub use space::{NAMED_AXES, Need, POINTS_MAX, Space, USUAL_BAYS, USUAL_DRIVES};

@@ -22,6 +22,9 @@ const DRAWN: usize = 4;
 /// Number of properties that are varied.
 const PROPERTIES: usize = 7;
 
+/// Makes the scenario of a drive from settings that replace the preset's; `None` if there is no such drive.
+pub type MakeScenario<'a> = dyn Fn(&[(String, String)]) -> Option<Scenario> + 'a;
+
 /// A drive that is as plausible as its preset.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlausibleDrive {
@@ -40,12 +43,7 @@ impl fmt::Display for PlausibleDrive {
 
 /// Returns `count` drives that are as plausible as the one of a scenario, or fewer if not so many keep its figures. `scenario` makes the
 /// scenario of a drive from its settings. Only drives with superblocks have plausible others: those of the papers are as they are.
-pub fn plausible_drives(
-    ssd: &SsdConfig,
-    count: usize,
-    seed: u64,
-    scenario: &dyn Fn(&[(String, String)]) -> Option<Scenario>,
-) -> Vec<PlausibleDrive> {
+pub fn plausible_drives(ssd: &SsdConfig, count: usize, seed: u64, scenario: &MakeScenario<'_>) -> Vec<PlausibleDrive> {
     let Some(own) = scenario(&[]) else { return Vec::new() };
     let own = check::check_without_workload(&own);
     let keeps = |drive: &PlausibleDrive| {

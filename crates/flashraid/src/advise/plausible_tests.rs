@@ -27,7 +27,7 @@ fn each_property_takes_all_parts_of_its_range() {
     assert_ne!(hypercube(16, 3), hypercube(16, 4));
 }
 
-/// What a data sheet tells stays: capacity, rates of cores, and times at queue depth 1. What it does not tell differs.
+/// Plausible drives keep capacity, rates of cores, and times at queue depth 1, which a data sheet tells. They differ in the rest.
 #[test]
 fn plausible_drives_keep_what_a_data_sheet_tells() {
     for preset in ["nvme-tlc-read", "nvme-tlc-mixed", "nvme-gen5"] {

@@ -134,7 +134,7 @@ fn the_fewest_members_for_a_mean_are_those_of_a_queue() {
 }
 
 /// Small writes cost RAID-5 two reads and two programs, and RAID-10 two programs. The cheaper one is taken while it works less than 70 % of
-/// the time, which changes at the share of reads that the times of the flash give.
+/// the time. The times of the flash give the share of reads from which on it does.
 #[test]
 fn a_level_is_too_slow_from_the_share_of_reads_on_that_flash_times_give() {
     let times = |kind: f64| {
@@ -175,7 +175,7 @@ fn strips_that_no_read_crosses_are_equally_good() {
     assert!(advice.sentences.iter().any(|sentence| sentence.contains("Nothing gained: chunk")), "{:?}", advice.sentences);
 }
 
-/// Of two drives that differ in spare only, the one that theory gives a long enough life is taken. Their lives have the ratio of theory.
+/// Two drives differ in spare only, and the one that theory gives a long enough life is taken. Their lives have the ratio of theory.
 #[test]
 fn spare_space_is_worth_what_theory_says() {
     let text = load("[array]\nlevel = \"raid0\"\nmembers = 2\n", 0.0, "2ms").replace("gc = {", "gc = { victim = \"fifo\",");
@@ -302,7 +302,8 @@ fn coverage(name: &str, load: &str, space: &str, goal: &'static str, seed: u64) 
         let report = simulation.set("workload.requests", 20 * advice.requests_of_race).unwrap().run().unwrap();
         for FigureOf { figure, value, by_chance, .. } in point.figures.iter().filter(|figure| figure.under == "healthy") {
             let (Some([least, most]), Some(truth)) = (by_chance, truth(&report, figure)) else { continue };
-            let holds = (*least..=*most).contains(&truth);
+            // Percentiles of reports exceed the exact ones by up to 0.1 %.
+            let holds = (*least..=*most * 1.001).contains(&truth);
             (held, all) = (held + usize::from(holds), all + 1);
             writeln!(text, "  {figure:<10} {value:9.3} ({least:.3} to {most:.3})  long run {truth:.3}  {holds}").unwrap();
         }
@@ -310,7 +311,7 @@ fn coverage(name: &str, load: &str, space: &str, goal: &'static str, seed: u64) 
     (text, held, all)
 }
 
-/// Of a hundred figures of ten loads, 85 intervals and more hold the figure of a run that is twenty times as long and has another seed.
+/// At least 85 of a hundred intervals hold the figure of a run that is twenty times as long and has another seed.
 #[test]
 #[ignore = "takes minutes: make test-long"]
 fn intervals_hold_the_figures_of_long_runs() {
@@ -319,17 +320,18 @@ fn intervals_hold_the_figures_of_long_runs() {
     for seed in seeds.iter().copied() {
         for (name, load, space, goal) in loads() {
             let (lines, own_held, own_all) = coverage(name, &load, space, goal, seed);
-            print!("{lines}");
+            eprint!("{lines}");
             text += &lines;
             (held, all) = (held + own_held, all + own_all);
         }
     }
-    println!("{held} of {all}");
+    eprintln!("{held} of {all}");
     assert!(all >= 20 && held as f64 >= 0.85 * all as f64, "{held} of {all}:\n{text}");
 }
 
-/// RAID-5 of four drives of 2014 with 70 % reads, 64 at a time, as docs/remedies.md has it: the exhaustive grid names `semi` with `avoid` for
-/// the 99.9th percentile of reads, `hedge` for the 99th among what needs no firmware, and nothing for the 99.9th there.
+/// The array and load are those of docs/remedies.md: RAID-5 of four drives of 2014, 70 % reads, 64 at a time. For the 99.9th percentile of
+/// reads, the exhaustive grid names `semi` with `avoid`. Among what needs no firmware, it names `hedge` for the 99th, and nothing for the
+/// 99.9th.
 #[test]
 #[ignore = "takes minutes: make test-long"]
 fn searches_find_what_an_exhaustive_grid_names() {
@@ -358,9 +360,9 @@ fn searches_find_what_an_exhaustive_grid_names() {
         right[1] += u32::from(named(&shallow, "read.plan", "hedge"));
         let unchanged = ask("read p99.9 <= 10s", &plain, seed);
         right[2] += u32::from(named(&unchanged, "read.plan", "home"));
-        println!("{search}: {:?}\n  {:?}\n  {:?}", deep.sentences[0], shallow.sentences[0], unchanged.sentences[0]);
+        eprintln!("{search}: {:?}\n  {:?}\n  {:?}", deep.sentences[0], shallow.sentences[0], unchanged.sentences[0]);
     }
-    println!("right: {right:?}");
+    eprintln!("right: {right:?}");
     assert!(right.iter().all(|count| *count >= 19), "{right:?}");
 }
 
@@ -403,7 +405,7 @@ fn plausible_drives_keep_simulated_figures() {
             let base = rate(&[]);
             for drive in &drives {
                 let ratio = rate(&drive.settings) / base;
-                println!("{preset}, {name}: {ratio:.3} with {drive}");
+                eprintln!("{preset}, {name}: {ratio:.3} with {drive}");
                 if (ratio - 1.0).abs() > 0.05 {
                     wrong.push(format!("{preset}, {name}: {ratio:.3} with {drive}"));
                 }

@@ -557,7 +557,7 @@ fn time_of(seconds: f64) -> String {
     }
 }
 
-/// Formats a probability.
+/// Formats a probability as a percentage.
 fn percentage(probability: f64) -> String {
     format!("{} %", (probability * 1000.0).round() / 10.0)
 }
