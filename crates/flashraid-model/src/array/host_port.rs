@@ -1,5 +1,5 @@
 //! Limits of the array's controller towards the host: requests in work, its processor, and the bandwidth of their data (rules 150 to
-//! 152 and 281).
+//! 152 and 283).
 //!
 //! ```text
 //!  write ─▶ waits for its turn ─▶ is handled ─▶ its data pass ─▶ the array ─▶ done

@@ -1,4 +1,4 @@
-//! The processor on which the software of an array runs (rule 281): its cores, and what only one request at a time may do.
+//! The processor on which the software of an array runs (rule 283): its cores, and what only one request at a time may do.
 
 use crate::TimeNs;
 use crate::placement::{ArrayLayout, RequestInPages};

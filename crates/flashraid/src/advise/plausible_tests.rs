@@ -38,7 +38,7 @@ fn plausible_drives_keep_what_a_data_sheet_tells() {
         for drive in &drives {
             let other = scenario(preset, &drive.settings).unwrap();
             let near = |a: f64, b: f64| (a / b - 1.0).abs() < 0.01;
-            let firmware = |scenario: &Scenario| scenario.config.ssd.firmware.clone().unwrap();
+            let firmware = |scenario: &Scenario| scenario.config.ssd.firmware.unwrap();
             let (a, b) = (firmware(&own), firmware(&other));
             let rate = |cores: u32, time: u64| f64::from(cores) / time as f64;
             assert!(near(rate(a.cores, a.read.ns), rate(b.cores, b.read.ns)), "{drive}");

@@ -78,7 +78,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Plans when the processor handles a request (rule 281). No request overtakes another on its way to a core.
+    /// Plans when the processor handles a request (rule 283). No request overtakes another on its way to a core.
     fn comes_to_the_processor(&mut self, request: usize) {
         let params = &self.case.params;
         let processor = params.host_port.and_then(|limits| limits.processor).expect("there is a processor");
