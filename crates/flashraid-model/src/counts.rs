@@ -99,7 +99,7 @@ macro_rules! counts {
     };
 }
 
-/// A set of counters that reports show as a table of its own. The macro [`reported_counts!`] implements this trait.
+/// A set of counters that reports show as a table of its own. The macro `reported_counts!` implements this trait.
 pub trait ReportedCounts: CounterSet + Default {
     /// Returns the counters as reports show them, in a table with this name.
     fn table(&self, name: &'static str) -> CounterTable;
