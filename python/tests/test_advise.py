@@ -62,7 +62,7 @@ def test_an_objective_reports_a_value_for_each_seed() -> None:
     optuna = pytest.importorskip("optuna")
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     config = {**LOAD, "workload": {**LOAD["workload"], "requests": 200}}
-    objective = flashraid.optuna_objective({"array.members": [2, 3]}, config, lambda report: report.response.read.mean, seeds=2)
+    objective = flashraid.optuna_objective({"array.members": [2, 3]}, config, lambda report: report.response.read.mean_us, seeds=2)
     study = optuna.create_study()
     study.optimize(objective, n_trials=2)
     assert all(sorted(trial.intermediate_values) == [1, 2] for trial in study.trials)
