@@ -255,7 +255,7 @@ fn plan_reads(case: &mut Case, draw: &mut Draw) {
         false => ReadPlan::default(),
     };
     // Any plan of the list that the rules describe, new ones included.
-    if plans && draw.chance(25) {
+    if plans && draw.chance(10) {
         let drawn = ReadPlan::random_for_tests(&mut draw.0);
         let is_ruled = include_str!("../../../../docs/rules.md").contains(&format!("plan = \"{}\"", drawn.name()));
         if is_ruled && drawn.has_choice(params.level.parity_strips() > 0, params.level.parity_strips() == 0) {
