@@ -88,9 +88,9 @@ python: setup-tests
 test-long: setup-tests
 	FLASHRAID_AGREEMENT_CASES=2500 $(CARGO) test -p flashraid-model --locked --test it -- --include-ignored
 	FLASHRAID_LONG=1 $(CARGO) test -p flashraid --locked --lib -- --include-ignored
-	FLASHRAID_LONG=1 $(CARGO) test -p flashraid-cli --locked --test it -- axes:: pages_of_runs:: signals::
+	FLASHRAID_LONG=1 $(CARGO) test -p flashraid-cli --locked --test it -- axes:: cluster:: pages_of_runs:: signals::
 	$(CARGO) test -p flashraid-report --locked --test it truth:: -- --ignored
-	$(CARGO) test --release -p flashraid-fit --locked --test it -- --ignored
+	FLASHRAID_LONG=1 $(CARGO) test --release -p flashraid-fit --locked --test it -- --include-ignored
 	$(CARGO) test --release -p flashraid --locked --test it -- --ignored matrix:: steady::
 	@CARGO="$(CARGO)" scripts/python test-long
 	@CARGO="$(CARGO)" scripts/python measure

@@ -78,7 +78,9 @@ fn one_block() -> ProbeJob {
 #[test]
 fn fio_opens_the_file_that_is_named_and_no_other() {
     let has_fio = version().is_ok();
-    for (name, is_refused) in NAMES {
+    // A start of fio takes it a third of a second, to measure its clock. The others are opened by a script in its place, and in `make test-long`.
+    let every = if std::env::var_os("FLASHRAID_LONG").is_some() { 1 } else { 4 };
+    for (at, (name, is_refused)) in NAMES.into_iter().enumerate() {
         let place = tempfile::tempdir().unwrap();
         let file = place.path().join(name);
         File::create(&file).unwrap().set_len(TARGET_BYTES_MIN).unwrap();
@@ -90,7 +92,7 @@ fn fio_opens_the_file_that_is_named_and_no_other() {
             }
         };
         assert!(!is_refused, "{name:?}");
-        if has_fio {
+        if has_fio && at % every == 0 {
             let folder = place.path().join("out");
             let runner = Runner { folder: &folder, setup: &setup(&target), target: &target, stopped: &|| false, goes_on: &|_| {} };
             runner.begin(&About::new("fit", &target)).unwrap();

@@ -146,7 +146,7 @@ fn any_number_of_threads_gives_the_same_with(seed: &str) {
     ];
     for variant in variants {
         // The requests are large enough that batches are worth three threads.
-        let load = [("seed", seed), ("workload.preset", "hpc-w"), ("workload.requests", "1500")];
+        let load = [("seed", seed), ("workload.preset", "hpc-w"), ("workload.requests", "500")];
         let scenario = scenario(&[&load, variant].concat());
         let on = |threads| report(&scenario, Some(&SharedWarmUps::default().with_threads_per_run(threads)));
         let alone = on(1);

@@ -17,6 +17,8 @@ const ARRAYS: &[(&str, &str)] = &[
     ("drive", DRIVE),
 ];
 
+const REQUESTS: usize = 800;
+
 /// Drives with superblocks, small enough for many runs.
 const DRIVE: &str = r#"
 array.stripe_unit = "64KiB"
@@ -29,7 +31,7 @@ ssd.warm_up = { pattern = "random", overwrites = 1 }
 
 fn config(extra: &str) -> String {
     let geometry = if extra.contains("nvme") { "" } else { "ssd.geometry = { dies = 2, blocks = 64, pages = 16 }\n" };
-    format!("array.members = 4\nworkload = {{ preset = \"hpc-w\", requests = 2000, rate_scale = 0.2 }}\n{geometry}{extra}")
+    format!("array.members = 4\nworkload = {{ preset = \"hpc-w\", requests = {REQUESTS}, rate_scale = 0.2 }}\n{geometry}{extra}")
 }
 
 #[derive(Default)]
@@ -53,7 +55,7 @@ fn requests(text: &str) -> Vec<Request> {
     let space: ArrayProperties = flashraid::config::workload_address_space(&scenario.array);
     let mut source = workload::open_workload(&scenario.workload, scenario.seed, &space).unwrap();
     let mut requests = Vec::new();
-    while requests.len() < 2000
+    while requests.len() < REQUESTS
         && let Some(request) = source.next_request().unwrap()
     {
         requests.push(request);
@@ -121,7 +123,7 @@ fn a_device_answers_as_a_run_does() {
                 .map(|answer| (answer.tag, answer.arrival_ns, answer.done_ns, answer.gc_members_met, answer.time_parts))
                 .collect();
             assert!(of_device == of_run, "{name}, {way:?}: other answers than those of the run");
-            assert_eq!(answers.len(), 2000, "{name}: every request is answered");
+            assert_eq!(answers.len(), REQUESTS, "{name}: every request is answered");
             let of_device = comparable(device.report().unwrap());
             let of_run = comparable(report.clone());
             let other: Vec<&String> = of_run.as_object().unwrap().keys().filter(|key| of_device[*key] != of_run[*key]).collect();

@@ -1,6 +1,7 @@
 //! Reads that leave their queue unread, because nobody needs them any more (rule 256).
 
 use super::SuperpageContext;
+use super::schedule::WaitingRead;
 use crate::events::{OperationTimeParts, TimeNs};
 use crate::ssd::job::Reader;
 
@@ -22,7 +23,7 @@ impl SuperpageContext<'_> {
     fn abandon_reads_of_die(&mut self, now: TimeNs, die: u32, completion: u32) -> u32 {
         let is_of = |reader: &Reader| matches!(reader, Reader::Host(waiter) if waiter.completion == completion);
         let (mut pages, mut at) = (0, 0);
-        while let Some(&id) = self.own.dies[die as usize].reads.get(at) {
+        while let Some(&WaitingRead { id, .. }) = self.own.dies[die as usize].reads.get(at) {
             if !self.own.reads[id].readers.iter().all(is_of) {
                 at += 1;
                 continue;

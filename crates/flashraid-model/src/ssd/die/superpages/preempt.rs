@@ -115,8 +115,8 @@ impl SuperpageContext<'_> {
             at.is_some_and(|at| read.units & !((units >> (at * u64::from(shape.mapping_units_per_flash_page))) as u64 & of_flash_page) == 0)
         };
         let state = &mut self.own.dies[die as usize];
-        let merged: Vec<u32> = state.reads.iter().copied().filter(|&id| is_merged(id)).collect();
-        state.reads.retain(|id| !merged.contains(id));
+        let merged: Vec<u32> = state.reads.iter().map(|waiting| waiting.id).filter(|&id| is_merged(id)).collect();
+        state.reads.retain(|waiting| !merged.contains(&waiting.id));
         for &id in &merged {
             state.waiting_ns -= self.own.reads[id].array_ns + self.own.params.mapping_unit_transfer_ns;
         }

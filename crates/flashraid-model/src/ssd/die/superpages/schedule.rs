@@ -27,6 +27,14 @@ pub(super) struct FlashRead {
     before: WorkSnapshot,
 }
 
+/// A read in the queue of its die, with what the queue is searched for: long queues are searched in the order of memory.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct WaitingRead {
+    flash_page: u64,
+    plane: u32,
+    pub(super) id: u32,
+}
+
 /// Jobs that need all planes of a die: programs, erases, and reads of collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Job {
@@ -87,7 +95,7 @@ pub(super) struct Plane {
 pub(super) struct Die {
     channel: u32,
     /// Flash pages to read for the host.
-    pub(crate) reads: VecDeque<u32>,
+    pub(crate) reads: VecDeque<WaitingRead>,
     pub(crate) programs: VecDeque<u32>,
     pub(crate) erases: VecDeque<u32>,
     pub(crate) moved_programs: VecDeque<u32>,
@@ -189,9 +197,10 @@ impl SuperpageContext<'_> {
             self.own.touched_dies.push(place.die);
         }
         let reads = &mut self.own.reads;
-        if let Some(&id) = die.reads.iter().find(|&&id| reads[id].flash_page == place.flash_page_in_drive) {
-            reads[id].units |= 1 << place.unit_of_page;
-            reads[id].readers.push(reader);
+        if let Some(waiting) = die.reads.iter().find(|waiting| waiting.flash_page == place.flash_page_in_drive) {
+            let read = &mut reads[waiting.id];
+            read.units |= 1 << place.unit_of_page;
+            read.readers.push(reader);
             self.parts.drive_counters.page_reads_sharing_flash_read += 1;
             return;
         }
@@ -203,7 +212,7 @@ impl SuperpageContext<'_> {
         read.units = 1 << place.unit_of_page;
         read.readers.push(reader);
         die.waiting_ns += read.array_ns + self.own.params.mapping_unit_transfer_ns;
-        die.reads.push_back(id);
+        die.reads.push_back(WaitingRead { flash_page: read.flash_page, plane: read.plane, id });
     }
 
     /// Lets all dies that have received reads choose their next work, in the order in which they received the first one.
@@ -269,8 +278,8 @@ impl SuperpageContext<'_> {
         let holds_max = u8::from(self.own.params.reads.cache_read);
         let reads = &mut self.own.reads;
         let is_free = |plane: &Plane| !plane.reads && plane.holds <= holds_max;
-        let Some(at) = state.reads.iter().position(|&id| is_free(&state.planes[reads[id].plane as usize])) else { return false };
-        let id = state.reads.remove(at).expect("it has just been found");
+        let Some(at) = state.reads.iter().position(|waiting| is_free(&state.planes[waiting.plane as usize])) else { return false };
+        let WaitingRead { id, .. } = state.reads.remove(at).expect("it has just been found");
         let read = &mut reads[id];
         state.planes[read.plane as usize].reads = true;
         state.reading += 1;

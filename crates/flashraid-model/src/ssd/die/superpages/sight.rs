@@ -16,7 +16,7 @@ impl SuperpageDies {
         let place = self.shape.place(ppn);
         let die = &self.dies[place.die as usize];
         let unit_ns = self.params.mapping_unit_transfer_ns;
-        let waiting_ns: u64 = die.reads.iter().map(|&id| self.reads[id].array_ns + unit_ns).sum();
+        let waiting_ns: u64 = die.reads.iter().map(|waiting| self.reads[waiting.id].array_ns + unit_ns).sum();
         ReadForecast {
             meets_collection: die.works_for_collection(),
             read_begins: self.lets_reads_in(media, now, die) + waiting_ns,
