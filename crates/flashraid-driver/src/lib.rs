@@ -671,17 +671,20 @@ impl<S: RequestSource> Loop<S> {
     /// Removes the next request from the source, as one that arrives at `now`. Returns nothing if the host leaves it out.
     #[inline]
     fn take(&mut self, now: TimeNs) -> Option<RequestInPages> {
-        let (request, pages) = self.upcoming.take(&self.array);
-        if self.conduct == HostConduct::ReadsAlone && request.kind != OpKind::Read {
+        // The request is copied once, from one table to the other: with code between, it would be kept in between.
+        let (&request, pages) = self.upcoming.first();
+        let is_left_out = self.conduct == HostConduct::ReadsAlone && request.kind != OpKind::Read;
+        let taken = (!is_left_out).then(|| self.register_request(now, request, pages));
+        self.upcoming.remove_first(&self.array);
+        if is_left_out {
             if self.measuring {
                 self.metrics.note_left_out_request(self.sent);
                 self.measured_done += 1;
             }
             self.sent += 1;
             self.now = now;
-            return None;
         }
-        Some(self.register_request(now, request, pages))
+        taken
     }
 
     /// Records that a request is sent at `now`, and gives its pages the number under which it is found when it ends.

@@ -71,10 +71,16 @@ impl<S: RequestSource> Upcoming<S> {
         }
     }
 
+    /// Returns the request that [`Upcoming::next_arrival`] announced.
+    #[inline]
+    pub(crate) fn first(&self) -> (&Request, RequestInPages) {
+        (&self.requests[self.taken], self.pages[self.taken])
+    }
+
     /// Removes the request that [`Upcoming::next_arrival`] announced, and gives hints for the requests that follow.
     #[inline]
-    pub(crate) fn take(&mut self, array: &Array) -> (Request, RequestInPages) {
-        let (request, pages) = (self.requests[self.taken], self.pages[self.taken]);
+    pub(crate) fn remove_first(&mut self, array: &Array) {
+        let pages = self.pages[self.taken];
         self.taken += 1;
         for (count, hinted_pages) in &mut self.hinted {
             if *count > 0 {
@@ -85,7 +91,6 @@ impl<S: RequestSource> Upcoming<S> {
         self.requests_since_tick += 1;
         self.pages_since_tick += u64::from(pages.pages);
         self.hint(array);
-        (request, pages)
     }
 
     /// Gives hints for requests until enough pages are being fetched. It leaves out the first request, for which a hint comes too late.

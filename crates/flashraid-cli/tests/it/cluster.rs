@@ -162,7 +162,7 @@ workload = { kind = "synthetic", requests = 50, read_fraction = 0.25, size = "8K
 
 #[test]
 fn many_processes_on_one_folder_warm_up_once_and_two_are_killed() {
-    // 64 in `make test-long`.
+    // Most of the processes only load the state, which `make test-long` does with more of them.
     let is_long = std::env::var_os("FLASHRAID_LONG").is_some();
     let (rates, parts) = if is_long { ("1,2,3,4,5,6,7,8", 64) } else { ("1,2", 16) };
     let rates = format!("workload.rate_scale={rates}");

@@ -49,7 +49,7 @@ fn a_device_has_all_figures_of_its_sheet() {
     has_its_figures(6, &["page_program", "rate", "latency", "ack", "read", "write", "move"], sheet);
 }
 
-/// Tests a device that is made of a sheet: it has this number of figures, as the sheet says, and each of these keys is fitted or undetermined.
+/// Tests a device that is made of a sheet of so many figures. It has them, and each of these keys is fitted or undetermined.
 fn has_its_figures(figures: usize, keys: &[&str], sheet: impl Fn(&std::path::Path) -> DataSheet) {
     let Made { fit, card, contradictions } = with_small(|like| sheet(like).make(&quick()).unwrap());
     assert_eq!(contradictions, Vec::<String>::new());

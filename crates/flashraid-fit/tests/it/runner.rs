@@ -78,7 +78,8 @@ fn one_block() -> ProbeJob {
 #[test]
 fn fio_opens_the_file_that_is_named_and_no_other() {
     let has_fio = version().is_ok();
-    // A start of fio takes it a third of a second, to measure its clock. The others are opened by a script in its place, and in `make test-long`.
+    // A start of fio takes it a third of a second, to measure its clock. A script in its place opens all of them, as fio does in
+    // `make test-long`.
     let every = if std::env::var_os("FLASHRAID_LONG").is_some() { 1 } else { 4 };
     for (at, (name, is_refused)) in NAMES.into_iter().enumerate() {
         let place = tempfile::tempdir().unwrap();

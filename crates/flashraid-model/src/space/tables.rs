@@ -170,6 +170,10 @@ impl Numbers {
         }
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.memory_bytes() == 0
+    }
+
     /// Returns the number of bytes that the numbers occupy.
     pub(crate) fn memory_bytes(&self) -> usize {
         match self {
@@ -204,6 +208,91 @@ impl Numbers {
             Self::Narrow(numbers) => prefetch(numbers, index),
             Self::Wide(numbers) => prefetch(numbers, index),
         }
+    }
+}
+
+/// Number of words of a chunk of [`Bits`], which is a huge page.
+const CHUNK_WORDS: u64 = HUGE as u64 / 8;
+
+/// A bit for each of many numbers, of which most may never be touched. A chunk of bits takes memory once one of them has been set.
+#[derive(Debug, Clone)]
+pub(crate) struct Bits {
+    words: u64,
+    /// Words by chunk; empty if no bit of the chunk was ever set.
+    chunks: Vec<LargeTable<u64>>,
+}
+
+impl Bits {
+    /// Returns the bits of so many numbers, none of which is set.
+    pub(crate) fn unset(numbers: u64) -> Self {
+        let words = numbers.div_ceil(64);
+        Self { words, chunks: (0..words.div_ceil(CHUNK_WORDS)).map(|_| LargeTable::zeroed(0)).collect() }
+    }
+
+    /// Returns 64 bits, the first of which has the number `64 * index`. What lies behind the last one is not set.
+    #[inline]
+    pub(crate) fn word(&self, index: u64) -> u64 {
+        let chunk = self.chunks.get((index / CHUNK_WORDS) as usize);
+        chunk.and_then(|chunk| chunk.get((index % CHUNK_WORDS) as usize)).copied().unwrap_or(0)
+    }
+
+    #[inline]
+    pub(crate) fn is_set(&self, number: u64) -> bool {
+        self.word(number / 64) >> (number % 64) & 1 == 1
+    }
+
+    #[inline]
+    pub(crate) fn set(&mut self, number: u64) {
+        let (chunk, at) = ((number / 64 / CHUNK_WORDS) as usize, (number / 64 % CHUNK_WORDS) as usize);
+        if self.chunks[chunk].is_empty() {
+            self.make(chunk);
+        }
+        self.chunks[chunk][at] |= 1 << (number % 64);
+    }
+
+    #[cold]
+    fn make(&mut self, chunk: usize) {
+        let words = (self.words - chunk as u64 * CHUNK_WORDS).min(CHUNK_WORDS);
+        self.chunks[chunk] = LargeTable::zeroed(words as usize);
+    }
+
+    /// Unsets a bit. Returns whether it was set.
+    #[inline]
+    pub(crate) fn unset_one(&mut self, number: u64) -> bool {
+        let chunk = &mut self.chunks[(number / 64 / CHUNK_WORDS) as usize];
+        let Some(word) = chunk.get_mut((number / 64 % CHUNK_WORDS) as usize) else { return false };
+        let was_set = *word >> (number % 64) & 1 == 1;
+        *word &= !(1 << (number % 64));
+        was_set
+    }
+
+    /// Starts to load a bit into the processor's cache.
+    #[inline]
+    pub(crate) fn prefetch(&self, number: u64) {
+        prefetch(&self.chunks[(number / 64 / CHUNK_WORDS) as usize], (number / 64 % CHUNK_WORDS) as usize);
+    }
+
+    /// Returns the number of bits that are set.
+    pub(crate) fn count(&self) -> u64 {
+        self.chunks.iter().flat_map(|chunk| chunk.iter()).map(|word| u64::from(word.count_ones())).sum()
+    }
+
+    /// Returns the number of bytes that the bits occupy.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.chunks.iter().map(|chunk| size_of_val(&**chunk)).sum()
+    }
+}
+
+impl PartialEq for Bits {
+    /// A chunk that was never set equals one whose bits are all unset.
+    fn eq(&self, other: &Self) -> bool {
+        let is_unset = |chunk: &LargeTable<u64>| chunk.iter().all(|&word| word == 0);
+        let are_equal = |one: &LargeTable<u64>, other: &LargeTable<u64>| match (one.is_empty(), other.is_empty()) {
+            (true, _) => is_unset(other),
+            (_, true) => is_unset(one),
+            _ => one == other,
+        };
+        self.words == other.words && self.chunks.iter().zip(&other.chunks).all(|(one, other)| are_equal(one, other))
     }
 }
 
@@ -250,6 +339,26 @@ mod tests {
             }
             assert_eq!(Numbers::filled(width, 3, u64::MAX - 1).get(2), u64::MAX - 1);
         }
+    }
+
+    #[test]
+    fn bits_are_set_and_unset_across_chunks() {
+        const CHUNK: u64 = CHUNK_WORDS * 64;
+        let mut bits = Bits::unset(2 * CHUNK + 70);
+        assert!(bits.memory_bytes() == 0 && !bits.is_set(CHUNK) && !bits.unset_one(CHUNK));
+        let untouched = bits.clone();
+        for number in [0, 63, 64, CHUNK - 1, CHUNK, 2 * CHUNK + 69] {
+            bits.set(number);
+            assert!(bits.is_set(number) && !bits.is_set(number ^ 1) && bits != untouched);
+            assert_eq!(bits.word(number / 64) >> (number % 64) & 1, 1);
+            assert!(bits.unset_one(number) && !bits.unset_one(number));
+            assert_eq!(bits, untouched);
+            bits.set(number ^ 1);
+            assert_eq!(bits.count(), 1);
+            bits.unset_one(number ^ 1);
+        }
+        assert_eq!(bits.memory_bytes(), 2 * HUGE + 16);
+        assert_eq!(bits.word(u64::MAX), 0);
     }
 
     /// Most of a large drive may never be touched.

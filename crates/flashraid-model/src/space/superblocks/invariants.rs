@@ -26,7 +26,7 @@ impl SuperblockMapping {
             counted[self.superblock_of(place) as usize] += 1;
             stored += u64::from(!self.is_computed(place));
         }
-        if stored != self.contents.iter().flat_map(|contents| contents.valid.iter()).map(|word| u64::from(word.count_ones())).sum::<u64>() {
+        if stored != self.valid.count() {
             return Err("a place is valid that nothing is mapped to".to_owned());
         }
         for (block, (superblock, counted)) in self.superblocks.iter().zip(counted).enumerate() {
@@ -64,7 +64,7 @@ impl SuperblockMapping {
         if self.is_computed(ppn) {
             self.origin.unit_at(&self.shape, ppn)
         } else {
-            (!self.contents[block as usize].valid.is_empty()).then(|| self.unit_at(ppn))
+            (!self.units[block as usize].is_empty()).then(|| self.unit_at(ppn))
         }
     }
 }

@@ -24,7 +24,7 @@ mod victims;
 mod warm_up;
 
 use super::free_space::moves_to_gain;
-use super::tables::{LargeTable, Numbers, Width, prefetch};
+use super::tables::{Bits, Numbers, Width};
 use super::victim::VictimPolicy;
 use crate::flash::DieToChannelAssignment;
 use crate::rng;
@@ -181,35 +181,6 @@ struct BegunVictim {
     valid: u32,
 }
 
-/// Contents of a superblock, by place. The tables are empty if all of them are computed.
-#[derive(Debug, Clone, PartialEq)]
-struct Contents {
-    /// Logical unit that was written last at each place.
-    units: Numbers,
-    /// A bit for each place, which is set if the place is valid and not computed.
-    valid: LargeTable<u64>,
-}
-
-impl Contents {
-    /// Returns tables for so many places.
-    fn with_places(width: Width, places: u32) -> Self {
-        Self { units: Numbers::zeroed(width, places as usize), valid: LargeTable::zeroed(places.div_ceil(64) as usize) }
-    }
-
-    /// Returns true if a place holds a valid unit.
-    #[inline]
-    fn is_valid(&self, place: u32) -> bool {
-        self.valid.get(place as usize / 64).is_some_and(|word| word >> (place % 64) & 1 == 1)
-    }
-
-    /// Enters a valid unit.
-    #[inline]
-    fn store(&mut self, place: u32, unit: u64) {
-        self.units.set(place as usize, unit);
-        self.valid[place as usize / 64] |= 1 << (place % 64);
-    }
-}
-
 /// The mapping of one SSD with superblocks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SuperblockMapping {
@@ -230,8 +201,10 @@ pub struct SuperblockMapping {
     changes: Changes,
     /// Places of each superblock, counted within it, whose units are computed, because none was written or collected since the start.
     computed: Vec<Range<u32>>,
-    /// Contents of each superblock as far as they are not computed.
-    contents: Vec<Contents>,
+    /// Logical unit that was written last at each place of each superblock, as far as they are not computed; empty if all are.
+    units: Vec<Numbers>,
+    /// Places that are valid and not computed.
+    valid: Bits,
     pub(crate) superblocks: Vec<Superblock>,
     /// Free superblocks, in the order in which they became free.
     free: VecDeque<u32>,
@@ -277,7 +250,8 @@ impl SuperblockMapping {
             origin: Origin::Empty,
             changes: Changes::none(width, shape.exported_mapping_units),
             computed: vec![0..0; shape.superblocks as usize],
-            contents: vec![Contents::with_places(width, 0); shape.superblocks as usize],
+            units: vec![Numbers::zeroed(width, 0); shape.superblocks as usize],
+            valid: Bits::unset(shape.first_place_of(shape.superblocks)),
             superblocks: vec![Superblock::free(0); shape.superblocks as usize],
             free: (0..shape.superblocks).collect(),
             open: vec![Vec::new(); shape.streams() as usize],
@@ -362,22 +336,20 @@ impl SuperblockMapping {
             let unit = self.origin.unit_at(&self.shape, ppn);
             return unit.is_some_and(|unit| self.changes.get(unit).is_none());
         }
-        self.contents[block as usize].is_valid(at)
+        self.valid.is_set(ppn)
     }
 
     /// Returns the unit that was written last at a place whose unit is not computed.
     pub(crate) fn unit_at(&self, ppn: u64) -> u64 {
         let (block, at) = self.shape.superblock_and_place(ppn);
-        self.contents[block as usize].units.get(at as usize)
+        self.units[block as usize].get(at as usize)
     }
 
     /// Returns the valid units of the superpage that begins at place `first`. Bit u stands for unit u of the superpage. The units must have
     /// been stored ([`Self::store_contents_to`]).
     pub(crate) fn valid_units(&self, first: u64) -> u128 {
-        let (block, at) = self.shape.superblock_and_place(first);
-        let valid = &self.contents[block as usize].valid;
-        let word = |at: u32| valid.get(at as usize).copied().map_or(0, u128::from);
-        let (at, shift) = (at / 64, at % 64);
+        let word = |at: u64| u128::from(self.valid.word(at));
+        let (at, shift) = (first / 64, first % 64);
         let low = word(at) >> shift | word(at + 1) << (64 - shift);
         let bits = if shift == 0 { low } else { low | word(at + 2) << (128 - shift) };
         bits & (u128::MAX >> (128 - self.shape.mapping_units_per_superpage()))
@@ -394,8 +366,7 @@ impl SuperblockMapping {
     pub(crate) fn prefetch_place(&self, unit: u64) {
         // Computed contents have no valid bits.
         if let Some(place) = self.changes.get(unit).filter(|&place| place < BUFFERED) {
-            let (block, at) = self.shape.superblock_and_place(place);
-            prefetch(&self.contents[block as usize].valid, at as usize / 64);
+            self.valid.prefetch(place);
         }
     }
 
@@ -406,9 +377,7 @@ impl SuperblockMapping {
             // What has changed is not valid at its first place.
             self.changes.set(unit, NONE);
         } else {
-            let word = &mut self.contents[block as usize].valid[at as usize / 64];
-            assert!(*word >> (at % 64) & 1 == 1, "only what is valid becomes invalid");
-            *word &= !(1 << (at % 64));
+            assert!(self.valid.unset_one(ppn), "only what is valid becomes invalid");
         }
         self.superblocks[block as usize].valid -= 1;
     }
@@ -419,7 +388,7 @@ impl SuperblockMapping {
         if self.computed[block as usize].contains(&at) {
             self.store_contents(block);
         }
-        assert!(!self.contents[block as usize].is_valid(at), "a place takes one unit between two erases");
+        assert!(!self.valid.is_set(ppn), "a place takes one unit between two erases");
         assert!(self.superblocks[block as usize].state == State::Open, "only an open superblock takes units");
         self.set_place(unit, ppn, block, at);
     }
@@ -429,14 +398,21 @@ impl SuperblockMapping {
     fn set_place(&mut self, unit: u64, ppn: u64, block: u32, at: u32) {
         self.changes.set(unit, ppn);
         self.superblocks[block as usize].valid += 1;
-        self.contents[block as usize].store(at, unit);
+        self.units[block as usize].set(at as usize, unit);
+        self.valid.set(ppn);
     }
 
-    /// Makes sure that a superblock has tables for its contents.
+    /// Empties the tables of what lies where.
+    fn forget_contents(&mut self) {
+        self.units.fill(Numbers::zeroed(self.width, 0));
+        self.valid = Bits::unset(self.shape.first_place_of(self.shape.superblocks));
+    }
+
+    /// Makes sure that a superblock has a table of its units.
     fn make_room_for_units(&mut self, block: u32) {
-        let contents = &mut self.contents[block as usize];
-        if contents.valid.is_empty() {
-            *contents = Contents::with_places(self.width, self.shape.mapping_units_per_superblock());
+        let units = &mut self.units[block as usize];
+        if units.is_empty() {
+            *units = Numbers::zeroed(self.width, self.shape.mapping_units_per_superblock() as usize);
         }
     }
 
@@ -469,7 +445,8 @@ impl SuperblockMapping {
                 self.changes.prefetch(later);
             }
             if self.changes.get(unit).is_none() {
-                self.contents[block as usize].store((place - first) as u32, unit);
+                self.units[block as usize].set((place - first) as usize, unit);
+                self.valid.set(place);
             }
         }
     }
@@ -566,8 +543,7 @@ impl SuperblockMapping {
 
     /// Returns the number of bytes of memory that the tables occupy.
     pub fn memory_bytes(&self) -> u64 {
-        let bytes = |contents: &Contents| contents.units.memory_bytes() + size_of_val(&*contents.valid);
-        let contents = self.contents.iter().map(bytes).sum::<usize>();
+        let contents = self.units.iter().map(Numbers::memory_bytes).sum::<usize>() + self.valid.memory_bytes();
         let superblocks = self.superblocks.len() * size_of::<Superblock>();
         (self.changes.memory_bytes() + contents + superblocks) as u64
     }

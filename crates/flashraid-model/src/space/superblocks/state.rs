@@ -11,7 +11,7 @@
 //! ```
 
 use super::open::parity_written;
-use super::{BegunVictim, Changes, Contents, NONE, Open, Origin, State, Stream, Superblock, SuperblockMapping};
+use super::{BegunVictim, Changes, NONE, Open, Origin, State, Stream, Superblock, SuperblockMapping};
 use crate::space::codec::{Packer, Reader, STREAM_BYTES_MAX, Unpacker, bits_for, packed_bytes, put_streams, put_words};
 
 /// Word of a saved state that stands for no superblock.
@@ -172,7 +172,7 @@ impl SuperblockMapping {
     /// Reads the packed map, and derives from it the units of all places, the valid bits and the counts.
     fn unpack_map(&mut self, packed: &[u8]) -> Result<(), String> {
         (self.origin, self.changes) = (Origin::Empty, Changes::all(self.width, self.shape.exported_mapping_units, NONE));
-        self.contents.fill(Contents::with_places(self.width, 0));
+        self.forget_contents();
         self.computed.fill(0..0);
         for block in 0..self.shape.superblocks {
             if self.superblocks[block as usize].state != State::Free {

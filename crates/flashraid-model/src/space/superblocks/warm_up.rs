@@ -4,8 +4,8 @@ use super::changes::Changes;
 use super::open::parity_written;
 use super::origin::{InOrder, Origin, Steady};
 use super::{
-    BegunVictim, CollectionCourse, Contents, Open, PlacementHandles, PointOfCycle, State, Stream, Superblock, SuperblockMapping,
-    SuperblockShape, UnitOwners,
+    BegunVictim, CollectionCourse, Open, PlacementHandles, PointOfCycle, State, Stream, Superblock, SuperblockMapping, SuperblockShape,
+    UnitOwners,
 };
 use crate::rng;
 
@@ -156,7 +156,7 @@ impl SuperblockMapping {
     fn empty(&mut self) {
         (self.origin, self.changes) = (Origin::Empty, Changes::none(self.width, self.shape.exported_mapping_units));
         self.computed.fill(0..0);
-        self.contents.fill(Contents::with_places(self.width, 0));
+        self.forget_contents();
         self.superblocks.fill(Superblock::free(0));
         self.free = (0..self.shape.superblocks).collect();
         self.open.iter_mut().for_each(Vec::clear);
