@@ -43,7 +43,7 @@ PARTS = [
     *["Counts", "Rates", "Owed", "Lost", "Bandwidth", "Verdict", "Flash", "Collection", "Member", "Speed"],
 ]
 #: Parts of these.
-PARTS_OF_PARTS = ["Wear", "Lifetime", "ImpliedLife", "UncoordinatedCleans", "Turns"]
+PARTS_OF_PARTS = ["Wear", "Lifetime", "ImpliedLife", "UncoordinatedCleans", "Turns", "PredictableLatency"]
 
 REFERENCE_HEAD = """\
 # Python: reference

@@ -24,6 +24,7 @@ CLASSES = {
     "FlashCountersReport": "Flash",
     "UncoordinatedCleans": "UncoordinatedCleans",
     "Turns": "Turns",
+    "PredictableLatency": "PredictableLatency",
     "Gc": "Collection",
     "Member": "Member",
 }

@@ -133,6 +133,56 @@ class Turns:
 
 
 @dataclass(frozen=True)
+class PredictableLatency:
+    """Counts of NVMe's predictable latency mode, over all members. In its deterministic window (DTWIN), a member does not collect. In its
+    non-deterministic window (NDWIN), it does."""
+
+    dtwins: int
+    """Number of deterministic windows that have ended."""
+    ended_by_reads: int
+    """Number of deterministic windows that drives ended by themselves, because they got more page reads than
+    ``coordination.dtwin_reads_typical`` or what was restored of it."""
+    ended_by_writes: int
+    """Number of deterministic windows that drives ended by themselves, because they got more page writes than
+    ``coordination.dtwin_writes_typical`` or what was restored of it."""
+    ended_by_time: int
+    """Number of deterministic windows that drives ended by themselves, because they lasted longer than ``coordination.dtwin_time_maximum``
+    or what was restored of it."""
+    ended_by_excursion: int
+    """Number of deterministic windows that drives ended by themselves, because they had to collect. A pool of blocks had come down to
+    ``ssd.gc.start`` free blocks, or a drive with superblocks to ``ssd.superblock.floor``."""
+    reads_warnings: int
+    """Number of deterministic windows that ended with fewer page reads left than ``coordination.dtwin_reads_threshold``."""
+    writes_warnings: int
+    """Number of deterministic windows that ended with fewer page writes left than ``coordination.dtwin_writes_threshold``."""
+    time_warnings: int
+    """Number of deterministic windows that ended with less time left than ``coordination.dtwin_time_threshold``."""
+    reads_left_mean: float | None
+    """Mean number of page reads left at the end of the deterministic windows that the array's controller ended. It is 0 without
+    ``coordination.dtwin_reads_typical``."""
+    writes_left_mean: float | None
+    """Mean number of page writes left at the end of the deterministic windows that the array's controller ended. It is 0 without
+    ``coordination.dtwin_writes_typical``."""
+    time_left_mean_ms: float | None
+    """Mean time left at the end of the deterministic windows that the array's controller ended, in milliseconds. It is 0 without
+    ``coordination.dtwin_time_maximum``."""
+    ndwin_fraction: float | None
+    """Share of their time for which members were in their non-deterministic windows. Only windows that have ended count."""
+    dtwin_reads: int
+    """Number of page reads that members got in deterministic windows."""
+    dtwin_read_mean_us: float | None
+    """Mean response time of the members to page reads that they got in deterministic windows, in microseconds."""
+    dtwin_read_max_us: float
+    """Longest response time of the members to page reads that they got in deterministic windows, in microseconds."""
+    ndwin_reads: int
+    """Number of page reads that members got in non-deterministic windows."""
+    ndwin_read_mean_us: float | None
+    """Mean response time of the members to page reads that they got in non-deterministic windows, in microseconds."""
+    ndwin_read_max_us: float
+    """Longest response time of the members to page reads that they got in non-deterministic windows, in microseconds."""
+
+
+@dataclass(frozen=True)
 class Collection:
     """Counters, times and shares of garbage collection, over all members."""
 
@@ -161,6 +211,9 @@ class Collection:
     turns: Turns | None
     """Counts of collection outside of the members' turns (``coordination.scheme = "windows"``). A turn is the window of time in which only
     one member may collect."""
+    predictable_latency: PredictableLatency | None
+    """Windows of NVMe's predictable latency mode (``coordination.protocol = "nvme"``), over all members. In its deterministic window
+    (DTWIN) a member does not collect. In its non-deterministic window (NDWIN) it does, so that reads may be slow."""
     own_runs: int
     """Number of collections that members began by themselves, without being forced by the array's controller."""
     cleans: int

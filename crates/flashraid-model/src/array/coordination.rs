@@ -24,6 +24,8 @@ pub(super) enum MemberAction {
     /// Ends the member's turn to collect (the time in which this member may collect, and the others only if they run short of free
     /// blocks).
     EndTurn,
+    /// Lets the member leave its deterministic window if it must (rule 286).
+    EndDeterministicWindowIfDue,
 }
 
 /// The controller and the messages that have not arrived yet.
@@ -38,17 +40,21 @@ pub(super) struct Coordination {
     pub(crate) uses_soft_notification: bool,
     /// True if members take turns to collect.
     pub(crate) has_turns: bool,
+    /// True if members have the windows of NVMe's predictable latency mode.
+    pub(crate) has_predictable_latency: bool,
 }
 
 impl Coordination {
     pub(super) fn new(params: &CoordinationParams, array: &CoordinatedArray) -> Self {
+        let turns = params.scheme.turn_settings(&array.pools);
         Self {
             controller: Controller::new(params, array),
             mailbox: Mailbox::new(params),
             actions: Vec::new(),
             page_allowances_to_count: Vec::new(),
             uses_soft_notification: params.joint_collection_request_timing == JointCollectionRequestTiming::AtSoftThreshold,
-            has_turns: params.scheme.turn_settings(&array.pools).is_some(),
+            has_turns: turns.is_some(),
+            has_predictable_latency: turns.is_some_and(|turns| turns.predictable_latency.is_some()),
         }
     }
 
@@ -81,6 +87,10 @@ impl Coordination {
         match event {
             MemberEvent::Sends(message) => self.mailbox.post(at, member, message),
             MemberEvent::AskTimerEnds => self.mailbox.may_ask(at, member),
+            MemberEvent::WindowMayEnd => self.mailbox.window_may_end(at, member),
+            MemberEvent::BeginsNonDeterministicWindow(until, end) => {
+                self.mailbox.schedule_action(at, ControllerAction::BeginCollectionTurn(member, until, end));
+            }
             MemberEvent::BeginsCollectionWithoutAnswer => self.controller.collects_unanswered(member),
         }
     }
@@ -94,6 +104,11 @@ impl Coordination {
             Some((_, Mail::TurnBegins(member, until, end))) => return Some((member, MemberAction::BeginTurn(until, end))),
             Some((_, Mail::TurnAllowsNoNewCollection(member))) => return Some((member, MemberAction::StopNewCollectionsInTurn)),
             Some((_, Mail::TurnEnds(member))) => return Some((member, MemberAction::EndTurn)),
+            Some((_, Mail::WindowMayEnd(member))) => {
+                if !self.controller.has_failed(member) {
+                    return Some((member, MemberAction::EndDeterministicWindowIfDue));
+                }
+            }
             Some((_, Mail::ToController(member, message))) => self.controller.receive(now, member, message),
             Some((_, Mail::BeginCycle)) => self.controller.begin_cycle(now),
             None => self.controller.tick(now),

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::TimeNs;
 use crate::cache::CacheCounters;
-use crate::coordination::{self, OutOfTurnCollectionCounters, UncoordinatedCleans};
+use crate::coordination::{self, OutOfTurnCollectionCounters, PredictableLatencyCounters, UncoordinatedCleans};
 use crate::ssd::{DieDelayMechanismCounters, FrontEndCounters, MemberCounters, Ssd, SuperblockCounters};
 use std::collections::BTreeMap;
 
@@ -35,6 +35,8 @@ pub struct ArrayCounters {
     /// Collections that began outside their member's turn to collect or lasted beyond it; `None` if there are no turns. A turn is the
     /// time in which one member may collect, and the others only if they run short of free blocks.
     pub collections_outside_turns: Option<OutOfTurnCollectionCounters>,
+    /// Windows of NVMe's predictable latency mode, over all members; `None` if members have none.
+    pub predictable_latency: Option<PredictableLatencyCounters>,
     /// Numbers of trims and of flushes that the host sent, as two separate counts.
     pub trims_and_flushes: TrimAndFlushCounters,
     /// Waits of host requests because of the array controller's limits on requests in progress and on bandwidth; `None` without limits.
@@ -71,6 +73,7 @@ impl ArrayCounters {
             messages_sent_by_kind: None,
             uncoordinated_cleans: None,
             collections_outside_turns: None,
+            predictable_latency: None,
             trims_and_flushes: TrimAndFlushCounters::default(),
             controller_throttling_waits: None,
             parity_and_rebuild: None,
@@ -104,6 +107,7 @@ impl ArrayCounters {
             collections_outside_turns: both(self.collections_outside_turns, earlier.collections_outside_turns, |now, then| {
                 now.since(&then)
             }),
+            predictable_latency: both(self.predictable_latency, earlier.predictable_latency, |now, then| now.since(&then)),
             trims_and_flushes: self.trims_and_flushes.since(&earlier.trims_and_flushes),
             controller_throttling_waits: both(self.controller_throttling_waits, earlier.controller_throttling_waits, |now, then| {
                 now.since(&then)
@@ -150,6 +154,10 @@ impl Array {
                 .as_ref()
                 .filter(|coordination| coordination.has_turns)
                 .map(|_| ssds.iter().map(Ssd::turn_counters).sum()),
+            predictable_latency: coordination
+                .as_ref()
+                .filter(|coordination| coordination.has_predictable_latency)
+                .map(|_| ssds.iter().filter_map(Ssd::predictable_latency_counters).sum()),
             trims_and_flushes: *host,
             controller_throttling_waits: port.as_ref().map(|port| port.counters_at(now)),
             parity_and_rebuild: volume.stripes.as_ref().map(|stripes| stripes.counters),

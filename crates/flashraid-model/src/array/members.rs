@@ -493,6 +493,9 @@ impl Members {
             if let Some(slow) = &mut self.slow {
                 slow.delay(&mut end);
             }
+            if end.is_read {
+                self.ssds[end.member.0 as usize].count_read_in_window(end.at - end.time_parts.total_ns(), end.at);
+            }
             if let Some(unanswered) = &mut self.unanswered {
                 let of_member = &mut unanswered[end.member.0 as usize];
                 of_member.given -= 1;

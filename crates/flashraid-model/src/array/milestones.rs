@@ -88,6 +88,7 @@ impl Array {
         }
         if let Some(coordination) = &mut self.coordination {
             coordination.controller.end_checks();
+            coordination.mailbox.forget_windows();
         }
         let issued = self.volume.members.act_on_each_member(|member, out| member.forbid_new_idle_collection(now, out));
         self.drain(issued);

@@ -210,6 +210,9 @@ impl Array {
             }
             Some((member, MemberAction::StopNewCollectionsInTurn)) => members.act_on_member(member, |ssd, out| ssd.turn_closes(now, out)),
             Some((member, MemberAction::EndTurn)) => members.act_on_member(member, |ssd, out| ssd.turn_ends(now, out)),
+            Some((member, MemberAction::EndDeterministicWindowIfDue)) => {
+                members.act_on_member(member, |ssd, out| ssd.deterministic_window_may_end(now, out))
+            }
             None => members.issued(),
         };
         if let Some(pages_given) = &mut members.page_allowances {

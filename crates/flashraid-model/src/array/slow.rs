@@ -173,7 +173,7 @@ mod tests {
     /// Returns the answer to an operation that was issued at `issued` and took 28, of which 20 in flash.
     fn answer(member: &mut SlowMember, issued: TimeNs) -> PageOpEnd {
         let time = OperationTimeParts { flash_ns: 20, transfer_ns: 7, other_ns: 1, ..OperationTimeParts::default() };
-        let mut end = PageOpEnd { completion_tag: 0, member: MemberId(0), at: issued + 28, met_gc: false, time_parts: time };
+        let mut end = PageOpEnd { completion_tag: 0, member: MemberId(0), is_read: true, at: issued + 28, met_gc: false, time_parts: time };
         member.delay(&mut end);
         assert_eq!(end.time_parts.total_ns(), end.at - issued);
         end

@@ -28,6 +28,9 @@ pub(crate) enum Mail {
     /// The turn of the member with this number ends. A turn is the window of time in which one member may collect, and the others only
     /// if they run short of free blocks.
     TurnEnds(u32),
+    /// The member with this number looks if it must leave its deterministic window (rule 286). All other events of this nanosecond come
+    /// first, except for the beginnings of turns.
+    WindowMayEnd(u32),
 }
 
 impl Mail {
@@ -49,7 +52,8 @@ impl Mail {
             Self::ToMember(_, ToMember::ReportState) => 11,
             Self::TurnAllowsNoNewCollection(_) => 12,
             Self::TurnEnds(_) => 13,
-            Self::TurnBegins(..) => 14,
+            Self::WindowMayEnd(_) => 14,
+            Self::TurnBegins(..) => 15,
         }
     }
 }
@@ -101,6 +105,16 @@ impl Mailbox {
     /// Schedules a check at the end of that nanosecond: the member asks to collect if it must.
     pub(crate) fn may_ask(&mut self, at: TimeNs, member: u32) {
         self.schedule(at, Mail::AskTimerEnds(member));
+    }
+
+    /// Schedules a look of a member, at the end of that nanosecond, whether it must leave its deterministic window.
+    pub(crate) fn window_may_end(&mut self, at: TimeNs, member: u32) {
+        self.schedule(at, Mail::WindowMayEnd(member));
+    }
+
+    /// Removes the looks that are still to come, because no member leaves its deterministic window by itself any more.
+    pub(crate) fn forget_windows(&mut self) {
+        self.under_way.retain(|_, mail| !matches!(mail, Mail::WindowMayEnd(_)));
     }
 
     /// Schedules an action that the controller asked for.
@@ -173,6 +187,7 @@ mod tests {
             Mail::ToMember(0, ToMember::ReportState),
             Mail::TurnAllowsNoNewCollection(0),
             Mail::TurnEnds(0),
+            Mail::WindowMayEnd(0),
             Mail::TurnBegins(0, 1, 2),
         ];
         for (rank, mail) in in_order.iter().enumerate() {

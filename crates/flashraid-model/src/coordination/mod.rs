@@ -11,6 +11,7 @@
 
 mod cycle;
 mod mailbox;
+mod predictable_latency;
 mod protocol;
 #[cfg(test)]
 mod tests;
@@ -25,9 +26,11 @@ use crate::units::{Duration, GcStopThreshold};
 pub(crate) use cycle::Cycle;
 pub use mailbox::message_counts_by_name;
 pub(crate) use mailbox::{Mail, Mailbox};
+pub(crate) use predictable_latency::PredictableLatencyWindows;
+pub use predictable_latency::{PredictableLatencyCounters, PredictableLatencySettings, ReadsInWindow};
 pub use protocol::*;
 pub use stagger::{CollectingMembersLimit, CollectionPermissionScope};
-pub use windows::TurnEndMargin;
+pub use windows::{StatedCount, StatedTime, TurnEndMargin, WindowProtocol};
 
 policies! {
     /// Coordination of the members' garbage collection.
@@ -407,6 +410,11 @@ impl Controller {
     pub(crate) fn request_done(&mut self, now: TimeNs) {
         self.cycle.request_done(now);
         self.scheme.request_done(now, &mut self.cycle);
+    }
+
+    /// Returns true if the member has failed.
+    pub(crate) fn has_failed(&self, member: u32) -> bool {
+        self.cycle.has_failed(member)
     }
 
     /// Excludes a failed member from all later cycles (rule 65).

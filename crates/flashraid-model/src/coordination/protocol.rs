@@ -1,5 +1,6 @@
 //! Messages between the array's controller and its members (GGC 4.2 and 4.3; rules 41, 42 and 119).
 
+use super::PredictableLatencySettings;
 use crate::TimeNs;
 
 /// Kind of a message by which the array's controller and a member coordinate garbage collection.
@@ -129,6 +130,9 @@ pub struct CollectionTurnSettings {
     /// Number of free blocks at or below which blocks of a pool (of a plane or of a die) are collected in the member's turn. A turn is
     /// the window of time in which only this member may collect.
     pub collect_at_free_blocks: u32,
+    /// Promises of the member's drive for the time outside of its turn; `None` unless it has the windows of NVMe's predictable latency
+    /// mode.
+    pub predictable_latency: Option<PredictableLatencySettings>,
 }
 
 /// Settings of a member that asks the controller for permission before it collects (rules 260 and 261).
@@ -245,6 +249,11 @@ pub(crate) enum MemberEvent {
     Sends(ToController),
     /// The member wants to check, after all other events of this nanosecond, whether it must ask to collect (rule 119).
     AskTimerEnds,
+    /// The member wants to look, after all other events of this nanosecond, whether it must leave its deterministic window (rule 286).
+    WindowMayEnd,
+    /// The member has begun a non-deterministic window by itself, which is like a turn to collect (rule 286). The collection of a block
+    /// may begin only before the first of the two times. The window ends at the second time.
+    BeginsNonDeterministicWindow(TimeNs, TimeNs),
     /// The member has begun to collect because it is short of free blocks. It had sent a request to collect to the controller, and the
     /// controller has not answered it yet (rule 121).
     BeginsCollectionWithoutAnswer,

@@ -11,8 +11,8 @@ use super::tiny as schemes;
 use super::{
     BlockPoolSizeAndThresholds, CollectingMembersLimit, CollectionTimeWindows, CollectionUrgency, Controller, ControllerAction,
     CoordinatedArray, CoordinationParams, CoordinationPolicy, Cycle, ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS,
-    Mail, MemberState, MessageKind, OutOfTurnCollectionCounters, Scheme, StaggeredCollection, ToController, ToMember, TurnEndMargin,
-    UncoordinatedCleans, message_counts_by_name,
+    Mail, MemberState, MessageKind, OutOfTurnCollectionCounters, PredictableLatencyCounters, Scheme, StaggeredCollection, StatedCount,
+    StatedTime, ToController, ToMember, TurnEndMargin, UncoordinatedCleans, WindowProtocol, message_counts_by_name,
 };
 use crate::TimeNs;
 use crate::array::{
@@ -83,6 +83,7 @@ struct Outcome {
     counters: Vec<MemberCounters>,
     uncoordinated: Option<UncoordinatedCleans>,
     turns: Option<OutOfTurnCollectionCounters>,
+    windows: Option<PredictableLatencyCounters>,
     /// Number of forced cycles, permissions or turns in which each member collected something.
     cycles: Vec<Option<u64>>,
 }
@@ -153,6 +154,7 @@ fn run_told(params: &ArrayParams, operations: &[Op], told: &[(TimeNs, u32, ToMem
         uncoordinated: array.counters(TimeNs::MAX).uncoordinated_cleans,
         cycles: array.counters(TimeNs::MAX).collecting_cycles_by_member,
         turns: array.counters(TimeNs::MAX).collections_outside_turns,
+        windows: array.counters(TimeNs::MAX).predictable_latency,
     }
 }
 
@@ -929,6 +931,45 @@ fn a_pool_at_its_limit_breaks_the_contract() {
     assert_eq!(outcome.cycles, [Some(0), Some(0)], "it was not its turn");
 }
 
+fn nvme(window_ns: u64, buffer_ns: u64, low_ns: u64, reads: Option<u64>) -> CoordinationParams {
+    let windows = CollectionTimeWindows {
+        window: Duration { ns: window_ns },
+        buffer: TurnEndMargin::Time(Duration { ns: buffer_ns }),
+        protocol: WindowProtocol::Nvme,
+        ndwin_time_minimum_low: StatedTime(Some(Duration { ns: low_ns })),
+        dtwin_reads_typical: StatedCount(reads),
+        ..CollectionTimeWindows::default()
+    };
+    scheme(windows.into())
+}
+
+#[test]
+fn a_pool_at_its_limit_ends_a_deterministic_window() {
+    // Member 0 has its turn. A read of member 1 finds its pool at the limit. The window that begins lets nothing begin after 10 ms.
+    let operations = [worn(1), vec![(T, 1, 11, false), (T + 50 * MS, 1, 11, false)]].concat();
+    let outcome = run(&params(2, 1, nvme(100 * MS, 50 * MS, 60 * MS, None)), &operations);
+    let windows = outcome.windows.expect("members have windows");
+    assert_eq!((windows.ended_by_excursion, windows.ended_by_attribute), (1, [0; 3]));
+    assert_eq!(outcome.turns, Some(OutOfTurnCollectionCounters { broken_contracts: 1, overruns: 0 }));
+    assert_eq!(outcome.cycles[1], Some(1), "a non-deterministic window is like a turn");
+    // In this window, victims follow until the pool has more than twice the free blocks of the start. None of them takes 1660.
+    assert_eq!(outcome.cleans.iter().map(|clean| clean.start_ns).collect::<Vec<_>>(), [T, T + 1440, T + 2880]);
+}
+
+/// Three copies take turns by page, and a read takes 28. Member 0 has its turn.
+#[test]
+fn a_host_keeps_away_from_a_member_that_has_left_its_deterministic_window() {
+    let mut params = params(3, 1, nvme(1000, 10, 100, Some(1)));
+    let avoid = Avoid { knowledge: HostKnowledgeOfCollection::Turn, fast_fail: Duration { ns: 5 }, ..Avoid::default() };
+    (params.level, params.read_plan) = (RaidLevel::Raid1, avoid.into());
+    let reads = [100, 150, 200, 251];
+    let outcome = run(&params, &reads.map(|at| (at, 1, 3, false)));
+    assert_eq!(outcome.done, [128, 178, 233, 279], "the second read was one too many, and the third went elsewhere");
+    let windows = outcome.windows.expect("members have windows");
+    assert_eq!((windows.dtwins, windows.ended_by_attribute), (1, [1, 0, 0]));
+    assert_eq!((windows.reads_in_dtwin.reads, windows.reads_in_ndwin.reads), (4, 0));
+}
+
 #[test]
 fn a_clean_that_lasts_longer_than_its_turn_is_counted() {
     // The clean of 1660 begins at 208 and ends after the turn, which lasts until 1000.
@@ -973,6 +1014,12 @@ fn members_that_keep_to_their_turns_never_collect_together() {
         operations.push((nth * 900, member, crate::rng::below(&mut draws, 40), crate::rng::below(&mut draws, 3) > 0));
     }
     let outcome = run(&params, &operations);
+    // Without limits and excursions, NVMe's windows are turns.
+    let CoordinationPolicy::CollectionTimeWindows(windows) = &mut params.coordination.as_mut().unwrap().scheme else { unreachable!() };
+    windows.protocol = WindowProtocol::Nvme;
+    let of_nvme = run(&params, &operations);
+    assert_eq!((&of_nvme.done, &of_nvme.cleans), (&outcome.done, &outcome.cleans));
+    assert_eq!(of_nvme.windows.map(|windows| windows.autonomous_transitions()), Some(0));
     assert_eq!(outcome.turns, Some(OutOfTurnCollectionCounters::default()));
     assert!(outcome.cleans.len() > 50, "{} cleans", outcome.cleans.len());
     for clean in &outcome.cleans {

@@ -1,8 +1,12 @@
 //! Scheme `windows` (IODA, SOSP 2021): members take turns to collect, by the clock (rules 264 to 266).
 //!
-//! Nobody sends a message. Each member knows its turn, and so does the host.
+//! Nobody sends a message. Each member knows its turn, and so does the host. With the protocol of NVMe, a member may leave its
+//! deterministic window between its turns (rules 284 to 289).
 
-use super::{BlockPoolSizeAndThresholds, CollectionTurnSettings, CoordinatedArray, Cycle, SHORTEST_CHECK, Scheme, time_range_problem};
+use super::{
+    BlockPoolSizeAndThresholds, CollectionTurnSettings, CoordinatedArray, Cycle, PredictableLatencySettings, SHORTEST_CHECK, Scheme,
+    time_range_problem,
+};
 use crate::TimeNs;
 use crate::policy::ParameterProblem;
 use crate::quantity_impls;
@@ -30,9 +34,94 @@ pub struct CollectionTimeWindows {
     /// when the pool has so few free blocks, or fewer. Outside its turn, a member collects only if it runs short of free blocks.
     #[schemars(range(min = 1.0, max = 100.0))]
     pub clean_at: f64,
+    /// Protocol of the windows: IODA's, which only follows the clock, or NVMe's predictable latency mode.
+    pub protocol: WindowProtocol,
+    /// Number of page reads that a deterministic window is good for (DTWIN Reads Typical). If the member gets more, it goes to its
+    /// non-deterministic window by itself. `"none"` if there is no limit. Only with `protocol = "nvme"`.
+    pub dtwin_reads_typical: StatedCount,
+    /// Number of page writes that a deterministic window is good for (DTWIN Writes Typical). If the member gets more, it goes to its
+    /// non-deterministic window by itself. `"none"` if there is no limit. Only with `protocol = "nvme"`.
+    pub dtwin_writes_typical: StatedCount,
+    /// Longest time for which a drive can stay in a deterministic window (DTWIN Time Maximum). After it, the member goes to its
+    /// non-deterministic window by itself. `"none"` if there is no limit. Only with `protocol = "nvme"`.
+    pub dtwin_time_maximum: StatedTime,
+    /// Length of the non-deterministic window that restores all of what a deterministic window is good for (NDWIN Time Minimum High). A
+    /// shorter one restores a part, in proportion. `"0s"` if any length restores all. Only with `protocol = "nvme"`.
+    pub ndwin_time_minimum_high: Duration,
+    /// Shortest time for which a drive stays in its non-deterministic window (NDWIN Time Minimum Low). It is the length of the windows
+    /// that a drive begins by itself. It is more than `buffer` and at most `window`. `"none"` if these windows are as long as `window`.
+    /// Only with `protocol = "nvme"`.
+    pub ndwin_time_minimum_low: StatedTime,
+    /// Number of page reads that a deterministic window should have left at its end (DTWIN Reads Threshold). The report counts
+    /// the windows that ended with fewer. Only with `dtwin_reads_typical`.
+    pub dtwin_reads_threshold: u64,
+    /// Number of page writes that a deterministic window should have left at its end (DTWIN Writes Threshold). The report
+    /// counts the windows that ended with fewer. Only with `dtwin_writes_typical`.
+    pub dtwin_writes_threshold: u64,
+    /// Time that a deterministic window should have left at its end (DTWIN Time Threshold). The report counts the windows that
+    /// ended with less. Only with `dtwin_time_maximum`.
+    pub dtwin_time_threshold: Duration,
     /// State of the scheme `windows` in a run: which member's turn to collect comes next.
     #[serde(skip)]
     pub turns: CollectionTurnState,
+}
+
+/// Number of page reads or page writes that a drive states for its deterministic windows, if it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StatedCount(
+    /// The number, or `None` if the drive states none.
+    pub Option<u64>,
+);
+
+/// Time that a drive states for its windows, if it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StatedTime(
+    /// The time, or `None` if the drive states none.
+    pub Option<Duration>,
+);
+
+quantity_impls!(StatedCount, StatedTime);
+
+impl Quantity for StatedCount {
+    const JSON_SCHEMA_FORMAT: &'static str = "stated-count";
+    const ALLOWED_VALUES: &'static str = "\"none\", or a whole number";
+    const JSON_SCHEMA_PATTERN: &'static str = r"^\s*(none|[0-9]+)\s*$";
+    const UNITLESS_RANGE: Option<AllowedUnitlessRange> = Some(AllowedUnitlessRange { min: 0.0, max: 1e15, only_whole_numbers: true });
+
+    fn parse(text: &str) -> Result<Self, UnitError> {
+        if text.trim() == "none" {
+            return Ok(Self(None));
+        }
+        let number: f64 = text.trim().parse().map_err(|_| UnitError::new("it is neither \"none\" nor a whole number"))?;
+        Self::from_unitless_number(number)
+    }
+
+    fn from_unitless_number(number: f64) -> Result<Self, UnitError> {
+        if number.fract() == 0.0 && (0.0..=1e15).contains(&number) {
+            Ok(Self(Some(number as u64)))
+        } else {
+            Err(UnitError::new("it is not a whole number from 0 to 10^15"))
+        }
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        self.0.map_or_else(|| "none".into(), Into::into)
+    }
+}
+
+impl Quantity for StatedTime {
+    const JSON_SCHEMA_FORMAT: &'static str = "stated-time";
+    const ALLOWED_VALUES: &'static str = "\"none\", or a duration with a unit, such as \"300ms\"";
+    const JSON_SCHEMA_PATTERN: &'static str = r"^\s*(none|[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d))\s*$";
+    const UNITLESS_RANGE: Option<AllowedUnitlessRange> = None;
+
+    fn parse(text: &str) -> Result<Self, UnitError> {
+        if text.trim() == "none" { Ok(Self(None)) } else { Duration::parse(text).map(|time| Self(Some(time))) }
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        self.0.map_or_else(|| "none".into(), |time| time.to_json())
+    }
 }
 
 impl Default for CollectionTimeWindows {
@@ -41,9 +130,29 @@ impl Default for CollectionTimeWindows {
             window: Duration { ns: 100_000_000 },
             buffer: TurnEndMargin::LongestVictimCollection,
             clean_at: 2.0,
+            protocol: WindowProtocol::Ioda,
+            dtwin_reads_typical: StatedCount(None),
+            dtwin_writes_typical: StatedCount(None),
+            dtwin_time_maximum: StatedTime(None),
+            ndwin_time_minimum_high: Duration { ns: 0 },
+            ndwin_time_minimum_low: StatedTime(None),
+            dtwin_reads_threshold: 0,
+            dtwin_writes_threshold: 0,
+            dtwin_time_threshold: Duration { ns: 0 },
             turns: CollectionTurnState::default(),
         }
     }
+}
+
+/// Protocol by which members have windows of time for collection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WindowProtocol {
+    /// Windows follow the clock. Outside of its turn, a member collects single blocks if it runs short of free ones.
+    Ioda,
+    /// Windows follow NVMe's predictable latency mode. Outside of its turn, a member is in its deterministic window. It leaves
+    /// this window by itself if it gets more requests than promised, if the window lasts too long, or if free blocks run short.
+    Nvme,
 }
 
 /// Length of the last part of each turn, in which the member does not begin to collect another block. A turn is the window of time in
@@ -104,6 +213,71 @@ impl CollectionTimeWindows {
     }
 }
 
+impl CollectionTimeWindows {
+    /// Returns the length of the non-deterministic windows that a drive begins by itself.
+    pub fn ndwin_time_minimum_low(&self) -> Duration {
+        self.ndwin_time_minimum_low.0.unwrap_or(self.window)
+    }
+
+    /// Returns what the drive promises in its deterministic windows, with the protocol of NVMe.
+    fn predictable_latency(&self, pools: &BlockPoolSizeAndThresholds) -> Option<PredictableLatencySettings> {
+        let time = self.dtwin_time_maximum.0.map(|time| time.ns);
+        (self.protocol == WindowProtocol::Nvme).then(|| PredictableLatencySettings {
+            dtwin_attributes: [self.dtwin_reads_typical.0, self.dtwin_writes_typical.0, time],
+            dtwin_thresholds: [self.dtwin_reads_threshold, self.dtwin_writes_threshold, self.dtwin_time_threshold.ns],
+            ndwin_time_minimum_high_ns: self.ndwin_time_minimum_high.ns,
+            ndwin_time_minimum_low_ns: self.ndwin_time_minimum_low().ns,
+            end_margin_ns: self.turn_end_margin_ns(pools),
+        })
+    }
+
+    /// Returns the keys that are set, but have no effect without the protocol of NVMe.
+    pub fn keys_without_effect(&self) -> Vec<&'static str> {
+        let default = Self::default();
+        let keys = [
+            ("dtwin_reads_typical", self.dtwin_reads_typical != default.dtwin_reads_typical),
+            ("dtwin_writes_typical", self.dtwin_writes_typical != default.dtwin_writes_typical),
+            ("dtwin_time_maximum", self.dtwin_time_maximum != default.dtwin_time_maximum),
+            ("ndwin_time_minimum_high", self.ndwin_time_minimum_high != default.ndwin_time_minimum_high),
+            ("ndwin_time_minimum_low", self.ndwin_time_minimum_low != default.ndwin_time_minimum_low),
+            ("dtwin_reads_threshold", self.dtwin_reads_threshold != default.dtwin_reads_threshold),
+            ("dtwin_writes_threshold", self.dtwin_writes_threshold != default.dtwin_writes_threshold),
+            ("dtwin_time_threshold", self.dtwin_time_threshold != default.dtwin_time_threshold),
+        ];
+        let is_unused = |&(_, is_set): &(_, bool)| is_set && self.protocol != WindowProtocol::Nvme;
+        keys.into_iter().filter(is_unused).map(|(key, _)| key).collect()
+    }
+
+    /// Returns the problems of the keys that only the protocol of NVMe has. `buffer` is the length of the last part of each turn.
+    fn nvme_problems(&self, buffer: Duration) -> Vec<ParameterProblem> {
+        let mut problems = Vec::new();
+        let low = self.ndwin_time_minimum_low();
+        if low > self.window || low <= buffer || low < SHORTEST_CHECK {
+            let above = buffer.max(SHORTEST_CHECK);
+            let message =
+                format!("but more than coordination.buffer ({above}) and at most coordination.window ({}) is allowed", self.window);
+            problems.push(ParameterProblem { key: "ndwin_time_minimum_low", message });
+        }
+        problems.extend(time_range_problem("ndwin_time_minimum_high", self.ndwin_time_minimum_high, Duration { ns: 0 }));
+        problems.extend(self.dtwin_time_maximum.0.and_then(|time| time_range_problem("dtwin_time_maximum", time, SHORTEST_CHECK)));
+        let mut compare = |key, is_allowed, limit: Option<String>, limit_key| {
+            let message = match limit {
+                _ if is_allowed => return,
+                None => format!("but coordination.{limit_key} is \"none\", so that nothing is left at the end of a window"),
+                Some(limit) => format!("but at most coordination.{limit_key} ({limit}) is allowed"),
+            };
+            problems.push(ParameterProblem { key, message });
+        };
+        let count = |stated: StatedCount| stated.0.map(|count| count.to_string());
+        let (reads, writes, time) = (self.dtwin_reads_typical, self.dtwin_writes_typical, self.dtwin_time_maximum);
+        compare("dtwin_reads_threshold", self.dtwin_reads_threshold <= reads.0.unwrap_or(0), count(reads), "dtwin_reads_typical");
+        compare("dtwin_writes_threshold", self.dtwin_writes_threshold <= writes.0.unwrap_or(0), count(writes), "dtwin_writes_typical");
+        let most = time.0.unwrap_or_default();
+        compare("dtwin_time_threshold", self.dtwin_time_threshold <= most, time.0.map(|time| time.to_string()), "dtwin_time_maximum");
+        problems
+    }
+}
+
 impl Scheme for CollectionTimeWindows {
     fn forces_members_to_collect_together(&self) -> bool {
         false
@@ -118,12 +292,17 @@ impl Scheme for CollectionTimeWindows {
         if buffer >= self.window {
             let message = format!("which comes to {buffer}, but less than coordination.window ({}) is allowed", self.window);
             problems.push(ParameterProblem { key: "buffer", message });
+        } else {
+            problems.extend(self.nvme_problems(buffer));
         }
         problems
     }
 
     fn turn_settings(&self, pools: &BlockPoolSizeAndThresholds) -> Option<CollectionTurnSettings> {
-        Some(CollectionTurnSettings { collect_at_free_blocks: pools.times_start(self.clean_at) })
+        Some(CollectionTurnSettings {
+            collect_at_free_blocks: pools.times_start(self.clean_at),
+            predictable_latency: self.predictable_latency(pools),
+        })
     }
 
     fn begin(&mut self, array: &CoordinatedArray) {
@@ -154,7 +333,24 @@ impl Scheme for CollectionTimeWindows {
         // Odd times make it unlikely that turns coincide with other events.
         let window_ns = 1_000_003 << rng::below(stream, 5);
         let buffer_ns = rng::below(stream, 800_000);
+        let drawn = |stream: &mut RandomStream, below: u64| (rng::below(stream, 2) == 0).then(|| rng::below(stream, below));
+        // Often so few that a window breaks, and sometimes so many that none does.
+        let scale = 1 << rng::below(stream, 9);
+        let [reads, writes] = [(); 2].map(|()| drawn(stream, scale));
+        let time_ns = drawn(stream, 3 * window_ns).map(|ns| ns + 1000);
+        let share = |limit: Option<u64>, stream: &mut RandomStream| rng::below(stream, limit.unwrap_or(0) + 1);
+        let low_ns = drawn(stream, window_ns - buffer_ns).map(|ns| buffer_ns.max(999) + 1 + ns).map(|ns| ns.min(window_ns));
+        let time = |ns: Option<u64>| StatedTime(ns.map(|ns| Duration { ns }));
         Self {
+            protocol: if rng::below(stream, 2) == 0 { WindowProtocol::Ioda } else { WindowProtocol::Nvme },
+            dtwin_reads_typical: StatedCount(reads),
+            dtwin_writes_typical: StatedCount(writes),
+            dtwin_time_maximum: time(time_ns),
+            dtwin_reads_threshold: share(reads, stream),
+            dtwin_writes_threshold: share(writes, stream),
+            dtwin_time_threshold: Duration { ns: share(time_ns, stream) },
+            ndwin_time_minimum_high: Duration { ns: drawn(stream, 2 * window_ns).unwrap_or(0) },
+            ndwin_time_minimum_low: time(low_ns),
             window: Duration { ns: window_ns },
             buffer: TurnEndMargin::Time(Duration { ns: buffer_ns }),
             clean_at: 1.0 + rng::below(stream, 30) as f64 / 10.0,

@@ -7,7 +7,8 @@ use super::job::NEVER;
 use super::outbox::SsdOutbox;
 use crate::coordination::{
     CollectionTurnSettings, CollectionUrgency, ForcedCollectionAmount, GcPermissionRequestSettings, JointCollectionRequestTiming,
-    MemberCoordinationSettings, MemberEvent, MemberState, OutOfTurnCollectionCounters, ToController, ToMember,
+    MemberCoordinationSettings, MemberEvent, MemberState, OutOfTurnCollectionCounters, PredictableLatencyCounters,
+    PredictableLatencyWindows, ToController, ToMember,
 };
 use crate::events::TimeNs;
 use crate::ids::MemberId;
@@ -69,6 +70,10 @@ struct Turn {
     /// End of the member's last turn so far.
     ends_at: TimeNs,
     counters: OutOfTurnCollectionCounters,
+    /// True from the beginning of a turn to its end. A turn may begin before another one has ended, which is then no end.
+    is_open: bool,
+    /// Windows of NVMe's predictable latency mode, if the member has them (rules 284 to 289).
+    windows: Option<PredictableLatencyWindows>,
 }
 
 /// State of a member that asks for leave before it collects (rules 260 and 261).
@@ -107,8 +112,8 @@ pub(crate) enum Consequence {
 
 impl Agent {
     /// Returns the protocol state of a member that joins the protocol now.
-    pub(super) fn new(member: MemberId, role: MemberCoordinationSettings) -> Self {
-        Self {
+    pub(super) fn new(now: TimeNs, member: MemberId, role: MemberCoordinationSettings, out: &mut SsdOutbox) -> Self {
+        let agent = Self {
             member,
             role,
             forced: None,
@@ -140,14 +145,26 @@ impl Agent {
                 mean_gap_ns: 0,
                 few_operations_at: NEVER,
             }),
-            turn: role.turn.map(|role| Turn { role, begins_cleans_until: 0, ends_at: 0, counters: OutOfTurnCollectionCounters::default() }),
-        }
+            turn: role.turn.map(|role| Turn {
+                role,
+                begins_cleans_until: 0,
+                ends_at: 0,
+                counters: OutOfTurnCollectionCounters::default(),
+                is_open: false,
+                windows: role.predictable_latency.map(|settings| PredictableLatencyWindows::new(now, settings)),
+            }),
+        };
+        agent.watch_time_of_window(out);
+        agent
     }
 
     /// Begins the member's turn, which ends at `end`. Cleans may begin before `until`.
-    pub(crate) fn turn_begins(&mut self, until: TimeNs, end: TimeNs) {
+    pub(crate) fn turn_begins(&mut self, now: TimeNs, until: TimeNs, end: TimeNs) {
         if let Some(turn) = &mut self.turn {
-            (turn.begins_cleans_until, turn.ends_at) = (until, end);
+            (turn.begins_cleans_until, turn.ends_at, turn.is_open) = (until, end, true);
+            if let Some(windows) = &mut turn.windows {
+                windows.ndwin_is_ordered(now);
+            }
         }
         self.cycle_counts = false;
     }
@@ -174,6 +191,52 @@ impl Agent {
         if let Some(turn) = &mut self.turn {
             turn.begins_cleans_until = 0;
         }
+    }
+
+    /// Ends the member's turn. Returns false if another one has begun since, so that the member's turn goes on.
+    pub(crate) fn turn_ends(&mut self, now: TimeNs, out: &mut SsdOutbox) -> bool {
+        let Some(turn) = self.turn.as_mut().filter(|turn| turn.is_open && now >= turn.ends_at) else { return false };
+        turn.is_open = false;
+        if let Some(windows) = &mut turn.windows {
+            windows.ndwin_ends(now);
+            self.watch_time_of_window(out);
+        }
+        true
+    }
+
+    /// Makes the member look when its deterministic window has lasted too long.
+    fn watch_time_of_window(&self, out: &mut SsdOutbox) {
+        let windows = self.turn.as_ref().and_then(|turn| turn.windows.as_ref());
+        if let Some(at) = windows.and_then(PredictableLatencyWindows::time_runs_out).filter(|_| !self.run_is_over) {
+            out.report(at, self.member, MemberEvent::WindowMayEnd);
+        }
+    }
+
+    /// Leaves the deterministic window if the member must (rule 286).
+    pub(crate) fn leave_deterministic_window_if_due(&mut self, now: TimeNs, out: &mut SsdOutbox) {
+        let windows = self.turn.as_mut().and_then(|turn| turn.windows.as_mut());
+        if let Some((until, end)) = windows.filter(|_| !self.run_is_over).and_then(|windows| windows.leave_if_due(now)) {
+            out.report(now, self.member, MemberEvent::BeginsNonDeterministicWindow(until, end));
+        }
+    }
+
+    /// Counts the answer to a page read that the member got at `given`.
+    pub(crate) fn count_read_in_window(&mut self, given: TimeNs, answered: TimeNs) {
+        if let Some(windows) = self.turn.as_mut().and_then(|turn| turn.windows.as_mut()) {
+            windows.count_read(given, answered);
+        }
+    }
+
+    /// Starts the longest response times in windows anew, because measuring begins.
+    pub(crate) fn restart_longest_reads(&mut self) {
+        if let Some(windows) = self.turn.as_mut().and_then(|turn| turn.windows.as_mut()) {
+            windows.restart_longest();
+        }
+    }
+
+    /// Returns the counts of the member's windows of NVMe's predictable latency mode, if it has them.
+    pub(crate) fn predictable_latency_counters(&self) -> Option<PredictableLatencyCounters> {
+        self.turn.as_ref().and_then(|turn| turn.windows.as_ref()).map(PredictableLatencyWindows::counters)
     }
 
     /// Returns the end of the member's turn while it lasts.
@@ -215,6 +278,12 @@ impl Agent {
         self.pages_given += u64::from(kind == OpKind::Write);
         if self.leave.is_some() {
             self.note_gap(now, out);
+        }
+        if let Some(windows) = self.turn.as_mut().and_then(|turn| turn.windows.as_mut())
+            && windows.count_operation(kind)
+            && !self.run_is_over
+        {
+            out.report(now, self.member, MemberEvent::WindowMayEnd);
         }
     }
 
@@ -464,6 +533,12 @@ impl Agent {
     pub(crate) fn needed_collection_began(&mut self, at: TimeNs, out: &mut SsdOutbox) {
         if let Some(turn) = &mut self.turn {
             turn.counters.broken_contracts += u64::from(at >= turn.begins_cleans_until);
+            if let Some(windows) = &mut turn.windows
+                && windows.had_to_collect()
+                && !self.run_is_over
+            {
+                out.report(at, self.member, MemberEvent::WindowMayEnd);
+            }
         }
         if self.leave.is_some() || self.turn.is_some() {
             return;

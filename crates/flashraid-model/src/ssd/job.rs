@@ -35,6 +35,8 @@ pub struct PageOpEnd {
     pub completion_tag: u32,
     /// Member that served the operation.
     pub member: MemberId,
+    /// True if the operation is a read.
+    pub is_read: bool,
     /// Time at which the operation ends, after all its waits, transfers and work of flash, in nanoseconds.
     pub at: TimeNs,
     /// True if the operation waited while garbage collection occupied its die or plane.

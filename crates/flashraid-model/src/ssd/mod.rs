@@ -39,7 +39,7 @@ mod warm_up;
 mod wire;
 mod work_times;
 
-use crate::coordination::{MemberCoordinationSettings, OutOfTurnCollectionCounters, ToMember};
+use crate::coordination::{MemberCoordinationSettings, OutOfTurnCollectionCounters, PredictableLatencyCounters, ToMember};
 use crate::events::{OperationTimeParts, TimeNs, VictimBlockCollection};
 use crate::ids::{DieId, Lpn, MemberId};
 use crate::request::OpKind;
@@ -251,6 +251,9 @@ impl Ssd {
 
     /// Starts the measured time in the record of the member's utilisation at `now`. No operation so far has arrived later.
     pub(crate) fn measure_usage_from(&mut self, now: TimeNs) {
+        if let Some(agent) = &mut self.parts.agent {
+            agent.restart_longest_reads();
+        }
         if let Some(usage) = &mut self.parts.usage {
             usage.begin(now);
         }
@@ -385,6 +388,7 @@ impl Ssd {
             out.page_op_end_times.push(PageOpEnd {
                 completion_tag: op.completion_tag,
                 member: self.parts.member,
+                is_read: op.kind == OpKind::Read,
                 at: served.end,
                 met_gc: served.met_gc(),
                 time_parts: time,
@@ -430,7 +434,7 @@ impl Ssd {
     /// Gives the member an agent, which follows the protocol of the array's controller. The member must not be immediate.
     pub(crate) fn become_ggc_aware(&mut self, now: TimeNs, role: MemberCoordinationSettings, out: &mut SsdOutbox) {
         self.act(out, |context| context.catch_up(now, job::NEVER));
-        self.parts.agent = Some(Agent::new(self.parts.member, role));
+        self.parts.agent = Some(Agent::new(now, self.parts.member, role, out));
         self.act(out, |context| context.agent_begins(now));
     }
 
@@ -453,15 +457,39 @@ impl Ssd {
 
     /// Lets the collection of no further block begin in the member's turn to collect.
     pub(crate) fn turn_closes(&mut self, now: TimeNs, out: &mut SsdOutbox) {
+        // Another turn has begun since, and closes later.
+        if self.parts.agent_mut().turn_free_blocks(now).is_some() {
+            return;
+        }
         self.act(out, |context| context.turn_closes(now));
     }
 
     /// Ends the member's turn to collect. The caller must first process all other events of this nanosecond.
     pub(crate) fn turn_ends(&mut self, now: TimeNs, out: &mut SsdOutbox) {
-        self.act(out, |context| {
-            context.catch_up(now, job::NEVER);
-            context.turn_ends();
-        });
+        self.act(out, |context| context.catch_up(now, job::NEVER));
+        if self.parts.agent_mut().turn_ends(now, out) {
+            self.act(out, |context| context.turn_ends());
+        }
+    }
+
+    /// Lets the member leave its deterministic window if it must (rule 286). The caller must first process all other events of this
+    /// nanosecond.
+    pub(crate) fn deterministic_window_may_end(&mut self, now: TimeNs, out: &mut SsdOutbox) {
+        self.act(out, |context| context.catch_up(now, job::NEVER));
+        self.parts.agent_mut().leave_deterministic_window_if_due(now, out);
+    }
+
+    /// Counts the answer to a page read that the member got at `given`, if it has the windows of NVMe's predictable latency mode.
+    #[inline]
+    pub(crate) fn count_read_in_window(&mut self, given: TimeNs, answered: TimeNs) {
+        if let Some(agent) = &mut self.parts.agent {
+            agent.count_read_in_window(given, answered);
+        }
+    }
+
+    /// Returns the counts of the windows of NVMe's predictable latency mode; `None` if the member has none.
+    pub(crate) fn predictable_latency_counters(&self) -> Option<PredictableLatencyCounters> {
+        self.parts.agent.as_ref().and_then(Agent::predictable_latency_counters)
     }
 
     /// Returns the end of the member's turn to collect while this turn lasts, and otherwise `None`.

@@ -4,6 +4,7 @@ use crate::outcome::{Case, Collection, DriveOutcome, MemberOutcome, Outcome, Phy
 use flashraid_model::array::{
     Array, ArrayEvent, ArrayExecutionOptions, InjectedSlownessCounters, RequestInPages, RunMilestone, WarmUpPattern, page_request_of,
 };
+use flashraid_model::coordination::PredictableLatencyCounters;
 use flashraid_model::counts::Maximum;
 use flashraid_model::events::{OperationTimeParts, VictimBlockCollection};
 use flashraid_model::ids::Lpn;
@@ -31,6 +32,7 @@ pub(crate) fn fast_with(case: &Case, shortcuts: ExactFastPaths) -> (Outcome, Vec
     let mut measured_from = None;
     // The reference counts from the beginning what its cache holds at most.
     let mut held_before = Maximum(0);
+    let mut windows_before = None;
     let first_measured = if case.seed.is_multiple_of(2) { 0 } else { case.requests.len() / 3 };
     let page_bytes = u64::from(case.params.ssd.geometry.page_bytes);
     let exported_pages = array.shape().layout.exported_pages();
@@ -67,6 +69,7 @@ pub(crate) fn fast_with(case: &Case, shortcuts: ExactFastPaths) -> (Outcome, Vec
         if measured_from.is_none() && *next >= first_measured {
             measured_from = Some(now);
             held_before = array.counters(now).cache.map_or(Maximum(0), |counters| counters.occupancy_max_pages);
+            windows_before = array.counters(now).predictable_latency;
             array.announce_milestone(now, RunMilestone::MeasuringBegins, &mut Vec::new());
         }
         outcomes[*next].arrival_ns = now;
@@ -203,6 +206,7 @@ pub(crate) fn fast_with(case: &Case, shortcuts: ExactFastPaths) -> (Outcome, Vec
         messages: counts.messages_sent_by_kind,
         uncoordinated_cleans: counts.uncoordinated_cleans.map(|cleans| (cleans.during_cycles, cleans.unanswered)),
         turns: counts.collections_outside_turns.map(|turns| (turns.broken_contracts, turns.overruns)),
+        windows: counts.predictable_latency.map(|windows| with_longest(windows, windows_before)),
         host_port_counters: counts.controller_throttling_waits.map(|counters| {
             let processor = (counters.processor_waits, counters.processor_wait_ns, counters.processor_busy_ns);
             (counters.waits, counters.wait_ns, counters.busy_ns, processor.0, processor.1, processor.2)
@@ -213,6 +217,15 @@ pub(crate) fn fast_with(case: &Case, shortcuts: ExactFastPaths) -> (Outcome, Vec
         requests: outcomes,
     };
     (outcome, usage)
+}
+
+/// Returns counts of windows with the longest reads of the whole run. Those from before the measured time are in `before`.
+fn with_longest(mut windows: PredictableLatencyCounters, before: Option<PredictableLatencyCounters>) -> PredictableLatencyCounters {
+    let before = before.unwrap_or_default();
+    for (reads, before) in [(&mut windows.reads_in_dtwin, before.reads_in_dtwin), (&mut windows.reads_in_ndwin, before.reads_in_ndwin)] {
+        reads.longest_ns = reads.longest_ns.max(before.longest_ns);
+    }
+    windows
 }
 
 /// Returns the state and the counts of a drive with superblocks that are compared.

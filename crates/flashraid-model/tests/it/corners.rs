@@ -152,6 +152,15 @@ fn the_cases_of_coordination_reach_every_corner() {
         count("broken contracts", outcome.turns.is_some_and(|(broken, _)| broken > 0));
         count("overruns", outcome.turns.is_some_and(|(_, overruns)| overruns > 0));
         count("turns without broken contracts", collects_in_turns(&outcome) && outcome.turns.is_some_and(|(broken, _)| broken == 0));
+        let windows = outcome.windows.unwrap_or_default();
+        let ended = windows.ended_by_attribute;
+        count("DTWINs ended by reads", ended[0] > 0);
+        count("DTWINs ended by writes", ended[1] > 0);
+        count("DTWINs ended by time", ended[2] > 0);
+        count("DTWINs ended by excursions", windows.ended_by_excursion > 0);
+        count("DTWINs that were all ended by orders", windows.ended_by_order() > 1 && windows.autonomous_transitions() == 0);
+        count("DTWINs with warnings", windows.warnings.iter().any(|&warnings| warnings > 0));
+        count("reads in both windows", windows.reads_in_dtwin.reads > 0 && windows.reads_in_ndwin.reads > 0);
         let unasked = name == "proactive-idle" && is_sent(MessageKind::ForceGc) && !is_sent(MessageKind::GcRequest);
         count("idle time used", unasked || is_sent(MessageKind::StopGc));
         count("idle time over", is_sent(MessageKind::StopGc));

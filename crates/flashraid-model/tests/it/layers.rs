@@ -17,7 +17,7 @@ const FOLDERS: &[(&str, &[&str])] = &[
     ("policy", &["rng"]),
     ("placement", &["request"]),
     ("cache", &["counts", "events", "ids", "placement", "policy", "request", "rng", "units"]),
-    ("coordination", &["events", "ids", "policy", "rng", "units"]),
+    ("coordination", &["counts", "events", "ids", "policy", "request", "rng", "units"]),
     ("space", &["flash", "ids", "policy", "rng", "units"]),
     ("metrics", &["events", "request"]),
     ("ssd", &["coordination", "counts", "events", "flash", "ids", "policy", "request", "rng", "space", "units"]),

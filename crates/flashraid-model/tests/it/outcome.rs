@@ -6,6 +6,7 @@ use std::fmt::Debug;
 use flashraid_model::array::{ArrayParams, InjectedSlownessCounters, OwnedPages, ParityAndRebuildCounters, ReadPlanCounters, WarmUp};
 use flashraid_model::cache::CacheCounters;
 use flashraid_model::coordination::MESSAGE_KINDS;
+use flashraid_model::coordination::PredictableLatencyCounters;
 use flashraid_model::events::OperationTimeParts;
 use flashraid_model::request::{HostLoop, Request};
 use flashraid_model::ssd::{DieDelayMechanismCounters, FrontEndCounters, MemberCounters};
@@ -46,6 +47,8 @@ pub(crate) struct Outcome {
     pub uncoordinated_cleans: Option<(u64, u64)>,
     /// Broken contracts and overruns of members that take turns.
     pub turns: Option<(u64, u64)>,
+    /// Counts of the windows of NVMe's predictable latency mode.
+    pub windows: Option<PredictableLatencyCounters>,
 }
 
 /// Cleans of a die, or of a plane if only that is busy, back to back.
@@ -192,6 +195,9 @@ impl Outcome {
         }
         if self.turns != other.turns {
             return Some(differs("turns", &self.turns, &other.turns));
+        }
+        if self.windows != other.windows {
+            return Some(differs("windows", &self.windows, &other.windows));
         }
         (self.members.len() != other.members.len()).then(|| differs("number of members", &self.members.len(), &other.members.len()))
     }

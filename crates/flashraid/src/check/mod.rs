@@ -15,7 +15,7 @@ use serde::Serialize;
 pub use drive::{DriveFrontEndCheck, PlacementHandlesCheck, SlcSuperblocksCheck, SubmissionQueuesCheck, SuperblockDriveCheck};
 pub use sample::FirstRequestsStatistics;
 pub(crate) use sample::REQUESTS as SAMPLED_REQUESTS;
-pub use turns::{CollectionPermissionCheck, CollectionTurnsCheck};
+pub use turns::{CollectionPermissionCheck, CollectionTurnsCheck, DeterministicWindowsCheck};
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

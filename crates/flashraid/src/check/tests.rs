@@ -185,6 +185,24 @@ fn the_main_job_in_turns() {
     assert!(warned("10s").contains("free blocks last for turns of up to"), "{}", warned("10s"));
     assert!(warned("20ms").contains("a clean and the buffer take"), "{}", warned("20ms"));
     assert!(!warned("1s").contains("turn"), "{}", warned("1s"));
+    assert_eq!(turns.deterministic_windows, None);
+}
+
+#[test]
+fn the_main_job_in_windows_of_nvme() {
+    let of = |keys: &str| checked(&format!("[coordination]\nscheme = \"windows\"\nprotocol = \"nvme\"\n{keys}"));
+    let report = of("dtwin_time_maximum = \"2s\"\ndtwin_writes_typical = 100\nndwin_time_minimum_high = \"400ms\"");
+    let windows = report.turns.as_ref().and_then(|turns| turns.deterministic_windows.as_ref()).unwrap();
+    // Eight members with turns of 100 ms, which restore a quarter.
+    assert_eq!((windows.length_ms, windows.restored_ms, windows.restored_writes), (700.0, Some(500.0), Some(25.0)));
+    let (written, round) = (windows.writes.unwrap(), report.turns.as_ref().unwrap().pages_written_in_round.unwrap());
+    assert!((written / (round * 64.0 * 7.0 / 8.0) - 1.0).abs() < 0.001, "{written} {round}");
+    let warnings = report.warnings.join("\n");
+    assert!(warnings.contains("a turn restores 500.0000 ms of coordination.dtwin_time_maximum"), "{warnings}");
+    assert!(warnings.contains("a turn restores 25 of coordination.dtwin_writes_typical"), "{warnings}");
+    assert!(report.to_string().contains("deterministic windows"), "{report}");
+    let report = of("dtwin_time_maximum = \"700ms\"");
+    assert!(!report.warnings.join("\n").contains("deterministic"), "{:?}", report.warnings);
 }
 
 #[test]

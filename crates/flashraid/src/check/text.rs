@@ -177,6 +177,19 @@ impl fmt::Display for CheckReport {
                 text += &format!("; a die gains {gained:.0} pages in its turn, and {written:.0} are written until the next");
             }
             line(f, "turns to collect", &text)?;
+            if let Some(windows) = &turns.deterministic_windows {
+                let mut text = format!("of {:.1} ms", windows.length_ms);
+                if let Some(restored) = windows.restored_ms {
+                    text += &format!(", of which a turn restores {restored:.1} ms");
+                }
+                if let Some(writes) = windows.writes {
+                    text += &format!("; a member gets {writes:.0} page writes");
+                }
+                if let Some(restored) = windows.restored_writes {
+                    text += &format!("; a turn restores {restored:.0}");
+                }
+                line(f, "deterministic windows", &text)?;
+            }
         }
         let warm_up = match self.warm_up_pages {
             0 if self.first_collection == FirstCollectionEstimate::AtOnce => {

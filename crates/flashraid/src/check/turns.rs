@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{ExpectedMemberUtilisation, FirstCollectionEstimate, FirstRequestsStatistics, PoolGcThresholdsAndCost};
 use flashraid_model::array::ArrayParams;
-use flashraid_model::coordination::{CollectionPermissionScope, CoordinationPolicy};
+use flashraid_model::coordination::{CollectionPermissionScope, CollectionTimeWindows, CoordinationPolicy, WindowProtocol};
 use flashraid_workload::units::Duration;
 
 /// Results about members that need permission to collect, which the controller gives to few at a time
@@ -54,9 +54,43 @@ pub struct CollectionTurnsCheck {
     /// Number of free pages that a die is expected to gain during one turn (the time in which only its member may collect). It is the
     /// number of erased pages less that of moved pages. It is `None` for drives with superblocks.
     pub pages_gained_in_turn: Option<f64>,
+    /// Results about the deterministic windows of NVMe's predictable latency mode; `None` with `coordination.protocol = "ioda"`.
+    pub deterministic_windows: Option<DeterministicWindowsCheck>,
     /// Number of pages that the host writes to a die in one round, in which each member has one turn to collect. A die must gain as
     /// many free pages in each turn. It is `None` for a closed loop, and for a workload that writes nothing.
     pub pages_written_in_round: Option<f64>,
+}
+
+/// Results about deterministic windows (DTWIN): the turns of all other members, in which a member does not collect. They tell if a drive
+/// can stay in them (`coordination.protocol = "nvme"`).
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DeterministicWindowsCheck {
+    /// Length of a deterministic window that the controller ends, in milliseconds.
+    pub length_ms: f64,
+    /// Time for which a deterministic window may last in the long run, in milliseconds. It is the part of
+    /// `coordination.dtwin_time_maximum` that one turn restores; `None` if time has no limit.
+    pub restored_ms: Option<f64>,
+    /// Number of page writes that a member is expected to get in a deterministic window. It is `None` for a closed loop, and for a
+    /// workload that writes nothing.
+    pub writes: Option<f64>,
+    /// Number of page writes that a deterministic window is good for in the long run. It is the part of
+    /// `coordination.dtwin_writes_typical` that one turn restores; `None` if writes have no limit.
+    pub restored_writes: Option<f64>,
+}
+
+/// Returns the results about deterministic windows; `None` without the protocol of NVMe. `written` is the number of pages that each member
+/// programs for the host in a second.
+fn deterministic_windows_check(windows: &CollectionTimeWindows, members: u32, written: Option<f64>) -> Option<DeterministicWindowsCheck> {
+    let ms = |time: Duration| time.ns as f64 / 1e6;
+    let (window, high) = (windows.window, windows.ndwin_time_minimum_high);
+    let restored = if high > window { ms(window) / ms(high) } else { 1.0 };
+    let length_ms = f64::from(members.saturating_sub(1)) * ms(window);
+    (windows.protocol == WindowProtocol::Nvme).then(|| DeterministicWindowsCheck {
+        length_ms,
+        restored_ms: windows.dtwin_time_maximum.0.map(|most| ms(most) * restored),
+        writes: written.map(|written| written * length_ms / 1000.0),
+        restored_writes: windows.dtwin_writes_typical.0.map(|most| most as f64 * restored),
+    })
 }
 
 /// Returns the results about permission to collect; `None` unless members ask the controller for it.
@@ -123,6 +157,7 @@ pub(super) fn turns_check(
         window_max_ms: written.map(|written| slack / ((members - 1.0).max(1.0) * written) * 1000.0),
         window_min_ms: clean_ms + ms(buffer),
         pages_gained_in_turn,
+        deterministic_windows: deterministic_windows_check(windows, array.members, written.map(|written| written * dies)),
         pages_written_in_round: written.map(|written| written * members * ms(window) / 1000.0),
     })
 }
@@ -167,6 +202,22 @@ pub(super) fn warnings(leave: Option<&CollectionPermissionCheck>, turns: Option<
             "a die gains {gained:.0} pages in its turn, but {written:.0} are written to it until the next one: members will collect outside \
              of their turns"
         ));
+    }
+    if let Some(DeterministicWindowsCheck { length_ms, restored_ms, writes, restored_writes }) = turns.deterministic_windows {
+        if let Some(restored) = restored_ms.filter(|&restored| restored < length_ms) {
+            warnings.push(format!(
+                "deterministic windows last for {length_ms:.4} ms, but a turn restores {restored:.4} ms of coordination.dtwin_time_maximum: \
+                 drives will leave them by themselves"
+            ));
+        }
+        if let (Some(writes), Some(restored)) = (writes, restored_writes)
+            && restored < writes
+        {
+            warnings.push(format!(
+                "a deterministic window gets {writes:.0} page writes, but a turn restores {restored:.0} of coordination.dtwin_writes_typical: \
+                 drives will leave it by themselves"
+            ));
+        }
     }
     warnings
 }

@@ -4,7 +4,7 @@ use super::device::HalfDuplexLinkBandwidthLimit;
 use super::gc::IdleTimeBeforeCollection;
 use super::workload::{RequestsOrTime, TraceReorder};
 use flashraid_model::array::{HedgeDelay, ParityHandle};
-use flashraid_model::coordination::{CollectingMembersLimit, TurnEndMargin};
+use flashraid_model::coordination::{CollectingMembersLimit, StatedCount, StatedTime, TurnEndMargin};
 use flashraid_workload::SizeOrAddressGranularity;
 use flashraid_workload::quantities::{MeanRequestInterval, MeanRequestSize};
 use flashraid_workload::quantity_impls;
@@ -39,6 +39,8 @@ pub(super) const CHECKERS: &[Checker] = &[
     checker::<ParityHandle>(),
     checker::<CollectingMembersLimit>(),
     checker::<TurnEndMargin>(),
+    checker::<StatedCount>(),
+    checker::<StatedTime>(),
     checker::<Footprint>(),
     checker::<MeanRequestInterval>(),
     checker::<SizeOrAddressGranularity>(),

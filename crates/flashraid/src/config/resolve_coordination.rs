@@ -8,7 +8,7 @@ use super::coordination::{
 use super::resolve::Resolver;
 use flashraid_model::array::RaidLevel;
 use flashraid_model::coordination::{
-    self, CoordinationParams, ForcedCollectionAmount, JointCollectionRequestTiming, MessageKind, time_range_problem,
+    self, CoordinationParams, CoordinationPolicy, ForcedCollectionAmount, JointCollectionRequestTiming, MessageKind, time_range_problem,
 };
 use flashraid_model::ids::MemberSet;
 use flashraid_model::policy::{ParameterProblem, policy_config_serde};
@@ -42,6 +42,10 @@ pub(super) fn without_effect(written: &CoordinationConfig) -> Vec<String> {
 pub(super) fn contradictions(config: &Config) -> Vec<String> {
     let CoordinationConfig { scheme, protocol, .. } = &config.coordination;
     let mut warnings = Vec::new();
+    if let CoordinationPolicy::CollectionTimeWindows(windows) = scheme {
+        let keys = windows.keys_without_effect();
+        warnings.extend(keys.iter().map(|key| format!("coordination.{key} has no effect without coordination.protocol = \"nvme\"")));
+    }
     if !scheme.forces_members_to_collect_together() {
         return warnings;
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ReportInputs;
 use super::build::{share_of_dies, us};
-use super::figures::{Part, TableValue, section};
+use super::figures::{Part, TableValue, mean_us, section};
 use super::table::TableSection;
 use flashraid_model::coordination;
 use flashraid_model::metrics::CollectionTimeSums;
@@ -79,6 +79,11 @@ figures! {
         /// which only one member may collect.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         turns: Option<Turns> = of.inputs.counts.collections_outside_turns.as_ref().map(Turns::new);
+        /// Windows of NVMe's predictable latency mode (`coordination.protocol = "nvme"`), over all members. In its deterministic window
+        /// (DTWIN) a member does not collect. In its non-deterministic window (NDWIN) it does, so that reads may be slow.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        predictable_latency: Option<PredictableLatency> =
+            of.inputs.counts.predictable_latency.as_ref().map(|counts| PredictableLatency::new(&PredictableLatencySource { counts }));
         /// Number of collections that members began by themselves, without being forced by the array's controller.
         own_runs: u64 = of.sum.collections - of.sum.forced_collections;
         /// Number of victims collected, which are blocks or, in drives with superblocks, superblocks.
@@ -121,6 +126,7 @@ impl Gc {
         let mut rows = self.rows();
         rows.extend(self.uncoordinated_cleans.iter().flat_map(UncoordinatedCleans::rows));
         rows.extend(self.turns.iter().flat_map(Turns::rows));
+        rows.extend(self.predictable_latency.iter().flat_map(PredictableLatency::rows));
         section("Garbage collection", rows)
     }
 }
@@ -150,5 +156,81 @@ figures! {
         /// Number of turns at whose end garbage collection that had begun in the turn was still in progress. In a turn, only one
         /// member may collect.
         overruns: u64 = of.overruns, row 24 "turns that collection overran" in "";
+    }
+}
+
+/// Source of the values about windows of NVMe's predictable latency mode.
+pub(super) struct PredictableLatencySource<'a> {
+    counts: &'a coordination::PredictableLatencyCounters,
+}
+
+impl PredictableLatencySource<'_> {
+    /// Returns the share of the windows that have ended, by time, that were not deterministic.
+    fn ndwin_fraction(&self) -> Option<f64> {
+        let all_ns = self.counts.dtwin_ns + self.counts.ndwin_ns;
+        (all_ns > 0).then(|| self.counts.ndwin_ns as f64 / all_ns as f64)
+    }
+
+    /// Returns the mean estimate of an attribute at the end of the windows that the controller ended.
+    fn mean_left(&self, attribute: usize) -> Option<f64> {
+        let ended = self.counts.ended_by_order();
+        (ended > 0).then(|| self.counts.estimates_left[attribute] as f64 / ended as f64)
+    }
+}
+
+figures! {
+    /// Counts of NVMe's predictable latency mode, over all members. In its deterministic window (DTWIN), a member does not collect. In
+    /// its non-deterministic window (NDWIN), it does.
+    #[derive(Copy)]
+    pub struct PredictableLatency("gc.predictable_latency", of: PredictableLatencySource<'_>) {
+        /// Number of deterministic windows that have ended.
+        dtwins: u64 = of.counts.dtwins, row 25 "deterministic windows (DTWIN)" in "";
+        /// Number of deterministic windows that drives ended by themselves, because they got more page reads than
+        /// `coordination.dtwin_reads_typical` or what was restored of it.
+        ended_by_reads: u64 = of.counts.ended_by_attribute[0], row 26 "DTWINs ended by reads" in "";
+        /// Number of deterministic windows that drives ended by themselves, because they got more page writes than
+        /// `coordination.dtwin_writes_typical` or what was restored of it.
+        ended_by_writes: u64 = of.counts.ended_by_attribute[1], row 27 "DTWINs ended by writes" in "";
+        /// Number of deterministic windows that drives ended by themselves, because they lasted longer than
+        /// `coordination.dtwin_time_maximum` or what was restored of it.
+        ended_by_time: u64 = of.counts.ended_by_attribute[2], row 28 "DTWINs ended by time" in "";
+        /// Number of deterministic windows that drives ended by themselves, because they had to collect. A pool of blocks had come down
+        /// to `ssd.gc.start` free blocks, or a drive with superblocks to `ssd.superblock.floor`.
+        ended_by_excursion: u64 = of.counts.ended_by_excursion, row 29 "DTWINs ended by excursions" in "";
+        /// Number of deterministic windows that ended with fewer page reads left than `coordination.dtwin_reads_threshold`.
+        reads_warnings: u64 = of.counts.warnings[0], row 30 "DTWINs with few reads left" in "" if |of| of.reads_warnings > 0;
+        /// Number of deterministic windows that ended with fewer page writes left than `coordination.dtwin_writes_threshold`.
+        writes_warnings: u64 = of.counts.warnings[1], row 31 "DTWINs with few writes left" in "" if |of| of.writes_warnings > 0;
+        /// Number of deterministic windows that ended with less time left than `coordination.dtwin_time_threshold`.
+        time_warnings: u64 = of.counts.warnings[2], row 32 "DTWINs with little time left" in "" if |of| of.time_warnings > 0;
+        /// Mean number of page reads left at the end of the deterministic windows that the array's controller ended. It is 0 without
+        /// `coordination.dtwin_reads_typical`.
+        reads_left_mean: Option<f64> = of.mean_left(0),
+            row 33 "reads left in a DTWIN, mean" in "" if |of| of.reads_left_mean.is_some_and(|left| left > 0.0);
+        /// Mean number of page writes left at the end of the deterministic windows that the array's controller ended. It is 0 without
+        /// `coordination.dtwin_writes_typical`.
+        writes_left_mean: Option<f64> = of.mean_left(1),
+            row 34 "writes left in a DTWIN, mean" in "" if |of| of.writes_left_mean.is_some_and(|left| left > 0.0);
+        /// Mean time left at the end of the deterministic windows that the array's controller ended, in milliseconds. It is 0 without
+        /// `coordination.dtwin_time_maximum`.
+        time_left_mean_ms: Option<f64> = of.mean_left(2).map(|ns| ns / 1e6),
+            row 35 "time left in a DTWIN, mean" in "ms" if |of| of.time_left_mean_ms.is_some_and(|left| left > 0.0);
+        /// Share of their time for which members were in their non-deterministic windows. Only windows that have ended count.
+        ndwin_fraction: Option<f64> = of.ndwin_fraction(),
+            row 36 "share of time in NDWIN" in "%";
+        /// Number of page reads that members got in deterministic windows.
+        dtwin_reads: u64 = of.counts.reads_in_dtwin.reads;
+        /// Mean response time of the members to page reads that they got in deterministic windows, in microseconds.
+        dtwin_read_mean_us: Option<f64> = mean_us(of.counts.reads_in_dtwin.total_ns, of.counts.reads_in_dtwin.reads),
+            row 37 "page reads in DTWIN, mean" in "µs";
+        /// Longest response time of the members to page reads that they got in deterministic windows, in microseconds.
+        dtwin_read_max_us: f64 = us(of.counts.reads_in_dtwin.longest_ns.0), row 38 "page reads in DTWIN, longest" in "µs";
+        /// Number of page reads that members got in non-deterministic windows.
+        ndwin_reads: u64 = of.counts.reads_in_ndwin.reads;
+        /// Mean response time of the members to page reads that they got in non-deterministic windows, in microseconds.
+        ndwin_read_mean_us: Option<f64> = mean_us(of.counts.reads_in_ndwin.total_ns, of.counts.reads_in_ndwin.reads),
+            row 39 "page reads in NDWIN, mean" in "µs";
+        /// Longest response time of the members to page reads that they got in non-deterministic windows, in microseconds.
+        ndwin_read_max_us: f64 = us(of.counts.reads_in_ndwin.longest_ns.0), row 40 "page reads in NDWIN, longest" in "µs";
     }
 }

@@ -214,7 +214,14 @@ impl Front {
         time.other_ns += waiter.other_ns;
         time.queue_ns = at - waiter.arrived - time.total_ns();
         let met_gc = time.collection_ns > 0;
-        out.page_op_end_times.push(PageOpEnd { completion_tag: waiter.completion, member: self.member, at, met_gc, time_parts: time });
+        out.page_op_end_times.push(PageOpEnd {
+            completion_tag: waiter.completion,
+            member: self.member,
+            is_read: true,
+            at,
+            met_gc,
+            time_parts: time,
+        });
         self.pages_end(waiter.fetched_id, 1, at, out);
     }
 
@@ -232,6 +239,7 @@ impl Front {
             out.page_op_end_times.push(PageOpEnd {
                 completion_tag: op.completion_tag,
                 member: self.member,
+                is_read: command.kind == OpKind::Read,
                 at,
                 met_gc: false,
                 time_parts: time,

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::leave;
+use super::turns::Windows;
 use flashraid_model::coordination::{
     BlockPoolSizeAndThresholds, CoordinationParams, CoordinationPolicy, ForcedCollectionAmount, JointCollectionRequestTiming,
     MESSAGE_KINDS, MessageKind, ProactiveIdle, ProactiveSoftLimit,
@@ -81,10 +82,11 @@ pub(super) struct Protocol {
     pub(super) leave: leave::OfMember,
     /// Time before which cleans may begin, since it is the member's turn.
     pub(super) turn_until_ns: u64,
-    /// Time at which its last turn began.
-    pub(super) turn_began_ns: Option<u64>,
+    /// End of its turn, while it lasts.
+    pub(super) turn_ends_ns: Option<u64>,
     /// Broken contracts and overruns.
     pub(super) turns: (u64, u64),
+    pub(super) windows: Windows,
 }
 
 /// A message. To the controller, it carries its sender; to a member, its receiver.
@@ -141,7 +143,8 @@ const CYCLE_BEGINS_RANK: u8 = ASK_RANK + 6;
 pub(super) const CHECK_RANK: u8 = CYCLE_BEGINS_RANK + 6;
 pub(super) const TURN_CLOSES: u8 = 1;
 pub(super) const TURN_ENDS: u8 = 2;
-pub(super) const TURN_BEGINS: u8 = 3;
+pub(super) const WINDOW_LOOK: u8 = 3;
+pub(super) const TURN_BEGINS: u8 = 4;
 
 impl Controller {
     pub(super) fn new(params: &CoordinationParams, members: usize) -> Controller {
@@ -224,6 +227,9 @@ fn check_interval_ns(params: &CoordinationParams) -> Option<u64> {
 // The controller of the array.
 impl Simulation<'_> {
     pub(super) fn start_checks(&mut self) {
+        for member in 0..self.case.params.members as usize {
+            self.dtwin_begins(member, true);
+        }
         if self.windows().is_some() && self.controller.as_ref().is_some_and(|controller| controller.params.controller_answers_gc_requests) {
             self.schedule_with_rank(0, CHECK_RANK + TURN_BEGINS, Event::NextTurn { number: 0 });
         }
@@ -443,6 +449,7 @@ impl Simulation<'_> {
             if self.is_drive() {
                 self.drive_may_know_protocol(spare);
             }
+            self.dtwin_begins(spare, true);
         }
     }
 
@@ -515,7 +522,7 @@ impl Simulation<'_> {
         }
         if self.takes_turns(member) {
             self.protocol(member).turns.0 += 1;
-            return;
+            return self.window_sees_excursion(member);
         }
         let controller = self.controller.as_mut().expect("the member knows the protocol");
         if !controller.is_soft() {
@@ -660,7 +667,7 @@ impl Simulation<'_> {
         if self.takes_turns(member) {
             let is_its_turn = self.now < self.protocol(member).turn_until_ns;
             self.protocol(member).turns.0 += u64::from(!is_its_turn);
-            return;
+            return self.window_sees_excursion(member);
         }
         let controller = self.controller.as_mut().expect("it knows the protocol");
         if controller.is_soft() && !controller.lost.contains(&member) {

@@ -268,6 +268,10 @@ enum Event {
     TurnEnds {
         member: usize,
     },
+    /// A member in its DTWIN may have to leave it.
+    LooksAtWindow {
+        member: usize,
+    },
 }
 
 struct Member {
@@ -627,6 +631,7 @@ impl Simulation<'_> {
             Event::NextTurn { number } => self.next_turn(number),
             Event::TurnClosesToCollection { member } => self.turn_closes(member),
             Event::TurnEnds { member } => self.turn_is_over(member),
+            Event::LooksAtWindow { member } => self.window_is_looked_at(member),
         }
         let all_are_done = self.requests_done == self.case.requests.len();
         if self.is_drive() && all_are_done && !self.end_is_told && self.earliest_event().is_none_or(|index| self.events[index].time > time)
@@ -686,6 +691,7 @@ impl Simulation<'_> {
             let turns = self.members.iter().map(|member| member.protocol.turns);
             turns.fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1))
         });
+        let window_counters = self.window_counters();
         let requests = self.requests.iter().map(|request| RequestOutcome {
             arrival_ns: request.arrival_ns,
             done_ns: request.done_ns,
@@ -707,6 +713,7 @@ impl Simulation<'_> {
             messages: self.controller.as_ref().map(Controller::messages),
             uncoordinated_cleans: self.controller.as_ref().and_then(Controller::uncoordinated_cleans),
             turns,
+            windows: window_counters,
         }
     }
 }

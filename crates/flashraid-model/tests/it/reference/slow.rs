@@ -1,6 +1,7 @@
 //! Members that are slow for a time (rules 250 to 252).
 
 use flashraid_model::array::{InjectedSlownessCounters, SlowMemberPeriod};
+use flashraid_model::request::OpKind;
 use flashraid_model::rng;
 
 use super::{Event, Operation, Simulation};
@@ -32,6 +33,9 @@ impl Simulation<'_> {
             }
         }
         self.balancing.answered.push((member, answered));
+        if operation.kind == OpKind::Read {
+            self.window_sees_answer(member, issued, answered);
+        }
         if answered == now {
             return self.answered(operation);
         }

@@ -87,6 +87,7 @@ impl Simulation<'_> {
             self.write_is_given(member);
         }
         self.leave_sees_operation(member);
+        self.window_sees_operation(member, operation.kind);
         self.balancing.given.push((member, self.now));
         if self.has_front() {
             self.front_does(member, |front| front.comes(operation));

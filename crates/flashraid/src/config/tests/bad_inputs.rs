@@ -51,6 +51,16 @@ const BAD: &[(&str, &str, &[&str])] = &[
         "[array]\nlevel = \"raid5\"\nmembers = 128\n[array.failure]\nmember = 3\nat = \"1s\"\n[array.rebuild]\nrate = \"1B/s\"\ndelay = \"2h\"\n",
         &[],
     ),
+    (
+        "windows_of_nvme",
+        "[coordination]\nscheme = \"windows\"\nprotocol = \"nvm\"\ndtwin_reads_typical = -1\ndtwin_time_maximum = 300\nndwin_minimum_low = \"1ms\"\n",
+        &[],
+    ),
+    (
+        "windows_of_nvme_that_contradict",
+        "[coordination]\nscheme = \"windows\"\nprotocol = \"nvme\"\nwindow = \"100ms\"\nbuffer = \"20ms\"\ndtwin_writes_typical = 100\ndtwin_writes_threshold = 101\ndtwin_reads_threshold = 1\ndtwin_time_maximum = \"2h\"\nndwin_time_minimum_high = \"2h\"\nndwin_time_minimum_low = \"20ms\"\n",
+        &[],
+    ),
     ("controller", "[array.controller]\noutstanding = 0\nbandwidth = \"1150\"\nqueue = 3\n", &[]),
     ("controller_of_no_bandwidth", "[array.controller]\nbandwidth = \"4KB/s\"\n", &[]),
     ("processor", "[array.controller.processor]\ncores = 0\nrequest = \"2s\"\nshared = 3\nlock = \"none\"\n", &[]),

@@ -295,6 +295,11 @@ fn members_ask_softly_where_the_controller_may_wait() {
     let local = good("[coordination]\nnotify = \"soft\"\nat_idle = true\nacross_dies = false\n").warnings;
     let named = ["across_dies", "notify", "at_idle"].map(|key| format!("coordination.{key} is set, but this scheme does not use it"));
     assert_eq!(local, named);
+    let of_ioda = good("[coordination]\nscheme = \"windows\"\ndtwin_reads_typical = 3\nndwin_time_minimum_low = \"50ms\"\n").warnings;
+    let named = ["dtwin_reads_typical", "ndwin_time_minimum_low"];
+    assert_eq!(of_ioda, named.map(|key| format!("coordination.{key} has no effect without coordination.protocol = \"nvme\"")));
+    let of_nvme = good("[coordination]\nscheme = \"windows\"\nprotocol = \"nvme\"\ndtwin_reads_typical = 3\n").warnings;
+    assert!(of_nvme.is_empty(), "{of_nvme:?}");
     let drive = good("ssd.preset = \"nvme-tlc-read\"\ncoordination.scheme = \"reactive-inclusive\"\ncoordination.across_dies = false\n");
     assert!(drive.warnings.iter().any(|warning| warning.contains("superblocks lie on all dies")), "{:?}", drive.warnings);
 }

@@ -240,6 +240,7 @@ impl PageContext<'_> {
         self.out.page_op_end_times.push(PageOpEnd {
             completion_tag: waiting.op.completion_tag,
             member,
+            is_read: waiting.op.kind == OpKind::Read,
             at,
             met_gc: waiting.met_gc,
             time_parts: time,

@@ -56,7 +56,7 @@ impl PageContext<'_> {
 
     /// Begins the member's turn to collect. Dies without other work begin at once.
     pub(crate) fn turn_begins(&mut self, now: TimeNs, until: TimeNs, end: TimeNs) {
-        self.parts.agent_mut().turn_begins(until, end);
+        self.parts.agent_mut().turn_begins(now, until, end);
         for die in (0..self.own.dies.len() as u32).map(DieId) {
             let state = &self.own.dies[die.index()];
             let has_work = !state.slot_is_free() || state.cleans_any() || !state.queue.is_empty();

@@ -129,7 +129,14 @@ impl PageContext<'_> {
                 assert!(of.pages_left > 0, "a command ends once");
                 of.pages_left -= 1;
                 let (fetched_id, is_over) = (of.fetched_id, of.pages_left == 0);
-                self.out.page_op_end_times.push(PageOpEnd { completion_tag: op.completion_tag, member, at, met_gc, time_parts: time });
+                self.out.page_op_end_times.push(PageOpEnd {
+                    completion_tag: op.completion_tag,
+                    member,
+                    is_read: op.kind == OpKind::Read,
+                    at,
+                    met_gc,
+                    time_parts: time,
+                });
                 front.pages_end(fetched_id, 1, at, self.out);
                 if is_over {
                     self.finish_command(command);

@@ -43,7 +43,7 @@ impl SuperpageContext<'_> {
 
     /// Begins the member's turn to collect.
     pub(crate) fn turn_begins(&mut self, now: TimeNs, until: TimeNs, end: TimeNs) {
-        self.parts.agent_mut().turn_begins(until, end);
+        self.parts.agent_mut().turn_begins(now, until, end);
         self.collect_in_turn(now);
     }
 
