@@ -221,6 +221,38 @@ macro_rules! reported_counts {
     };
 }
 
+/// Defines the counters of parts of which a run has some. Each line has the documentation of a set, and the name of its table in reports.
+macro_rules! optional_counts {
+    ($(#[$doc:meta])+ pub struct $Name:ident { $($(#[$about:meta])+ $table:ident: $Counters:ty;)+ }) => {
+        $(#[$doc])+
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+        pub struct $Name {
+            $($(#[$about])+ pub $table: Option<$Counters>,)+
+        }
+
+        impl $Name {
+            /// Returns the counts since `earlier`, an earlier copy of these counters.
+            #[must_use]
+            pub fn since(self, earlier: &Self) -> Self {
+                Self { $($table: Option::zip(self.$table, earlier.$table).map(|(now, then)| now.since(&then)),)+ }
+            }
+
+            /// Returns the sets that are kept, as reports show them.
+            #[must_use]
+            pub fn tables(&self) -> Vec<$crate::counts::CounterTable> {
+                use $crate::counts::ReportedCounts;
+                [$(self.$table.map(|counters| counters.table(stringify!($table)))),+].into_iter().flatten().collect()
+            }
+
+            /// Returns all sets as reports show them, with all counters 0.
+            #[must_use]
+            pub fn all_tables() -> Vec<$crate::counts::CounterTable> {
+                Self { $($table: Some(Default::default()),)+ }.tables()
+            }
+        }
+    };
+}
+
 #[cfg(test)]
 mod tests {
     use super::Maximum;

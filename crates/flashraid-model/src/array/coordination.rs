@@ -36,8 +36,6 @@ pub(super) struct Coordination {
     /// writes than the limit, counted from the start of the run.
     pub(crate) page_allowances_to_count: Vec<(u32, u64)>,
     pub(crate) uses_soft_notification: bool,
-    /// True if members take turns to collect.
-    pub(crate) has_turns: bool,
 }
 
 impl Coordination {
@@ -48,7 +46,6 @@ impl Coordination {
             actions: Vec::new(),
             page_allowances_to_count: Vec::new(),
             uses_soft_notification: params.joint_collection_request_timing == JointCollectionRequestTiming::AtSoftThreshold,
-            has_turns: params.scheme.turn_settings(&array.pools).is_some(),
         }
     }
 

@@ -178,8 +178,8 @@ impl Array {
             match step {
                 Some(Step::Fails(member)) => coordination.controller.member_failed(member),
                 Some(Step::Replaced { failed_member: failed, spare }) => {
-                    if let Some(role) = coordination.controller.replace(failed, spare) {
-                        let _taken_below = self.volume.members.act_on_member(spare, |ssd, out| ssd.become_ggc_aware(now, role, out));
+                    if let Some(duty) = coordination.controller.replace(failed, spare) {
+                        let _taken_below = self.volume.members.act_on_member(spare, |ssd, out| ssd.become_ggc_aware(now, duty, out));
                     }
                 }
                 _ => {}

@@ -10,6 +10,7 @@
 //! differ in the members that they force and in the moment. Each scheme is one file, and `CoordinationPolicy` lists them.
 
 mod cycle;
+mod duty;
 mod mailbox;
 mod protocol;
 #[cfg(test)]
@@ -22,12 +23,13 @@ use crate::ids::MemberSet;
 use crate::policy::{ParameterProblem, policies};
 use crate::rng::RandomStream;
 use crate::units::{Duration, GcStopThreshold};
-pub(crate) use cycle::Cycle;
+pub(crate) use cycle::{Cycle, JoinsCycles};
+pub(crate) use duty::{Desk, DutyOf, MemberDuty, MemberLook};
 pub use mailbox::message_counts_by_name;
 pub(crate) use mailbox::{Mail, Mailbox};
 pub use protocol::*;
 pub use stagger::{CollectingMembersLimit, CollectionPermissionScope};
-pub use windows::TurnEndMargin;
+pub use windows::{OutOfTurnCollectionCounters, TurnEndMargin};
 
 policies! {
     /// Coordination of the members' garbage collection.
@@ -58,11 +60,6 @@ policies! {
     /// Returns the problems of the scheme's parameters: values that their types admit, but that are not allowed. Some limits depend on
     /// the sizes of the members' pools of blocks (of a plane or of a die).
     pub fn problems(&self, pools: &BlockPoolSizeAndThresholds) -> Vec<ParameterProblem>;
-    fn permission_request_settings(&self, pools: &BlockPoolSizeAndThresholds, work: ForcedCollectionAmount) -> Option<GcPermissionRequestSettings>;
-    /// Returns the settings with which members collect in turns; `None` if there are no turns. In a turn one member may collect, and
-    /// the others only if they run short of free blocks. `pools` has the sizes of the members' pools of blocks (of a plane or of a
-    /// die), on which the settings depend.
-    pub(crate) fn turn_settings(&self, pools: &BlockPoolSizeAndThresholds) -> Option<CollectionTurnSettings>;
     fn begin(&mut self, array: &CoordinatedArray);
     fn receive(&mut self, now: TimeNs, from: u32, message: ToController, cycle: &mut Cycle);
     fn members_of_cycle(&self, cycle: &Cycle) -> MemberSet;
@@ -73,6 +70,44 @@ policies! {
     fn acts_after_requests(&self) -> bool;
     fn forget(&mut self, member: u32);
     fn replace(&mut self, failed: u32, spare: u32);
+    fn add_counters(&self, counters: &mut SchemeCounters);
+
+    /// Duty of a member for the scheme of its array.
+    #[derive(Debug, Clone)]
+    pub(crate) enum Duty: Scheme::Duty = duty(params: &CoordinationParams, pools: &BlockPoolSizeAndThresholds);
+
+    pub(crate) fn is_in_cycle(&self, now: TimeNs, has_work: bool) -> bool;
+    pub(crate) fn holds_back(&self) -> bool;
+    pub(crate) fn has_asked(&self) -> bool;
+    pub(crate) fn work_free_blocks(&self) -> Option<u32>;
+    pub(crate) fn takes_part(&self, free_blocks: u32) -> bool;
+    pub(crate) fn takes_turns(&self) -> bool;
+    pub(crate) fn collect_at(&self, now: TimeNs) -> Option<u32>;
+    pub(crate) fn turn_lasts_until(&self, now: TimeNs) -> Option<TimeNs>;
+    pub(crate) fn turn_begins(&mut self, until: TimeNs, end: TimeNs);
+    pub(crate) fn collection_overran(&mut self);
+    pub(crate) fn reacts_to_writes(&self) -> bool;
+    pub(crate) fn operation_given(&mut self, now: TimeNs, desk: &mut Desk);
+    pub(crate) fn host_write_began(&mut self, at: TimeNs, free_blocks: u32, is_at_limit: bool, desk: &mut Desk);
+    pub(crate) fn needed_clean_began(&mut self, at: TimeNs, desk: &mut Desk);
+    pub(crate) fn needed_clean_ended(&mut self, at: TimeNs, began: TimeNs, desk: &mut Desk);
+    pub(crate) fn needed_collection_began(&mut self, at: TimeNs, desk: &mut Desk);
+    pub(crate) fn superblock_opened(&mut self, at: TimeNs, look: &MemberLook, desk: &mut Desk);
+    pub(crate) fn superblock_freed(&mut self, at: TimeNs, desk: &mut Desk);
+    pub(crate) fn denied(&mut self, now: TimeNs, desk: &mut Desk);
+    pub(crate) fn work_begins(&mut self);
+    pub(crate) fn work_ended(&mut self, at: TimeNs, drive: Option<&MemberLook>, desk: &mut Desk);
+    pub(crate) fn counts_pages_left(&self, now: TimeNs, has_work: bool) -> bool;
+    pub(crate) fn check(&mut self, now: TimeNs, look: &MemberLook, desk: &mut Desk) -> Option<ForcedCollectionAmount>;
+    pub(crate) fn add_counters(&self, counters: &mut SchemeCounters);
+}
+
+optional_counts! {
+    /// Counters of the coordination scheme, of its controller and of its members. Each set is `None` unless the scheme keeps it.
+    pub struct SchemeCounters {
+        /// Collections that began outside their member's turn to collect or lasted beyond it, of the scheme `windows`.
+        turns: OutOfTurnCollectionCounters;
+    }
 }
 
 /// A rule that decides which members may collect, and which must. A scheme knows the members only from their messages.
@@ -80,6 +115,14 @@ policies! {
 /// The public fields of its type are the parameters that users write, each with a default. State that is not a parameter is skipped by
 /// serde.
 pub(crate) trait Scheme: Default {
+    /// The member's half of the scheme. [`JoinsCycles`] is that of members which the controller forces to collect.
+    type Duty: DutyOf<Self>;
+
+    /// Returns the duty of a member that joins the protocol. `pools` has the sizes of its pools of blocks.
+    fn duty(&self, params: &CoordinationParams, pools: &BlockPoolSizeAndThresholds) -> Self::Duty {
+        DutyOf::new(self, params, pools)
+    }
+
     /// Returns true if a controller in the array tells members when to collect.
     fn has_coordinating_controller(&self) -> bool {
         true
@@ -108,24 +151,6 @@ pub(crate) trait Scheme: Default {
     /// the sizes of the members' pools of blocks (of a plane or of a die).
     fn problems(&self, _pools: &BlockPoolSizeAndThresholds) -> Vec<ParameterProblem> {
         Vec::new()
-    }
-
-    /// Returns the settings with which members ask the controller for permission to collect; `None` if they do not ask. `pools` has the
-    /// sizes of the members' pools of blocks. `work` is the amount of garbage collection that a member does without permission while it
-    /// gets few operations.
-    fn permission_request_settings(
-        &self,
-        _pools: &BlockPoolSizeAndThresholds,
-        _work: ForcedCollectionAmount,
-    ) -> Option<GcPermissionRequestSettings> {
-        None
-    }
-
-    /// Returns the settings with which members collect in turns; `None` if there are no turns. In a turn one member may collect, and
-    /// the others only if they run short of free blocks. `pools` has the sizes of the members' pools of blocks (of a plane or of a
-    /// die), on which the settings depend.
-    fn turn_settings(&self, _pools: &BlockPoolSizeAndThresholds) -> Option<CollectionTurnSettings> {
-        None
     }
 
     /// Prepares the scheme for a run of an array with these properties.
@@ -167,6 +192,9 @@ pub(crate) trait Scheme: Default {
 
     /// Lets a spare take the place of a failed member.
     fn replace(&mut self, _failed: u32, _spare: u32) {}
+
+    /// Sets the counters that the controller keeps for the scheme, and those that its members keep to 0.
+    fn add_counters(&self, _counters: &mut SchemeCounters) {}
 
     /// Returns a scheme with random parameters, for random cases in tests.
     fn random_for_tests(_stream: &mut RandomStream) -> Self {
@@ -307,26 +335,9 @@ impl CoordinationParams {
         self.scheme.members_report_low_free_blocks().then_some(self.joint_gc_registration_threshold_free_blocks)
     }
 
-    /// Returns the settings for the messages between members and controller. They say when a member asks the controller to order or
-    /// permit a collection. They also say what the member does when the controller orders or permits it. They depend on the sizes of
-    /// the members' pools of blocks (of a plane or of a die).
-    pub fn member_coordination_settings(&self, pools: &BlockPoolSizeAndThresholds) -> MemberCoordinationSettings {
-        let Self {
-            joint_gc_registration_threshold_free_blocks: t_soft_free_blocks,
-            joint_collection_request_timing: notify,
-            all_dies_of_forced_member_collect: across_dies,
-            forced_collection_amount: forced_work,
-            ..
-        } = *self;
-        let (permission, turn) = (self.scheme.permission_request_settings(pools, forced_work), self.scheme.turn_settings(pools));
-        MemberCoordinationSettings {
-            t_soft_free_blocks,
-            registers_for_joint_collection: self.scheme.members_report_low_free_blocks(),
-            joint_collection_request_timing: notify,
-            across_dies,
-            permission_request_settings: permission,
-            turn,
-        }
+    /// Returns the duty of a member that joins the protocol. `pools` has the sizes of its pools of blocks.
+    pub(crate) fn member_duty(&self, pools: &BlockPoolSizeAndThresholds) -> Duty {
+        self.scheme.duty(self, pools)
     }
 
     /// Returns true if the controller must know how many page writes each member receives (rule 120).
@@ -361,7 +372,8 @@ pub(crate) struct Controller {
     answers: bool,
     /// True after the end of the workload.
     is_over: bool,
-    role: MemberCoordinationSettings,
+    /// Duty of a member that joins the protocol.
+    duty: Duty,
     uncoordinated: UncoordinatedCleans,
 }
 
@@ -375,7 +387,7 @@ impl Controller {
             cycle: Cycle::new(params),
             answers: params.controller_answers_gc_requests,
             is_over: false,
-            role: params.member_coordination_settings(&array.pools),
+            duty: params.member_duty(&array.pools),
             uncoordinated: UncoordinatedCleans::default(),
         }
     }
@@ -416,10 +428,10 @@ impl Controller {
     }
 
     /// Replaces a failed member by a spare. If the failed member took part in the coordination, the spare does so, too, and the method
-    /// returns the settings for it.
-    pub(crate) fn replace(&mut self, failed: u32, spare: u32) -> Option<MemberCoordinationSettings> {
+    /// returns its duty.
+    pub(crate) fn replace(&mut self, failed: u32, spare: u32) -> Option<Duty> {
         self.scheme.replace(failed, spare);
-        self.cycle.replace(failed, spare).then_some(self.role)
+        self.cycle.replace(failed, spare).then(|| self.duty.clone())
     }
 
     /// Processes a message that has arrived from a member.
@@ -464,5 +476,12 @@ impl Controller {
     /// their request (rule 121).
     pub(crate) fn uncoordinated_cleans(&self) -> UncoordinatedCleans {
         self.uncoordinated
+    }
+
+    /// Returns the counters that the scheme keeps. Those of its members are 0.
+    pub(crate) fn scheme_counters(&self) -> SchemeCounters {
+        let mut counters = SchemeCounters::default();
+        self.scheme.add_counters(&mut counters);
+        counters
     }
 }

@@ -2,8 +2,12 @@
 //!
 //! Nobody sends a message. Each member knows its turn, and so does the host.
 
-use super::{BlockPoolSizeAndThresholds, CollectionTurnSettings, CoordinatedArray, Cycle, SHORTEST_CHECK, Scheme, time_range_problem};
+use super::{
+    BlockPoolSizeAndThresholds, CoordinatedArray, CoordinationParams, Cycle, Desk, DutyOf, MemberDuty, MemberLook, SHORTEST_CHECK, Scheme,
+    SchemeCounters, time_range_problem,
+};
 use crate::TimeNs;
+use crate::counts::CounterSet;
 use crate::policy::ParameterProblem;
 use crate::quantity_impls;
 use crate::rng::{self, RandomStream};
@@ -93,6 +97,11 @@ pub struct CollectionTurnState {
 }
 
 impl CollectionTimeWindows {
+    /// Returns the number of free blocks at or below which blocks of a pool are collected in the member's turn.
+    pub fn collect_at_free_blocks(&self, pools: &BlockPoolSizeAndThresholds) -> u32 {
+        pools.times_start(self.clean_at)
+    }
+
     /// Returns the length of the last part of each turn, in which the member does not begin to collect another block, in nanoseconds. A
     /// turn is the window of time in which this member may collect. The others collect in this time only if they run short of free
     /// blocks.
@@ -105,6 +114,8 @@ impl CollectionTimeWindows {
 }
 
 impl Scheme for CollectionTimeWindows {
+    type Duty = TakesTurns;
+
     fn forces_members_to_collect_together(&self) -> bool {
         false
     }
@@ -120,10 +131,6 @@ impl Scheme for CollectionTimeWindows {
             problems.push(ParameterProblem { key: "buffer", message });
         }
         problems
-    }
-
-    fn turn_settings(&self, pools: &BlockPoolSizeAndThresholds) -> Option<CollectionTurnSettings> {
-        Some(CollectionTurnSettings { collect_at_free_blocks: pools.times_start(self.clean_at) })
     }
 
     fn begin(&mut self, array: &CoordinatedArray) {
@@ -150,6 +157,10 @@ impl Scheme for CollectionTimeWindows {
         self.turns.replaced.push((failed, spare));
     }
 
+    fn add_counters(&self, counters: &mut SchemeCounters) {
+        counters.turns = Some(OutOfTurnCollectionCounters::default());
+    }
+
     fn random_for_tests(stream: &mut RandomStream) -> Self {
         // Odd times make it unlikely that turns coincide with other events.
         let window_ns = 1_000_003 << rng::below(stream, 5);
@@ -160,5 +171,83 @@ impl Scheme for CollectionTimeWindows {
             clean_at: 1.0 + rng::below(stream, 30) as f64 / 10.0,
             turns: CollectionTurnState::default(),
         }
+    }
+}
+
+/// Duty of a member that collects when it is its turn (rules 264 to 266).
+#[derive(Debug, Clone)]
+pub(crate) struct TakesTurns {
+    /// Number of free blocks at or below which blocks of a pool are collected in the member's turn.
+    collect_at_free_blocks: u32,
+    /// Time before which cleans may begin in the member's turn. It is in the past outside of a turn.
+    begins_cleans_until: TimeNs,
+    /// End of the member's last turn so far.
+    ends_at: TimeNs,
+    counters: OutOfTurnCollectionCounters,
+}
+
+impl DutyOf<CollectionTimeWindows> for TakesTurns {
+    fn new(scheme: &CollectionTimeWindows, _: &CoordinationParams, pools: &BlockPoolSizeAndThresholds) -> Self {
+        let (collect_at_free_blocks, counters) = (scheme.collect_at_free_blocks(pools), OutOfTurnCollectionCounters::default());
+        Self { collect_at_free_blocks, begins_cleans_until: 0, ends_at: 0, counters }
+    }
+}
+
+impl MemberDuty for TakesTurns {
+    fn is_in_cycle(&self, now: TimeNs, _has_work: bool) -> bool {
+        now < self.ends_at
+    }
+
+    fn collect_at(&self, now: TimeNs) -> Option<u32> {
+        (now < self.begins_cleans_until).then_some(self.collect_at_free_blocks)
+    }
+
+    fn takes_turns(&self) -> bool {
+        true
+    }
+
+    fn needed_collection_began(&mut self, at: TimeNs, _desk: &mut Desk) {
+        self.counters.broken_contracts += u64::from(at >= self.begins_cleans_until);
+    }
+
+    fn superblock_opened(&mut self, at: TimeNs, _look: &MemberLook, desk: &mut Desk) {
+        desk.check_at_end_of(at);
+    }
+
+    fn superblock_freed(&mut self, at: TimeNs, desk: &mut Desk) {
+        desk.check_at_end_of(at);
+    }
+
+    /// Tells nobody, since nobody waits for the end of work in a turn.
+    fn work_ended(&mut self, _at: TimeNs, _drive: Option<&MemberLook>, _desk: &mut Desk) {}
+
+    fn turn_begins(&mut self, until: TimeNs, end: TimeNs) {
+        (self.begins_cleans_until, self.ends_at) = (until, end);
+    }
+
+    fn turn_lasts_until(&self, now: TimeNs) -> Option<TimeNs> {
+        (now < self.ends_at).then_some(self.ends_at)
+    }
+
+    fn collection_overran(&mut self) {
+        self.counters.overruns += 1;
+    }
+
+    fn add_counters(&self, counters: &mut SchemeCounters) {
+        counters.turns = Some(counters.turns.unwrap_or_default().plus(self.counters));
+    }
+}
+
+reported_counts! {
+    /// Counts of garbage collection outside of a member's turn, the window of time in which only this member may collect
+    /// (`coordination.scheme = "windows"`).
+    pub struct OutOfTurnCollectionCounters, "Turns to collect" {
+        /// Number of victim blocks whose collection began outside of the member's turn, because a pool of blocks had come down to
+        /// `ssd.gc.start` free blocks. A drive with superblocks instead counts how often it began to collect outside of its turn, because
+        /// it had come down to `ssd.superblock.floor` free superblocks.
+        broken_contracts as "broken_contracts", "cleans outside of turns";
+        /// Number of turns at whose end garbage collection that had begun in the turn was still in progress. In a turn, only one
+        /// member may collect.
+        overruns as "overruns", "turns that collection overran";
     }
 }

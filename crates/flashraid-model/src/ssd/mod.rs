@@ -39,7 +39,7 @@ mod warm_up;
 mod wire;
 mod work_times;
 
-use crate::coordination::{MemberCoordinationSettings, OutOfTurnCollectionCounters, ToMember};
+use crate::coordination::{Duty, SchemeCounters, ToMember};
 use crate::events::{OperationTimeParts, TimeNs, VictimBlockCollection};
 use crate::ids::{DieId, Lpn, MemberId};
 use crate::request::OpKind;
@@ -428,9 +428,9 @@ impl Ssd {
     }
 
     /// Gives the member an agent, which follows the protocol of the array's controller. The member must not be immediate.
-    pub(crate) fn become_ggc_aware(&mut self, now: TimeNs, role: MemberCoordinationSettings, out: &mut SsdOutbox) {
+    pub(crate) fn become_ggc_aware(&mut self, now: TimeNs, duty: Duty, out: &mut SsdOutbox) {
         self.act(out, |context| context.catch_up(now, job::NEVER));
-        self.parts.agent = Some(Agent::new(self.parts.member, role));
+        self.parts.agent = Some(Agent::new(self.parts.member, duty));
         self.act(out, |context| context.agent_begins(now));
     }
 
@@ -466,12 +466,14 @@ impl Ssd {
 
     /// Returns the end of the member's turn to collect while this turn lasts, and otherwise `None`.
     pub(crate) fn turn_lasts_until(&self, now: TimeNs) -> Option<TimeNs> {
-        self.parts.agent.as_ref().and_then(|agent| agent.turn_lasts_until(now))
+        self.parts.agent.as_ref().and_then(|agent| agent.duty().turn_lasts_until(now))
     }
 
-    /// Returns the counts of collections that did not keep to the member's turns to collect.
-    pub(crate) fn turn_counters(&self) -> OutOfTurnCollectionCounters {
-        self.parts.agent.as_ref().map(Agent::turn_counters).unwrap_or_default()
+    /// Adds the counters that the member keeps for the coordination scheme.
+    pub(crate) fn add_scheme_counters(&self, counters: &mut SchemeCounters) {
+        if let Some(agent) = &self.parts.agent {
+            agent.duty().add_counters(counters);
+        }
     }
 
     /// Sends a soft request if one is due: the member asks the controller to let it collect before it must (rules 119 and 261). A

@@ -17,11 +17,11 @@ const FOLDERS: &[(&str, &[&str])] = &[
     ("policy", &["rng"]),
     ("placement", &["request"]),
     ("cache", &["counts", "events", "ids", "placement", "policy", "request", "rng", "units"]),
-    ("coordination", &["events", "ids", "policy", "rng", "units"]),
+    ("coordination", &["counts", "events", "ids", "policy", "rng", "units"]),
     ("space", &["flash", "ids", "policy", "rng", "units"]),
     ("metrics", &["events", "request"]),
     ("ssd", &["coordination", "counts", "events", "flash", "ids", "policy", "request", "rng", "space", "units"]),
-    ("array", &["cache", "coordination", "counts", "events", "ids", "placement", "policy", "request", "rng", "space", "ssd", "units"]),
+    ("array", &["cache", "coordination", "events", "ids", "placement", "policy", "request", "rng", "space", "ssd", "units"]),
 ];
 
 /// Parts that each part of an SSD uses, in the same order. `Ssd` holds all parts, and none uses it.

@@ -78,7 +78,7 @@ figures! {
         /// Counts of collection outside of the members' turns (`coordination.scheme = "windows"`). A turn is the window of time in
         /// which only one member may collect.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        turns: Option<Turns> = of.inputs.counts.collections_outside_turns.as_ref().map(Turns::new);
+        turns: Option<Turns> = of.inputs.counts.scheme.turns.as_ref().map(Turns::new);
         /// Number of collections that members began by themselves, without being forced by the array's controller.
         own_runs: u64 = of.sum.collections - of.sum.forced_collections;
         /// Number of victims collected, which are blocks or, in drives with superblocks, superblocks.
