@@ -221,6 +221,16 @@ macro_rules! reported_counts {
     };
 }
 
+/// Counters of optional parts of the model, such as read plans. Each set of them is a table of its own in reports. The macro
+/// `optional_counts!` implements this trait.
+pub trait OptionalCounts {
+    /// Returns the sets that are kept, as reports show them.
+    fn tables(&self) -> Vec<CounterTable>;
+
+    /// Returns all sets as reports show them, with all counters 0.
+    fn all_tables() -> Vec<CounterTable>;
+}
+
 /// Defines the counters of parts of which a run has some. Each line has the documentation of a set, and the name of its table in reports.
 macro_rules! optional_counts {
     ($(#[$doc:meta])+ pub struct $Name:ident { $($(#[$about:meta])+ $table:ident: $Counters:ty;)+ }) => {
@@ -236,17 +246,15 @@ macro_rules! optional_counts {
             pub fn since(self, earlier: &Self) -> Self {
                 Self { $($table: Option::zip(self.$table, earlier.$table).map(|(now, then)| now.since(&then)),)+ }
             }
+        }
 
-            /// Returns the sets that are kept, as reports show them.
-            #[must_use]
-            pub fn tables(&self) -> Vec<$crate::counts::CounterTable> {
+        impl $crate::counts::OptionalCounts for $Name {
+            fn tables(&self) -> Vec<$crate::counts::CounterTable> {
                 use $crate::counts::ReportedCounts;
                 [$(self.$table.map(|counters| counters.table(stringify!($table)))),+].into_iter().flatten().collect()
             }
 
-            /// Returns all sets as reports show them, with all counters 0.
-            #[must_use]
-            pub fn all_tables() -> Vec<$crate::counts::CounterTable> {
+            fn all_tables() -> Vec<$crate::counts::CounterTable> {
                 Self { $($table: Some(Default::default()),)+ }.tables()
             }
         }

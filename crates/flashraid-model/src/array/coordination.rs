@@ -13,17 +13,6 @@ pub(super) enum MemberAction {
     Receive(ToMember),
     /// Asks the controller to permit or to order a collection, if the member needs one.
     AskController,
-    /// Begins the member's turn to collect (the time in which this member may collect, and the others only if they run short of free
-    /// blocks). The collection of a block may begin only before the first of the two times. The turn ends at the second time.
-    BeginTurn(TimeNs, TimeNs),
-    /// Closes the member's turn to collect (the time in which this member may collect, and the others only if they run short of free
-    /// blocks). From now on, the turn is no reason to begin the collection of another block. In a drive without superblocks, a block
-    /// whose collection is in progress is still collected to its end. A drive with superblocks ends the work that it does because of
-    /// the turn.
-    StopNewCollectionsInTurn,
-    /// Ends the member's turn to collect (the time in which this member may collect, and the others only if they run short of free
-    /// blocks).
-    EndTurn,
 }
 
 /// The controller and the messages that have not arrived yet.
@@ -88,9 +77,6 @@ impl Coordination {
         match self.mailbox.pop_due(now) {
             Some((_, Mail::ToMember(member, message))) => return Some((member, MemberAction::Receive(message))),
             Some((_, Mail::AskTimerEnds(member))) => return Some((member, MemberAction::AskController)),
-            Some((_, Mail::TurnBegins(member, until, end))) => return Some((member, MemberAction::BeginTurn(until, end))),
-            Some((_, Mail::TurnAllowsNoNewCollection(member))) => return Some((member, MemberAction::StopNewCollectionsInTurn)),
-            Some((_, Mail::TurnEnds(member))) => return Some((member, MemberAction::EndTurn)),
             Some((_, Mail::ToController(member, message))) => self.controller.receive(now, member, message),
             Some((_, Mail::BeginCycle)) => self.controller.begin_cycle(now),
             None => self.controller.tick(now),

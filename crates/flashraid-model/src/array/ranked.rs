@@ -205,11 +205,6 @@ impl Array {
             Some((member, MemberAction::AskController)) => {
                 members.act_on_member(member, |ssd, out| ssd.ask_controller_to_collect_if_due(now, out))
             }
-            Some((member, MemberAction::BeginTurn(until, end))) => {
-                members.act_on_member(member, |ssd, out| ssd.turn_begins(now, until, end, out))
-            }
-            Some((member, MemberAction::StopNewCollectionsInTurn)) => members.act_on_member(member, |ssd, out| ssd.turn_closes(now, out)),
-            Some((member, MemberAction::EndTurn)) => members.act_on_member(member, |ssd, out| ssd.turn_ends(now, out)),
             None => members.issued(),
         };
         if let Some(pages_given) = &mut members.page_allowances {

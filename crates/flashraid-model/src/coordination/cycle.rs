@@ -240,9 +240,13 @@ impl Cycle {
     }
 
     /// Begins the turn of a member if it knows the protocol and has not failed.
-    pub(super) fn begin_turn(&mut self, member: u32, begin_cleans_until: TimeNs, end: TimeNs) {
+    pub(super) fn begin_turn(&mut self, now: TimeNs, member: u32, begin_cleans_until: TimeNs, end: TimeNs) {
         if self.everyone().contains(member) {
-            self.actions.push(ControllerAction::BeginCollectionTurn(member, begin_cleans_until, end));
+            self.actions.extend([
+                ControllerAction::TellAt(now, member, ToMember::BeginTurn { begin_cleans_until, end }),
+                ControllerAction::TellAt(begin_cleans_until, member, ToMember::CloseTurn),
+                ControllerAction::TellAt(end, member, ToMember::EndTurn),
+            ]);
         }
     }
 

@@ -17,17 +17,6 @@ pub(crate) enum Mail {
     /// The timer of the member with this number ends. The member then checks if it must ask the controller to permit or order a
     /// collection. All other events of this nanosecond come first.
     AskTimerEnds(u32),
-    /// The turn of the member with this number begins. A turn is the window of time in which one member may collect, and the others
-    /// only if they run short of free blocks. The collection of a block may begin only before the first of the two times. The turn ends
-    /// at the second time.
-    TurnBegins(u32, TimeNs, TimeNs),
-    /// The last part of the turn of the member with this number begins. From now on, the turn is no reason to begin the collection of
-    /// another block. A turn is the window of time in which one member may collect, and the others only if they run short of free
-    /// blocks.
-    TurnAllowsNoNewCollection(u32),
-    /// The turn of the member with this number ends. A turn is the window of time in which one member may collect, and the others only
-    /// if they run short of free blocks.
-    TurnEnds(u32),
 }
 
 impl Mail {
@@ -47,9 +36,9 @@ impl Mail {
             Self::ToMember(_, ToMember::StopIdleCollection) => 9,
             Self::ToMember(_, ToMember::Deny) => 10,
             Self::ToMember(_, ToMember::ReportState) => 11,
-            Self::TurnAllowsNoNewCollection(_) => 12,
-            Self::TurnEnds(_) => 13,
-            Self::TurnBegins(..) => 14,
+            Self::ToMember(_, ToMember::CloseTurn) => 12,
+            Self::ToMember(_, ToMember::EndTurn) => 13,
+            Self::ToMember(_, ToMember::BeginTurn { .. }) => 14,
         }
     }
 }
@@ -106,13 +95,12 @@ impl Mailbox {
     /// Schedules an action that the controller asked for.
     pub(crate) fn schedule_action(&mut self, now: TimeNs, actions: ControllerAction) {
         match actions {
-            ControllerAction::Message(member, message) => self.send(now, message.kind(), Mail::ToMember(member, message)),
-            ControllerAction::BeginCycleAt(at) => self.schedule(at, Mail::BeginCycle),
-            ControllerAction::BeginCollectionTurn(member, begin_cleans_until, end) => {
-                self.schedule(now, Mail::TurnBegins(member, begin_cleans_until, end));
-                self.schedule(begin_cleans_until, Mail::TurnAllowsNoNewCollection(member));
-                self.schedule(end, Mail::TurnEnds(member));
+            ControllerAction::Message(member, message) => {
+                let kind = message.kind().expect("nobody sends a turn");
+                self.send(now, kind, Mail::ToMember(member, message));
             }
+            ControllerAction::TellAt(at, member, message) => self.schedule(at, Mail::ToMember(member, message)),
+            ControllerAction::BeginCycleAt(at) => self.schedule(at, Mail::BeginCycle),
             ControllerAction::WatchPageWrites(..) => debug_assert!(false, "nothing is sent"),
         }
     }
@@ -171,9 +159,9 @@ mod tests {
             Mail::ToMember(0, ToMember::StopIdleCollection),
             Mail::ToMember(0, ToMember::Deny),
             Mail::ToMember(0, ToMember::ReportState),
-            Mail::TurnAllowsNoNewCollection(0),
-            Mail::TurnEnds(0),
-            Mail::TurnBegins(0, 1, 2),
+            Mail::ToMember(0, ToMember::CloseTurn),
+            Mail::ToMember(0, ToMember::EndTurn),
+            Mail::ToMember(0, ToMember::BeginTurn { begin_cleans_until: 1, end: 2 }),
         ];
         for (rank, mail) in in_order.iter().enumerate() {
             assert_eq!(usize::from(mail.rank()), rank, "{mail:?}");

@@ -353,10 +353,8 @@ pub(crate) enum ControllerAction {
     Message(u32, ToMember),
     /// Calls [`Controller::begin_cycle`] at this time.
     BeginCycleAt(TimeNs),
-    /// Begins the turn of the member with this number. A turn is the window of time in which one member may collect, and the others
-    /// only if they run short of free blocks. The collection of a block may begin only before the first of the two times. The turn ends
-    /// at the second time.
-    BeginCollectionTurn(u32, TimeNs, TimeNs),
+    /// Tells the member with this number something at this time. It is no message, because the member knows it by the clock.
+    TellAt(TimeNs, u32, ToMember),
     /// Asks the array to watch how many page writes the member with the first number receives. The second number is a limit, counted
     /// from the start of the run. The array calls [`Controller::page_allowance_is_used_up`] as soon as the member has received more
     /// page writes.

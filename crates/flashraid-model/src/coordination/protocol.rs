@@ -153,6 +153,18 @@ pub enum ToMember {
     Deny,
     /// Asks for the state of the member.
     ReportState,
+    /// Begins the member's turn, the window of time in which it may collect, and the others only if they run short of free blocks.
+    BeginTurn {
+        /// Time before which the collection of a block may begin in the turn, in nanoseconds.
+        begin_cleans_until: TimeNs,
+        /// Time at which the turn ends, in nanoseconds.
+        end: TimeNs,
+    },
+    /// Begins the last part of the member's turn, in which the turn is no reason to begin the collection of another block. The collection
+    /// of a block in progress goes on. A drive with superblocks ends the work that it does because of the turn.
+    CloseTurn,
+    /// Ends the member's turn.
+    EndTurn,
 }
 
 impl ToController {
@@ -169,14 +181,15 @@ impl ToController {
 }
 
 impl ToMember {
-    /// Returns the kind of the message.
-    pub(crate) fn kind(&self) -> MessageKind {
+    /// Returns the kind of the message; `None` for turns, of which members know by the clock.
+    pub(crate) fn kind(&self) -> Option<MessageKind> {
         match self {
-            Self::ForceCollection(_) => MessageKind::ForceGc,
-            Self::StopIdleCollection => MessageKind::StopGc,
-            Self::Grant(_) => MessageKind::Grant,
-            Self::Deny => MessageKind::Deny,
-            Self::ReportState => MessageKind::GcState,
+            Self::ForceCollection(_) => Some(MessageKind::ForceGc),
+            Self::StopIdleCollection => Some(MessageKind::StopGc),
+            Self::Grant(_) => Some(MessageKind::Grant),
+            Self::Deny => Some(MessageKind::Deny),
+            Self::ReportState => Some(MessageKind::GcState),
+            Self::BeginTurn { .. } | Self::CloseTurn | Self::EndTurn => None,
         }
     }
 }

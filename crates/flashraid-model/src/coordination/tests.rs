@@ -139,7 +139,7 @@ fn run_told(params: &ArrayParams, operations: &[Op], told: &[(TimeNs, u32, ToMem
     let log = array.message_log().into_iter().map(|(at, mail)| {
         let (member, kind) = match mail {
             Mail::ToController(member, message) => (member, message.kind()),
-            Mail::ToMember(member, message) => (member, message.kind()),
+            Mail::ToMember(member, message) => (member, message.kind().expect("it was sent")),
             _ => unreachable!("is not sent"),
         };
         format!("{at} {kind:?} {member}")
@@ -428,7 +428,7 @@ fn members_ask_and_tell_how_they_are() {
 #[test]
 fn every_message_has_a_kind_of_its_own() {
     assert_eq!(ToController::GcDone.kind(), MessageKind::GcDone);
-    assert_eq!(ToMember::StopIdleCollection.kind(), MessageKind::StopGc);
+    assert_eq!(ToMember::StopIdleCollection.kind(), Some(MessageKind::StopGc));
     assert_eq!(super::MESSAGE_KIND_NAMES[MessageKind::GcDone as usize], "GcDone");
 }
 
@@ -952,13 +952,16 @@ fn a_spare_has_the_turns_of_the_member_that_it_replaces() {
         controller.take_actions(&mut actions);
         (at, actions.first().copied())
     };
-    assert_eq!(next_turn(&mut controller), (0, Some(ControllerAction::BeginCollectionTurn(0, 990, 1000))));
-    assert_eq!(next_turn(&mut controller), (1000, Some(ControllerAction::BeginCollectionTurn(1, 1990, 2000))));
+    let begins = |at, member, begin_cleans_until, end| {
+        (at, Some(ControllerAction::TellAt(at, member, ToMember::BeginTurn { begin_cleans_until, end })))
+    };
+    assert_eq!(next_turn(&mut controller), begins(0, 0, 990, 1000));
+    assert_eq!(next_turn(&mut controller), begins(1000, 1, 1990, 2000));
     controller.member_failed(0);
     assert_eq!(next_turn(&mut controller), (2000, None));
     controller.replace(0, 2);
-    assert_eq!(next_turn(&mut controller), (3000, Some(ControllerAction::BeginCollectionTurn(1, 3990, 4000))));
-    assert_eq!(next_turn(&mut controller), (4000, Some(ControllerAction::BeginCollectionTurn(2, 4990, 5000))));
+    assert_eq!(next_turn(&mut controller), begins(3000, 1, 3990, 4000));
+    assert_eq!(next_turn(&mut controller), begins(4000, 2, 4990, 5000));
 }
 
 /// Without broken contracts and overruns no two members collect at a time (rule 266).

@@ -150,7 +150,7 @@ impl Scheme for CollectionTimeWindows {
             member = *spare;
         }
         turns.next += 1;
-        cycle.begin_turn(member, now + self.window.ns - turns.buffer_ns, now + self.window.ns);
+        cycle.begin_turn(now, member, now + self.window.ns - turns.buffer_ns, now + self.window.ns);
     }
 
     fn replace(&mut self, failed: u32, spare: u32) {

@@ -46,6 +46,12 @@ pub(crate) enum Consequence {
     /// Ends the garbage collection that the member may do only in idle time, because the controller has announced the end of idle
     /// time.
     StopIdleWork,
+    /// Collects from now on as long as the member's turn allows it.
+    CollectInTurn,
+    /// Ends the work that the member does because of its turn.
+    StopWorkOfTurn,
+    /// Counts the end of the member's turn if collection is in progress.
+    EndTurn,
     /// Leaves the garbage collection of the member as it is, because the controller's message has no immediate effect on it.
     Nothing,
 }
@@ -87,12 +93,6 @@ impl Agent {
             notices: &mut out.notices,
         };
         tell(&mut self.duty, &mut desk)
-    }
-
-    /// Begins the member's turn, which ends at `end`. Cleans may begin before `until`.
-    pub(crate) fn turn_begins(&mut self, until: TimeNs, end: TimeNs) {
-        self.duty.turn_begins(until, end);
-        self.cycle_counts = false;
     }
 
     /// Counts a turn at the end of which a clean of the turn was in progress.
@@ -180,14 +180,8 @@ impl Agent {
         (self.stopped, self.run_is_over) = (true, true);
     }
 
-    /// Processes a message of the controller. `state` returns the member's state, if the controller asks for it.
-    pub(crate) fn receive(
-        &mut self,
-        now: TimeNs,
-        message: ToMember,
-        state: impl FnOnce() -> MemberState,
-        out: &mut SsdOutbox,
-    ) -> Consequence {
+    /// Processes a message of the controller. `state` is what the member answers if the controller asks for its state.
+    pub(crate) fn receive(&mut self, now: TimeNs, message: ToMember, state: MemberState, out: &mut SsdOutbox) -> Consequence {
         match message {
             ToMember::ForceCollection(work) | ToMember::Grant(work) => {
                 assert_eq!(self.forced, None, "the controller waits for GcDone");
@@ -203,8 +197,15 @@ impl Agent {
                 self.tell(out, |duty, desk| duty.denied(now, desk));
                 Consequence::Nothing
             }
+            ToMember::BeginTurn { begin_cleans_until, end } => {
+                self.duty.turn_begins(begin_cleans_until, end);
+                self.cycle_counts = false;
+                Consequence::CollectInTurn
+            }
+            ToMember::CloseTurn => Consequence::StopWorkOfTurn,
+            ToMember::EndTurn => Consequence::EndTurn,
             ToMember::ReportState => {
-                self.tell(out, |_, desk| desk.send(now, ToController::GcState(state())));
+                self.tell(out, |_, desk| desk.send(now, ToController::GcState(state)));
                 Consequence::Nothing
             }
         }

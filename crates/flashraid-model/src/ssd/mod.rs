@@ -442,28 +442,6 @@ impl Ssd {
         });
     }
 
-    /// Begins the member's turn to collect: the time from `now` to `end` in which this member may collect and the others may not. The
-    /// collection of a block may begin only before `until`. The caller must first process all other events of this nanosecond.
-    pub(crate) fn turn_begins(&mut self, now: TimeNs, until: TimeNs, end: TimeNs, out: &mut SsdOutbox) {
-        self.act(out, |context| {
-            context.catch_up(now, job::NEVER);
-            context.turn_begins(now, until, end);
-        });
-    }
-
-    /// Lets the collection of no further block begin in the member's turn to collect.
-    pub(crate) fn turn_closes(&mut self, now: TimeNs, out: &mut SsdOutbox) {
-        self.act(out, |context| context.turn_closes(now));
-    }
-
-    /// Ends the member's turn to collect. The caller must first process all other events of this nanosecond.
-    pub(crate) fn turn_ends(&mut self, now: TimeNs, out: &mut SsdOutbox) {
-        self.act(out, |context| {
-            context.catch_up(now, job::NEVER);
-            context.turn_ends();
-        });
-    }
-
     /// Returns the end of the member's turn to collect while this turn lasts, and otherwise `None`.
     pub(crate) fn turn_lasts_until(&self, now: TimeNs) -> Option<TimeNs> {
         self.parts.agent.as_ref().and_then(|agent| agent.duty().turn_lasts_until(now))

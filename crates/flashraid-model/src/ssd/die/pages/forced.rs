@@ -20,16 +20,18 @@ impl PageContext<'_> {
 
     /// Processes a message of the controller. All other events of this nanosecond come first.
     pub(crate) fn receive(&mut self, now: TimeNs, message: ToMember) {
-        let start_free_blocks = self.parts.params.gc.start_threshold_free_blocks;
-        let least_free_blocks = self.least_free_blocks();
-        let agent = self.parts.agent.as_mut().expect("only members that know the protocol get messages");
-        let state = || {
-            let free_blocks_min = least_free_blocks;
-            MemberState { free_blocks_min, blocks_above_start: free_blocks_min.saturating_sub(start_free_blocks) }
-        };
-        match agent.receive(now, message, state, self.out) {
+        let free_blocks_min = self.least_free_blocks();
+        let blocks_above_start = free_blocks_min.saturating_sub(self.parts.params.gc.start_threshold_free_blocks);
+        let state = MemberState { free_blocks_min, blocks_above_start };
+        match self.parts.agent_mut().receive(now, message, state, self.out) {
             Consequence::Collect(work) => self.force(now, work),
-            Consequence::StopIdleWork | Consequence::Nothing => {}
+            Consequence::CollectInTurn => self.collect_in_turn(now),
+            Consequence::EndTurn => {
+                if self.own.dies.iter().flat_map(|die| die.cleans.iter().flatten()).any(|clean| clean.in_turn) {
+                    self.parts.agent_mut().count_overrun();
+                }
+            }
+            Consequence::StopIdleWork | Consequence::StopWorkOfTurn | Consequence::Nothing => {}
         }
     }
 
@@ -54,9 +56,8 @@ impl PageContext<'_> {
         self.parts.agent.as_ref().and_then(|agent| agent.duty().collect_at(now))
     }
 
-    /// Begins the member's turn to collect. Dies without other work begin at once.
-    pub(crate) fn turn_begins(&mut self, now: TimeNs, until: TimeNs, end: TimeNs) {
-        self.parts.agent_mut().turn_begins(until, end);
+    /// Begins to collect in the member's turn, in dies without other work.
+    fn collect_in_turn(&mut self, now: TimeNs) {
         for die in (0..self.own.dies.len() as u32).map(DieId) {
             let state = &self.own.dies[die.index()];
             let has_work = !state.slot_is_free() || state.cleans_any() || !state.queue.is_empty();
@@ -64,13 +65,6 @@ impl PageContext<'_> {
                 self.catch_up(now, 0, die);
             }
             self.schedule_wake_up(die);
-        }
-    }
-
-    /// Ends the member's turn, and counts it if a clean that began in it is in progress.
-    pub(crate) fn turn_ends(&mut self) {
-        if self.own.dies.iter().flat_map(|die| die.cleans.iter().flatten()).any(|clean| clean.in_turn) {
-            self.parts.agent_mut().count_overrun();
         }
     }
 

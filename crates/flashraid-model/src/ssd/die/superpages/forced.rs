@@ -15,16 +15,15 @@ impl SuperpageContext<'_> {
 
     /// Processes a message of the controller.
     pub(crate) fn receive(&mut self, now: TimeNs, message: ToMember) {
-        let (media, params) = (&*self.media, &self.own.params);
-        let Some(agent) = &mut self.parts.agent else { return };
-        let state = || {
-            let free = media.free();
-            MemberState { free_blocks_min: free, blocks_above_start: free.saturating_sub(params.collection.target) }
-        };
-        match agent.receive(now, message, state, self.out) {
+        let free_blocks_min = self.media.free();
+        let state = MemberState { free_blocks_min, blocks_above_start: free_blocks_min.saturating_sub(self.own.params.collection.target) };
+        match self.parts.agent_mut().receive(now, message, state, self.out) {
             Consequence::Collect(work) => self.begin_forced_work(now, work),
             Consequence::StopIdleWork => self.stop_idle_work(now),
-            Consequence::Nothing => {}
+            Consequence::CollectInTurn => self.collect_in_turn(now),
+            Consequence::StopWorkOfTurn if self.is_forced() => self.agent_done(now),
+            Consequence::EndTurn if self.own.dies.iter().any(Die::works_for_collection) => self.parts.agent_mut().count_overrun(),
+            Consequence::StopWorkOfTurn | Consequence::EndTurn | Consequence::Nothing => {}
         }
     }
 
@@ -41,12 +40,6 @@ impl SuperpageContext<'_> {
         }
     }
 
-    /// Begins the member's turn to collect.
-    pub(crate) fn turn_begins(&mut self, now: TimeNs, until: TimeNs, end: TimeNs) {
-        self.parts.agent_mut().turn_begins(until, end);
-        self.collect_in_turn(now);
-    }
-
     /// Collects in the member's turn if few enough superblocks are free (rule 265).
     fn collect_in_turn(&mut self, now: TimeNs) {
         let free = self.media.free();
@@ -55,20 +48,6 @@ impl SuperpageContext<'_> {
         if is_due && !self.own.collection.is_instantaneous() {
             agent.begin_forced_work(ForcedCollectionAmount::ToWatermark);
             self.begin_forced_work(now, ForcedCollectionAmount::ToWatermark);
-        }
-    }
-
-    /// Begins no more work of collection in the member's turn.
-    pub(crate) fn turn_closes(&mut self, now: TimeNs) {
-        if self.is_forced() {
-            self.agent_done(now);
-        }
-    }
-
-    /// Ends the member's turn, and counts it if a die still works for collection.
-    pub(crate) fn turn_ends(&mut self) {
-        if self.own.dies.iter().any(Die::works_for_collection) {
-            self.parts.agent_mut().count_overrun();
         }
     }
 
