@@ -159,8 +159,8 @@ class Collection:
     """Number of victims that members had to collect although the controller had not answered their request (``coordination.notify =
     "soft"``)."""
     turns: Turns | None
-    """Counts of collection outside of the members' turns (``coordination.scheme = "windows"``). A turn is the window of time in which only
-    one member may collect."""
+    """Counts of garbage collection outside of a member's turn, the window of time in which only this member may collect
+    (``coordination.scheme = "windows"``)."""
     own_runs: int
     """Number of collections that members began by themselves, without being forced by the array's controller."""
     cleans: int

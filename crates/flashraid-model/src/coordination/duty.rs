@@ -65,11 +65,6 @@ pub(crate) trait DutyOf<S>: MemberDuty {
 
 /// The member's half of a scheme. Most methods tell that something has happened to the member; by default, nothing follows.
 pub(crate) trait MemberDuty {
-    /// Returns true while collection counts for the scheme: in a cycle, with permission, or in a turn.
-    fn is_in_cycle(&self, _now: TimeNs, has_work: bool) -> bool {
-        has_work
-    }
-
     /// Returns true if pools above their hard limit are not collected without permission (rule 117).
     fn holds_back(&self) -> bool {
         true

@@ -7,7 +7,10 @@
 //! ```
 //!
 //! A *cycle* begins when the controller forces members to collect. It ends when all of them have reported that they are done. Schemes
-//! differ in the members that they force and in the moment. Each scheme is one file, and `CoordinationPolicy` lists them.
+//! differ in the members that they force and in the moment.
+//!
+//! To add a scheme, write its file and a line of `policies!` below. The file has the scheme's keys, the controller's half ([`Scheme`]), the
+//! member's half ([`MemberDuty`]), and the counters of both. A scheme that counts also has a line of `optional_counts!`.
 
 mod cycle;
 mod duty;
@@ -76,7 +79,6 @@ policies! {
     #[derive(Debug, Clone)]
     pub(crate) enum Duty: Scheme::Duty = duty(params: &CoordinationParams, pools: &BlockPoolSizeAndThresholds);
 
-    pub(crate) fn is_in_cycle(&self, now: TimeNs, has_work: bool) -> bool;
     pub(crate) fn holds_back(&self) -> bool;
     pub(crate) fn has_asked(&self) -> bool;
     pub(crate) fn work_free_blocks(&self) -> Option<u32>;

@@ -194,10 +194,6 @@ impl DutyOf<CollectionTimeWindows> for TakesTurns {
 }
 
 impl MemberDuty for TakesTurns {
-    fn is_in_cycle(&self, now: TimeNs, _has_work: bool) -> bool {
-        now < self.ends_at
-    }
-
     fn collect_at(&self, now: TimeNs) -> Option<u32> {
         (now < self.begins_cleans_until).then_some(self.collect_at_free_blocks)
     }

@@ -38,24 +38,6 @@ pub(crate) struct Agent {
     cycle_counts: bool,
 }
 
-/// Effect that a message of the array's controller has on the member that receives it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Consequence {
-    /// Starts this garbage collection in the member at once, because the array's controller has ordered or allowed it.
-    Collect(ForcedCollectionAmount),
-    /// Ends the garbage collection that the member may do only in idle time, because the controller has announced the end of idle
-    /// time.
-    StopIdleWork,
-    /// Collects from now on as long as the member's turn allows it.
-    CollectInTurn,
-    /// Ends the work that the member does because of its turn.
-    StopWorkOfTurn,
-    /// Counts the end of the member's turn if collection is in progress.
-    EndTurn,
-    /// Leaves the garbage collection of the member as it is, because the controller's message has no immediate effect on it.
-    Nothing,
-}
-
 impl Agent {
     /// Returns the protocol state of a member that joins the protocol now.
     pub(super) fn new(member: MemberId, duty: Duty) -> Self {
@@ -95,15 +77,11 @@ impl Agent {
         tell(&mut self.duty, &mut desk)
     }
 
-    /// Counts a turn at the end of which a clean of the turn was in progress.
-    pub(crate) fn count_overrun(&mut self) {
-        self.duty.collection_overran();
-    }
-
     /// Counts the forced cycle, permission or turn in progress if this is the first collection in it.
     #[inline]
     pub(crate) fn count_cycle_of_collection(&mut self, now: TimeNs) {
-        if !self.cycle_counts && self.duty.is_in_cycle(now, self.forced.is_some()) {
+        let is_in_cycle = if self.duty.takes_turns() { self.duty.turn_lasts_until(now).is_some() } else { self.forced.is_some() };
+        if is_in_cycle && !self.cycle_counts {
             (self.collecting_cycles, self.cycle_counts) = (self.collecting_cycles + 1, true);
         }
     }
@@ -181,33 +159,23 @@ impl Agent {
     }
 
     /// Processes a message of the controller. `state` is what the member answers if the controller asks for its state.
-    pub(crate) fn receive(&mut self, now: TimeNs, message: ToMember, state: MemberState, out: &mut SsdOutbox) -> Consequence {
+    pub(crate) fn receive(&mut self, now: TimeNs, message: ToMember, state: MemberState, out: &mut SsdOutbox) {
         match message {
             ToMember::ForceCollection(work) | ToMember::Grant(work) => {
                 assert_eq!(self.forced, None, "the controller waits for GcDone");
                 self.begin_forced_work(work);
-                Consequence::Collect(work)
             }
-            ToMember::StopIdleCollection => {
-                self.stopped = true;
-                Consequence::StopIdleWork
-            }
+            ToMember::StopIdleCollection => self.stopped = true,
             ToMember::Deny => {
                 self.denied = true;
                 self.tell(out, |duty, desk| duty.denied(now, desk));
-                Consequence::Nothing
             }
             ToMember::BeginTurn { begin_cleans_until, end } => {
                 self.duty.turn_begins(begin_cleans_until, end);
                 self.cycle_counts = false;
-                Consequence::CollectInTurn
             }
-            ToMember::CloseTurn => Consequence::StopWorkOfTurn,
-            ToMember::EndTurn => Consequence::EndTurn,
-            ToMember::ReportState => {
-                self.tell(out, |_, desk| desk.send(now, ToController::GcState(state)));
-                Consequence::Nothing
-            }
+            ToMember::ReportState => self.tell(out, |_, desk| desk.send(now, ToController::GcState(state))),
+            ToMember::CloseTurn | ToMember::EndTurn => {}
         }
     }
 

@@ -4,7 +4,7 @@ use super::{Clean, PageContext};
 use crate::coordination::{ForcedCollectionAmount, MemberLook, MemberState, ToMember};
 use crate::events::TimeNs;
 use crate::ids::{BlockId, DieId};
-use crate::ssd::agent::{Agent, Consequence};
+use crate::ssd::agent::Agent;
 use crate::ssd::collect::pools::{Forced, OwedVictims};
 use crate::ssd::job::Cause;
 
@@ -23,15 +23,14 @@ impl PageContext<'_> {
         let free_blocks_min = self.least_free_blocks();
         let blocks_above_start = free_blocks_min.saturating_sub(self.parts.params.gc.start_threshold_free_blocks);
         let state = MemberState { free_blocks_min, blocks_above_start };
-        match self.parts.agent_mut().receive(now, message, state, self.out) {
-            Consequence::Collect(work) => self.force(now, work),
-            Consequence::CollectInTurn => self.collect_in_turn(now),
-            Consequence::EndTurn => {
-                if self.own.dies.iter().flat_map(|die| die.cleans.iter().flatten()).any(|clean| clean.in_turn) {
-                    self.parts.agent_mut().count_overrun();
-                }
+        self.parts.agent_mut().receive(now, message, state, self.out);
+        match message {
+            ToMember::ForceCollection(work) | ToMember::Grant(work) => self.force(now, work),
+            ToMember::BeginTurn { .. } => self.collect_in_turn(now),
+            ToMember::EndTurn if self.own.dies.iter().flat_map(|die| die.cleans.iter().flatten()).any(|clean| clean.in_turn) => {
+                self.parts.agent_mut().tell(self.out, |duty, _| duty.collection_overran());
             }
-            Consequence::StopIdleWork | Consequence::StopWorkOfTurn | Consequence::Nothing => {}
+            _ => {}
         }
     }
 

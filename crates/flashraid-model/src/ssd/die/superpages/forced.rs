@@ -4,7 +4,6 @@ use super::SuperpageContext;
 use super::schedule::Die;
 use crate::coordination::{ForcedCollectionAmount, MemberLook, MemberState, ToMember};
 use crate::events::TimeNs;
-use crate::ssd::agent::Consequence;
 use crate::ssd::params::SuperblockCollectionParams;
 
 impl SuperpageContext<'_> {
@@ -17,13 +16,16 @@ impl SuperpageContext<'_> {
     pub(crate) fn receive(&mut self, now: TimeNs, message: ToMember) {
         let free_blocks_min = self.media.free();
         let state = MemberState { free_blocks_min, blocks_above_start: free_blocks_min.saturating_sub(self.own.params.collection.target) };
-        match self.parts.agent_mut().receive(now, message, state, self.out) {
-            Consequence::Collect(work) => self.begin_forced_work(now, work),
-            Consequence::StopIdleWork => self.stop_idle_work(now),
-            Consequence::CollectInTurn => self.collect_in_turn(now),
-            Consequence::StopWorkOfTurn if self.is_forced() => self.agent_done(now),
-            Consequence::EndTurn if self.own.dies.iter().any(Die::works_for_collection) => self.parts.agent_mut().count_overrun(),
-            Consequence::StopWorkOfTurn | Consequence::EndTurn | Consequence::Nothing => {}
+        self.parts.agent_mut().receive(now, message, state, self.out);
+        match message {
+            ToMember::ForceCollection(work) | ToMember::Grant(work) => self.begin_forced_work(now, work),
+            ToMember::StopIdleCollection => self.stop_idle_work(now),
+            ToMember::BeginTurn { .. } => self.collect_in_turn(now),
+            ToMember::CloseTurn if self.is_forced() => self.agent_done(now),
+            ToMember::EndTurn if self.own.dies.iter().any(Die::works_for_collection) => {
+                self.parts.agent_mut().tell(self.out, |duty, _| duty.collection_overran());
+            }
+            _ => {}
         }
     }
 
