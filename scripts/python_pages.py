@@ -62,7 +62,7 @@ class Reference:
         if sorted(map(str, public)) != sorted(listed):
             raise SystemExit(f"CHAPTERS and __all__ differ in {set(map(str, public)) ^ set(listed)}")
         # Parts of these parts.
-        self.inner = [name for name, part in self.package["_parts"].members.items() if part.is_class and name not in PARTS]
+        self.inner = [name for name, part in self.package["_parts"].members.items() if not part.is_alias and part.is_class and name not in PARTS]
         self.headings = {*listed, *PARTS, *self.inner}
 
     def page(self) -> str:
