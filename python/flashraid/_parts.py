@@ -133,6 +133,20 @@ class Turns:
 
 
 @dataclass(frozen=True)
+class Rotation:
+    """Counts of turns to collect with ``coordination.scheme = "rotate"``, in which one member collects at a time."""
+
+    turns: int
+    """Number of turns to collect that the controller has given to members."""
+    waited_ms: float
+    """Total time from the controller's receipt of a member's registration until it gave the member a turn to collect, in milliseconds."""
+    cleans_out_of_turn: int
+    """Number of victim blocks whose collection began outside of a turn of their member. A pool of blocks had come down to ``ssd.gc.start``
+    free blocks. A drive with superblocks instead counts how often it began to collect outside of its turns, because it had come down to
+    ``ssd.superblock.floor`` free superblocks."""
+
+
+@dataclass(frozen=True)
 class Collection:
     """Counters, times and shares of garbage collection, over all members."""
 
@@ -161,6 +175,8 @@ class Collection:
     turns: Turns | None
     """Counts of garbage collection outside of a member's turn, the window of time in which only this member may collect
     (``coordination.scheme = "windows"``)."""
+    rotation: Rotation | None
+    """Counts of turns to collect with ``coordination.scheme = "rotate"``, in which one member collects at a time."""
     own_runs: int
     """Number of collections that members began by themselves, without being forced by the array's controller."""
     cleans: int

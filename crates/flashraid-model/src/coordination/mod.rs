@@ -31,6 +31,7 @@ pub(crate) use duty::{Desk, DutyOf, MemberDuty, MemberLook};
 pub use mailbox::message_counts_by_name;
 pub(crate) use mailbox::{Mail, Mailbox};
 pub use protocol::*;
+pub use rotate::RotationCounters;
 pub use stagger::{CollectingMembersLimit, CollectionPermissionScope};
 pub use windows::{OutOfTurnCollectionCounters, TurnEndMargin};
 
@@ -45,6 +46,7 @@ policies! {
         proactive_soft_limit::ProactiveSoftLimit = "proactive-soft-limit",
         stagger::StaggeredCollection = "stagger",
         windows::CollectionTimeWindows = "windows",
+        rotate::RotatingCollection = "rotate",
         ideal::ZeroTimeCollection = "ideal",
     }
 
@@ -109,6 +111,8 @@ optional_counts! {
     pub struct SchemeCounters {
         /// Collections that began outside their member's turn to collect or lasted beyond it, of the scheme `windows`.
         turns: OutOfTurnCollectionCounters;
+        /// Turns to collect, of the scheme `rotate`.
+        rotation: RotationCounters;
     }
 }
 

@@ -11,8 +11,8 @@ use super::tiny as schemes;
 use super::{
     BlockPoolSizeAndThresholds, CollectingMembersLimit, CollectionTimeWindows, CollectionUrgency, Controller, ControllerAction,
     CoordinatedArray, CoordinationParams, CoordinationPolicy, Cycle, ForcedCollectionAmount, JoinsCycles, JointCollectionRequestTiming,
-    MESSAGE_KINDS, Mail, MemberState, MessageKind, OutOfTurnCollectionCounters, Scheme, StaggeredCollection, ToController, ToMember,
-    TurnEndMargin, UncoordinatedCleans, message_counts_by_name,
+    MESSAGE_KINDS, Mail, MemberState, MessageKind, OutOfTurnCollectionCounters, RotatingCollection, Scheme, StaggeredCollection,
+    ToController, ToMember, TurnEndMargin, UncoordinatedCleans, message_counts_by_name,
 };
 use crate::TimeNs;
 use crate::array::{
@@ -962,6 +962,38 @@ fn a_spare_has_the_turns_of_the_member_that_it_replaces() {
     controller.replace(0, 2);
     assert_eq!(next_turn(&mut controller), begins(3000, 1, 3990, 4000));
     assert_eq!(next_turn(&mut controller), begins(4000, 2, 4990, 5000));
+}
+
+/// The turn goes to the next member in the round that waits, after the pause, and never to one that has failed (rule 291).
+#[test]
+fn turns_go_round_among_the_members_that_wait() {
+    let array = CoordinatedArray { pools: POOLS, members: 4, copies: 1, parity_strips: 1, seed: 1 };
+    let rotate = RotatingCollection { pause: Duration { ns: 5 }, ..Default::default() };
+    let mut controller =
+        Controller::new(&CoordinationParams { coordinated_members: MemberSet::first_members(4), ..scheme(rotate.into()) }, &array);
+    let next = |controller: &mut Controller| {
+        let at = controller.next_tick();
+        controller.tick(at);
+        let mut actions = Vec::new();
+        controller.take_actions(&mut actions);
+        match actions[..] {
+            [ControllerAction::Message(member, ToMember::ForceCollection(_))] => (at, member),
+            _ => panic!("one member has the turn: {actions:?}"),
+        }
+    };
+    [(10, 2), (10, 1), (12, 0), (12, 3)].iter().for_each(|&(at, member)| controller.receive(at, member, ToController::RegisterForCycle));
+    assert_eq!(next(&mut controller), (12, 0));
+    controller.receive(20, 0, ToController::GcDone);
+    controller.receive(21, 0, ToController::RegisterForCycle);
+    assert_eq!(next(&mut controller), (25, 1), "not the first again, which has registered meanwhile");
+    controller.member_failed(2);
+    controller.receive(30, 1, ToController::GcDone);
+    assert_eq!(next(&mut controller), (35, 3));
+    assert_eq!(controller.next_tick(), TimeNs::MAX, "nobody has a turn while another has one");
+    controller.receive(40, 3, ToController::GcDone);
+    assert_eq!(next(&mut controller), (45, 0));
+    let counters = controller.scheme_counters().rotation.unwrap();
+    assert_eq!((counters.turns, counters.waited_ns), (4, (25 - 10) + (35 - 12) + (45 - 21)));
 }
 
 /// Without broken contracts and overruns no two members collect at a time (rule 266).

@@ -202,6 +202,7 @@ pub(crate) fn fast_with(case: &Case, shortcuts: ExactFastPaths) -> (Outcome, Vec
         gc_intervals: collections(cleans, by_plane),
         messages: counts.messages_sent_by_kind,
         uncoordinated_cleans: counts.uncoordinated_cleans.map(|cleans| (cleans.during_cycles, cleans.unanswered)),
+        rotation: counts.scheme.rotation,
         turns: counts.scheme.turns.map(|turns| (turns.broken_contracts, turns.overruns)),
         host_port_counters: counts.controller_throttling_waits.map(|counters| {
             let processor = (counters.processor_waits, counters.processor_wait_ns, counters.processor_busy_ns);
