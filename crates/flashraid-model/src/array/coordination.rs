@@ -6,15 +6,6 @@ use crate::coordination::{
     ToMember,
 };
 
-/// An action that a member must perform.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum MemberAction {
-    /// Processes a message of the controller.
-    Receive(ToMember),
-    /// Asks the controller to permit or to order a collection, if the member needs one.
-    AskController,
-}
-
 /// The controller and the messages that have not arrived yet.
 #[derive(Debug, Clone)]
 pub(super) struct Coordination {
@@ -71,12 +62,11 @@ impl Coordination {
         }
     }
 
-    /// Delivers the next message that is due now; if there is none, lets the coordination scheme act. Returns a member and the action that
-    /// it must perform.
-    pub(super) fn step(&mut self, now: TimeNs) -> Option<(u32, MemberAction)> {
+    /// Delivers the next message that is due now; if there is none, lets the coordination scheme act. Returns a message that has
+    /// arrived at a member.
+    pub(super) fn step(&mut self, now: TimeNs) -> Option<(u32, ToMember)> {
         match self.mailbox.pop_due(now) {
-            Some((_, Mail::ToMember(member, message))) => return Some((member, MemberAction::Receive(message))),
-            Some((_, Mail::AskTimerEnds(member))) => return Some((member, MemberAction::AskController)),
+            Some((_, Mail::ToMember(member, message))) => return Some((member, message)),
             Some((_, Mail::ToController(member, message))) => self.controller.receive(now, member, message),
             Some((_, Mail::BeginCycle)) => self.controller.begin_cycle(now),
             None => self.controller.tick(now),

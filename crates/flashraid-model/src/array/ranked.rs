@@ -1,7 +1,7 @@
 //! The main loop of the array over its parts. The part with the earliest time acts next. If several have the same time, the part with the
 //! lowest rank acts first.
 
-use super::coordination::{Coordination, MemberAction};
+use super::coordination::Coordination;
 use super::failure::Step;
 use super::host_port::PortStep;
 use super::members::{Completion, Continuation, Deferred, Issued, MembersStep};
@@ -201,10 +201,7 @@ impl Array {
         let Some(coordination) = &mut self.coordination else { return self.volume.members.issued() };
         let members = &mut self.volume.members;
         let issued = match coordination.step(now) {
-            Some((member, MemberAction::Receive(message))) => members.act_on_member(member, |ssd, out| ssd.receive(now, message, out)),
-            Some((member, MemberAction::AskController)) => {
-                members.act_on_member(member, |ssd, out| ssd.ask_controller_to_collect_if_due(now, out))
-            }
+            Some((member, message)) => members.act_on_member(member, |ssd, out| ssd.receive(now, message, out)),
             None => members.issued(),
         };
         if let Some(pages_given) = &mut members.page_allowances {

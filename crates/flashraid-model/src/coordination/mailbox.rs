@@ -14,9 +14,6 @@ pub(crate) enum Mail {
     /// The timer of the controller: the cycle of forced collection that members have asked for may begin. A cycle lasts from the
     /// controller's order until all forced members have finished.
     BeginCycle,
-    /// The timer of the member with this number ends. The member then checks if it must ask the controller to permit or order a
-    /// collection. All other events of this nanosecond come first.
-    AskTimerEnds(u32),
 }
 
 impl Mail {
@@ -24,7 +21,7 @@ impl Mail {
     /// of the members.
     fn rank(&self) -> u8 {
         match self {
-            Self::AskTimerEnds(_) => 0,
+            Self::ToMember(_, ToMember::CheckDuty) => 0,
             Self::ToController(_, ToController::GcDone | ToController::CollectionWithoutPermissionEnds) => 1,
             Self::ToController(_, ToController::RegisterForCycle) => 2,
             Self::ToController(_, ToController::GcState(_)) => 3,
@@ -89,14 +86,14 @@ impl Mailbox {
 
     /// Schedules a check at the end of that nanosecond: the member asks to collect if it must.
     pub(crate) fn may_ask(&mut self, at: TimeNs, member: u32) {
-        self.schedule(at, Mail::AskTimerEnds(member));
+        self.schedule(at, Mail::ToMember(member, ToMember::CheckDuty));
     }
 
     /// Schedules an action that the controller asked for.
     pub(crate) fn schedule_action(&mut self, now: TimeNs, actions: ControllerAction) {
         match actions {
             ControllerAction::Message(member, message) => {
-                let kind = message.kind().expect("nobody sends a turn");
+                let kind = message.kind().expect("nobody sends what the clock tells");
                 self.send(now, kind, Mail::ToMember(member, message));
             }
             ControllerAction::TellAt(at, member, message) => self.schedule(at, Mail::ToMember(member, message)),
@@ -147,7 +144,7 @@ mod tests {
     fn every_kind_of_mail_has_its_rank() {
         let state = MemberState { free_blocks_min: 1, blocks_above_start: 0 };
         let in_order = [
-            Mail::AskTimerEnds(0),
+            Mail::ToMember(0, ToMember::CheckDuty),
             Mail::ToController(0, ToController::GcDone),
             Mail::ToController(0, ToController::RegisterForCycle),
             Mail::ToController(0, ToController::GcState(state)),

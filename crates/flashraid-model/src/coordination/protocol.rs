@@ -165,6 +165,8 @@ pub enum ToMember {
     CloseTurn,
     /// Ends the member's turn.
     EndTurn,
+    /// Lets the member's duty look at the member, as it has asked for. All other events of this nanosecond come first.
+    CheckDuty,
 }
 
 impl ToController {
@@ -181,7 +183,7 @@ impl ToController {
 }
 
 impl ToMember {
-    /// Returns the kind of the message; `None` for turns, of which members know by the clock.
+    /// Returns the kind of the message; `None` for what members know by the clock.
     pub(crate) fn kind(&self) -> Option<MessageKind> {
         match self {
             Self::ForceCollection(_) => Some(MessageKind::ForceGc),
@@ -189,7 +191,7 @@ impl ToMember {
             Self::Grant(_) => Some(MessageKind::Grant),
             Self::Deny => Some(MessageKind::Deny),
             Self::ReportState => Some(MessageKind::GcState),
-            Self::BeginTurn { .. } | Self::CloseTurn | Self::EndTurn => None,
+            Self::BeginTurn { .. } | Self::CloseTurn | Self::EndTurn | Self::CheckDuty => None,
         }
     }
 }

@@ -175,7 +175,7 @@ impl Agent {
                 self.cycle_counts = false;
             }
             ToMember::ReportState => self.tell(out, |_, desk| desk.send(now, ToController::GcState(state))),
-            ToMember::CloseTurn | ToMember::EndTurn => {}
+            ToMember::CloseTurn | ToMember::EndTurn | ToMember::CheckDuty => {}
         }
     }
 

@@ -453,19 +453,6 @@ impl Ssd {
             agent.duty().add_counters(counters);
         }
     }
-
-    /// Sends a soft request if one is due: the member asks the controller to let it collect before it must (rules 119 and 261). A
-    /// request is due if few blocks are free and the member has not asked yet. The caller must first process all other events of this
-    /// nanosecond.
-    ///
-    /// With the scheme `windows`, a drive with superblocks never asks. Instead, it begins to collect if it has its turn (the time in
-    /// which this member may collect and the others may not).
-    pub fn ask_controller_to_collect_if_due(&mut self, now: TimeNs, out: &mut SsdOutbox) {
-        self.act(out, |context| {
-            context.catch_up(now, job::NEVER);
-            context.may_ask(now);
-        });
-    }
 }
 
 #[inline]

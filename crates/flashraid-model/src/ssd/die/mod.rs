@@ -303,12 +303,4 @@ impl<'a> DieContext<'a> {
     pub(crate) fn receive(&mut self, now: TimeNs, message: ToMember) {
         either!(self, context => context.receive(now, message));
     }
-
-    /// Tells the controller what it must know at the end of the nanosecond (rules 119 and 261).
-    pub(super) fn may_ask(&mut self, now: TimeNs) {
-        match self {
-            Self::Pages(context) => context.may_ask(now),
-            Self::Superpages(context) => context.may_ask(now),
-        }
-    }
 }

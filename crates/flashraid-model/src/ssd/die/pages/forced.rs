@@ -20,6 +20,9 @@ impl PageContext<'_> {
 
     /// Processes a message of the controller. All other events of this nanosecond come first.
     pub(crate) fn receive(&mut self, now: TimeNs, message: ToMember) {
+        if message == ToMember::CheckDuty {
+            return self.check_duty(now);
+        }
         let free_blocks_min = self.least_free_blocks();
         let blocks_above_start = free_blocks_min.saturating_sub(self.parts.params.gc.start_threshold_free_blocks);
         let state = MemberState { free_blocks_min, blocks_above_start };
@@ -216,7 +219,7 @@ impl PageContext<'_> {
     }
 
     /// Tells the controller what it must know at the end of the nanosecond (rules 119 and 261).
-    pub(crate) fn may_ask(&mut self, now: TimeNs) {
+    fn check_duty(&mut self, now: TimeNs) {
         let least_free_blocks = self.least_free_blocks();
         let is_at_start = least_free_blocks <= self.parts.params.gc.start_threshold_free_blocks;
         let pages_left = if self.parts.agent_mut().counts_pages_left(now) { self.pages_left() } else { 0 };

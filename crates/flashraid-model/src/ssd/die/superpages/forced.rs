@@ -14,6 +14,9 @@ impl SuperpageContext<'_> {
 
     /// Processes a message of the controller.
     pub(crate) fn receive(&mut self, now: TimeNs, message: ToMember) {
+        if message == ToMember::CheckDuty {
+            return self.check_duty(now);
+        }
         let free_blocks_min = self.media.free();
         let state = MemberState { free_blocks_min, blocks_above_start: free_blocks_min.saturating_sub(self.own.params.collection.target) };
         self.parts.agent_mut().receive(now, message, state, self.out);
@@ -54,7 +57,7 @@ impl SuperpageContext<'_> {
     }
 
     /// Does what the member's duty asks for at the end of the nanosecond. A member in its turn may begin to collect.
-    pub(crate) fn may_ask(&mut self, now: TimeNs) {
+    fn check_duty(&mut self, now: TimeNs) {
         let look = self.look();
         if let Some(work) = self.parts.agent_mut().check(now, &look, self.out) {
             self.begin_forced_work(now, work);
