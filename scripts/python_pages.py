@@ -42,8 +42,6 @@ PARTS = [
     *["Because", "PairedDifference", "PairedResponse", "PairedFigures", "PairedFigure", "WaitedAndCausedShares", "WaitedAndCaused"],
     *["Counts", "Rates", "Owed", "Lost", "Bandwidth", "Verdict", "Flash", "Collection", "Member", "Speed"],
 ]
-#: Parts of these.
-PARTS_OF_PARTS = ["Wear", "Lifetime", "ImpliedLife", "UncoordinatedCleans", "Turns", "PredictableLatency"]
 
 REFERENCE_HEAD = """\
 # Python: reference
@@ -63,7 +61,9 @@ class Reference:
         public = [name for name in self.package.exports or [] if name != "__version__"]
         if sorted(map(str, public)) != sorted(listed):
             raise SystemExit(f"CHAPTERS and __all__ differ in {set(map(str, public)) ^ set(listed)}")
-        self.headings = {*listed, *PARTS, *PARTS_OF_PARTS}
+        # Parts of these parts.
+        self.inner = [name for name, part in self.package["_parts"].members.items() if not part.is_alias and part.is_class and name not in PARTS]
+        self.headings = {*listed, *PARTS, *self.inner}
 
     def page(self) -> str:
         # Blank lines that pieces leave between each other.
@@ -78,7 +78,7 @@ class Reference:
             if chapter == "Reports":
                 for name in PARTS:
                     yield from self._thing(self._final(self.package["_report"][name]))
-                for name in PARTS_OF_PARTS:
+                for name in self.inner:
                     yield from self._thing(self.package["_parts"][name])
 
     def _resolve(self, name: str) -> Any:

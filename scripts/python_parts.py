@@ -23,7 +23,6 @@ CLASSES = {
     "ImpliedLife": "ImpliedLife",
     "FlashCountersReport": "Flash",
     "UncoordinatedCleans": "UncoordinatedCleans",
-    "Turns": "Turns",
     "PredictableLatency": "PredictableLatency",
     "Gc": "Collection",
     "Member": "Member",
@@ -39,12 +38,19 @@ from dataclasses import dataclass
 '''
 
 
-def kind(schema: dict[str, Any]) -> str:
-    """The Python type of a value."""
+def class_name(figure: str) -> str:
+    """The name of the class of a part that has no name of its own in the schema."""
+    return figure.title().replace("_", "")
+
+
+def kind(schema: dict[str, Any], name: str = "") -> str:
+    """The Python type of a value with this name."""
     if "$ref" in schema:
         return CLASSES[schema["$ref"].removeprefix("#/$defs/")]
     if "anyOf" in schema:
         return " | ".join(kind(one) for one in schema["anyOf"])
+    if "properties" in schema:
+        return class_name(name)
     kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     if kinds == ["array"]:
         return f"list[{kind(schema['items'])}]"
@@ -63,12 +69,20 @@ def lines(schema: dict[str, Any]) -> Iterator[str]:
     yield HEAD
     for part, name in CLASSES.items():
         definition = schema["$defs"][part]
-        yield f"\n\n@dataclass(frozen=True)\nclass {name}:\n{docstring(definition['description'], '    ')}\n\n"
         for figure, value in definition["properties"].items():
-            of = kind(value)
-            if figure not in definition["required"] and "None" not in of:
-                of += " | None"
-            yield f"    {figure}: {of}\n{docstring(value['description'], '    ')}\n"
+            if "properties" in value:
+                yield from of_class(class_name(figure), value)
+        yield from of_class(name, definition)
+
+
+def of_class(name: str, definition: dict[str, Any]) -> Iterator[str]:
+    """The class of a part."""
+    yield f"\n\n@dataclass(frozen=True)\nclass {name}:\n{docstring(definition['description'], '    ')}\n\n"
+    for figure, value in definition["properties"].items():
+        of = kind(value, figure)
+        if figure not in definition["required"] and "None" not in of:
+            of += " | None"
+        yield f"    {figure}: {of}\n{docstring(value['description'], '    ')}\n"
 
 
 def main() -> None:

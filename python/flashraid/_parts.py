@@ -119,20 +119,6 @@ class UncoordinatedCleans:
 
 
 @dataclass(frozen=True)
-class Turns:
-    """Counts of garbage collection outside of a member's turn, the window of time in which only this member may collect
-    (``coordination.scheme = "windows"``)."""
-
-    broken_contracts: int
-    """Number of victim blocks whose collection began outside of the member's turn, because a pool of blocks had come down to
-    ``ssd.gc.start`` free blocks. A drive with superblocks instead counts how often it began to collect outside of its turn, because it had
-    come down to ``ssd.superblock.floor`` free superblocks."""
-    overruns: int
-    """Number of turns at whose end garbage collection that had begun in the turn was still in progress. In a turn, only one member may
-    collect."""
-
-
-@dataclass(frozen=True)
 class PredictableLatency:
     """Counts of NVMe's predictable latency mode, over all members. In its deterministic window (DTWIN), a member does not collect. In its
     non-deterministic window (NDWIN), it does."""
@@ -183,6 +169,34 @@ class PredictableLatency:
 
 
 @dataclass(frozen=True)
+class Turns:
+    """Counts of garbage collection outside of a member's turn, the window of time in which only this member may collect
+    (``coordination.scheme = "windows"``)."""
+
+    broken_contracts: int
+    """Number of victim blocks whose collection began outside of the member's turn, because a pool of blocks had come down to
+    ``ssd.gc.start`` free blocks. A drive with superblocks instead counts how often it began to collect outside of its turn, because it had
+    come down to ``ssd.superblock.floor`` free superblocks."""
+    overruns: int
+    """Number of turns at whose end garbage collection that had begun in the turn was still in progress. In a turn, only one member may
+    collect."""
+
+
+@dataclass(frozen=True)
+class Rotation:
+    """Counts of turns to collect with ``coordination.scheme = "rotate"``, in which one member collects at a time."""
+
+    turns: int
+    """Number of turns to collect that the controller has given to members."""
+    waited_ms: float
+    """Total time from the controller's receipt of a member's registration until it gave the member a turn to collect, in milliseconds."""
+    cleans_out_of_turn: int
+    """Number of victim blocks whose collection began outside of a turn of their member. A pool of blocks had come down to ``ssd.gc.start``
+    free blocks. A drive with superblocks instead counts how often it began to collect outside of its turns, because it had come down to
+    ``ssd.superblock.floor`` free superblocks."""
+
+
+@dataclass(frozen=True)
 class Collection:
     """Counters, times and shares of garbage collection, over all members."""
 
@@ -209,8 +223,10 @@ class Collection:
     """Number of victims that members had to collect although the controller had not answered their request (``coordination.notify =
     "soft"``)."""
     turns: Turns | None
-    """Counts of collection outside of the members' turns (``coordination.scheme = "windows"``). A turn is the window of time in which only
-    one member may collect."""
+    """Counts of garbage collection outside of a member's turn, the window of time in which only this member may collect
+    (``coordination.scheme = "windows"``)."""
+    rotation: Rotation | None
+    """Counts of turns to collect with ``coordination.scheme = "rotate"``, in which one member collects at a time."""
     predictable_latency: PredictableLatency | None
     """Windows of NVMe's predictable latency mode (``coordination.protocol = "nvme"``), over all members. In its deterministic window
     (DTWIN) a member does not collect. In its non-deterministic window (NDWIN) it does, so that reads may be slow."""

@@ -221,6 +221,46 @@ macro_rules! reported_counts {
     };
 }
 
+/// Counters of optional parts of the model, such as read plans. Each set of them is a table of its own in reports. The macro
+/// `optional_counts!` implements this trait.
+pub trait OptionalCounts {
+    /// Returns the sets that are kept, as reports show them.
+    fn tables(&self) -> Vec<CounterTable>;
+
+    /// Returns all sets as reports show them, with all counters 0.
+    fn all_tables() -> Vec<CounterTable>;
+}
+
+/// Defines the counters of parts of which a run has some. Each line has the documentation of a set, and the name of its table in reports.
+macro_rules! optional_counts {
+    ($(#[$doc:meta])+ pub struct $Name:ident { $($(#[$about:meta])+ $table:ident: $Counters:ty;)+ }) => {
+        $(#[$doc])+
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+        pub struct $Name {
+            $($(#[$about])+ pub $table: Option<$Counters>,)+
+        }
+
+        impl $Name {
+            /// Returns the counts since `earlier`, an earlier copy of these counters.
+            #[must_use]
+            pub fn since(self, earlier: &Self) -> Self {
+                Self { $($table: Option::zip(self.$table, earlier.$table).map(|(now, then)| now.since(&then)),)+ }
+            }
+        }
+
+        impl $crate::counts::OptionalCounts for $Name {
+            fn tables(&self) -> Vec<$crate::counts::CounterTable> {
+                use $crate::counts::ReportedCounts;
+                [$(self.$table.map(|counters| counters.table(stringify!($table)))),+].into_iter().flatten().collect()
+            }
+
+            fn all_tables() -> Vec<$crate::counts::CounterTable> {
+                Self { $($table: Some(Default::default()),)+ }.tables()
+            }
+        }
+    };
+}
+
 #[cfg(test)]
 mod tests {
     use super::Maximum;

@@ -29,6 +29,9 @@ pub struct ParameterProblem {
 ///     }
 ///     /// What the method does.
 ///     pub fn method(&self, argument: u32) -> u32;      // of Trait, passed on to the policy
+///     /// What the second enumeration is.
+///     pub enum Half: Trait::Half = half(argument: u32); // of a type that each policy names, made by its method `half`
+///     // Further methods are those of the halves.
 /// }
 /// ```
 ///
@@ -158,6 +161,22 @@ macro_rules! policies {
 
     (@methods $Kind:ident $types:tt) => {};
     (
+        @methods $Kind:ident [$($Type:ident)+]
+        $(#[$doc:meta])* $vis:vis enum $Half:ident: $Trait:ident::$Part:ident = $make:ident($($arg:ident: $Arg:ty),*); $($rest:tt)*
+    ) => {
+        $(#[$doc])*
+        $vis enum $Half {
+            $($Type(<$Type as $Trait>::$Part),)+
+        }
+
+        impl $Kind {
+            $vis fn $make(&self, $($arg: $Arg),*) -> $Half {
+                $crate::policy::policies!(@halves self $Kind $Half [$($Type)+] $make ($($arg),*))
+            }
+        }
+        $crate::policy::policies! { @methods $Half [$($Type)+] $($rest)* }
+    };
+    (
         @methods $Kind:ident $types:tt
         $(#[$doc:meta])* $vis:vis fn $method:ident(&self $(, $arg:ident: $Arg:ty)*) $(-> $Ret:ty)?; $($rest:tt)*
     ) => {
@@ -182,6 +201,11 @@ macro_rules! policies {
             }
         }
         $crate::policy::policies! { @methods $Kind $types $($rest)* }
+    };
+    (@halves $self:ident $Kind:ident $Half:ident [$($Type:ident)+] $make:ident $args:tt) => {
+        match $self {
+            $($Kind::$Type(policy) => $Half::$Type(policy.$make $args),)+
+        }
     };
     (@call $self:ident $Kind:ident [$($Type:ident)+] $method:ident $args:tt) => {
         match $self {

@@ -6,28 +6,6 @@ use crate::coordination::{
     ToMember,
 };
 
-/// An action that a member must perform.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum MemberAction {
-    /// Processes a message of the controller.
-    Receive(ToMember),
-    /// Asks the controller to permit or to order a collection, if the member needs one.
-    AskController,
-    /// Begins the member's turn to collect (the time in which this member may collect, and the others only if they run short of free
-    /// blocks). The collection of a block may begin only before the first of the two times. The turn ends at the second time.
-    BeginTurn(TimeNs, TimeNs),
-    /// Closes the member's turn to collect (the time in which this member may collect, and the others only if they run short of free
-    /// blocks). From now on, the turn is no reason to begin the collection of another block. In a drive without superblocks, a block
-    /// whose collection is in progress is still collected to its end. A drive with superblocks ends the work that it does because of
-    /// the turn.
-    StopNewCollectionsInTurn,
-    /// Ends the member's turn to collect (the time in which this member may collect, and the others only if they run short of free
-    /// blocks).
-    EndTurn,
-    /// Lets the member leave its deterministic window if it must (rule 286).
-    EndDeterministicWindowIfDue,
-}
-
 /// The controller and the messages that have not arrived yet.
 #[derive(Debug, Clone)]
 pub(super) struct Coordination {
@@ -38,23 +16,16 @@ pub(super) struct Coordination {
     /// writes than the limit, counted from the start of the run.
     pub(crate) page_allowances_to_count: Vec<(u32, u64)>,
     pub(crate) uses_soft_notification: bool,
-    /// True if members take turns to collect.
-    pub(crate) has_turns: bool,
-    /// True if members have the windows of NVMe's predictable latency mode.
-    pub(crate) has_predictable_latency: bool,
 }
 
 impl Coordination {
     pub(super) fn new(params: &CoordinationParams, array: &CoordinatedArray) -> Self {
-        let turns = params.scheme.turn_settings(&array.pools);
         Self {
             controller: Controller::new(params, array),
             mailbox: Mailbox::new(params),
             actions: Vec::new(),
             page_allowances_to_count: Vec::new(),
             uses_soft_notification: params.joint_collection_request_timing == JointCollectionRequestTiming::AtSoftThreshold,
-            has_turns: turns.is_some(),
-            has_predictable_latency: turns.is_some_and(|turns| turns.predictable_latency.is_some()),
         }
     }
 
@@ -88,27 +59,21 @@ impl Coordination {
             MemberEvent::Sends(message) => self.mailbox.post(at, member, message),
             MemberEvent::AskTimerEnds => self.mailbox.may_ask(at, member),
             MemberEvent::WindowMayEnd => self.mailbox.window_may_end(at, member),
-            MemberEvent::BeginsNonDeterministicWindow(until, end) => {
-                self.mailbox.schedule_action(at, ControllerAction::BeginCollectionTurn(member, until, end));
+            MemberEvent::BeginsNonDeterministicWindow { begin_cleans_until, end } => {
+                ControllerAction::turn(at, member, begin_cleans_until, end)
+                    .into_iter()
+                    .for_each(|action| self.mailbox.schedule_action(at, action));
             }
             MemberEvent::BeginsCollectionWithoutAnswer => self.controller.collects_unanswered(member),
         }
     }
 
-    /// Delivers the next message that is due now; if there is none, lets the coordination scheme act. Returns a member and the action that
-    /// it must perform.
-    pub(super) fn step(&mut self, now: TimeNs) -> Option<(u32, MemberAction)> {
+    /// Delivers the next message that is due now; if there is none, lets the coordination scheme act. Returns a message that has
+    /// arrived at a member.
+    pub(super) fn step(&mut self, now: TimeNs) -> Option<(u32, ToMember)> {
         match self.mailbox.pop_due(now) {
-            Some((_, Mail::ToMember(member, message))) => return Some((member, MemberAction::Receive(message))),
-            Some((_, Mail::AskTimerEnds(member))) => return Some((member, MemberAction::AskController)),
-            Some((_, Mail::TurnBegins(member, until, end))) => return Some((member, MemberAction::BeginTurn(until, end))),
-            Some((_, Mail::TurnAllowsNoNewCollection(member))) => return Some((member, MemberAction::StopNewCollectionsInTurn)),
-            Some((_, Mail::TurnEnds(member))) => return Some((member, MemberAction::EndTurn)),
-            Some((_, Mail::WindowMayEnd(member))) => {
-                if !self.controller.has_failed(member) {
-                    return Some((member, MemberAction::EndDeterministicWindowIfDue));
-                }
-            }
+            Some((_, Mail::ToMember(member, ToMember::CheckWindow))) if self.controller.has_failed(member) => {}
+            Some((_, Mail::ToMember(member, message))) => return Some((member, message)),
             Some((_, Mail::ToController(member, message))) => self.controller.receive(now, member, message),
             Some((_, Mail::BeginCycle)) => self.controller.begin_cycle(now),
             None => self.controller.tick(now),

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::TimeNs;
 use crate::cache::CacheCounters;
-use crate::coordination::{self, OutOfTurnCollectionCounters, PredictableLatencyCounters, UncoordinatedCleans};
+use crate::coordination::{self, PredictableLatencyCounters, SchemeCounters, UncoordinatedCleans};
 use crate::ssd::{DieDelayMechanismCounters, FrontEndCounters, MemberCounters, Ssd, SuperblockCounters};
 use std::collections::BTreeMap;
 
@@ -32,9 +32,8 @@ pub struct ArrayCounters {
     /// Number of cleans (a clean is the collection of one victim block) that members had to begin before the controller answered their
     /// request to collect. It is `None` unless members ask before they must collect.
     pub uncoordinated_cleans: Option<UncoordinatedCleans>,
-    /// Collections that began outside their member's turn to collect or lasted beyond it; `None` if there are no turns. A turn is the
-    /// time in which one member may collect, and the others only if they run short of free blocks.
-    pub collections_outside_turns: Option<OutOfTurnCollectionCounters>,
+    /// Counters of the coordination scheme; empty without a controller.
+    pub scheme: SchemeCounters,
     /// Windows of NVMe's predictable latency mode, over all members; `None` if members have none.
     pub predictable_latency: Option<PredictableLatencyCounters>,
     /// Numbers of trims and of flushes that the host sent, as two separate counts.
@@ -72,7 +71,7 @@ impl ArrayCounters {
             collecting_cycles_by_member: Vec::new(),
             messages_sent_by_kind: None,
             uncoordinated_cleans: None,
-            collections_outside_turns: None,
+            scheme: SchemeCounters::default(),
             predictable_latency: None,
             trims_and_flushes: TrimAndFlushCounters::default(),
             controller_throttling_waits: None,
@@ -104,9 +103,7 @@ impl ArrayCounters {
                 std::array::from_fn(|kind| now[kind] - then[kind])
             }),
             uncoordinated_cleans: both(self.uncoordinated_cleans, earlier.uncoordinated_cleans, |now, then| now.since(&then)),
-            collections_outside_turns: both(self.collections_outside_turns, earlier.collections_outside_turns, |now, then| {
-                now.since(&then)
-            }),
+            scheme: self.scheme.since(&earlier.scheme),
             predictable_latency: both(self.predictable_latency, earlier.predictable_latency, |now, then| now.since(&then)),
             trims_and_flushes: self.trims_and_flushes.since(&earlier.trims_and_flushes),
             controller_throttling_waits: both(self.controller_throttling_waits, earlier.controller_throttling_waits, |now, then| {
@@ -150,13 +147,14 @@ impl Array {
             collecting_cycles_by_member: ssds.iter().map(Ssd::collecting_cycles).collect(),
             messages_sent_by_kind: coordination.as_ref().map(|coordination| coordination.mailbox.sent()),
             uncoordinated_cleans: asks_softly.map(|coordination| coordination.controller.uncoordinated_cleans()),
-            collections_outside_turns: coordination
-                .as_ref()
-                .filter(|coordination| coordination.has_turns)
-                .map(|_| ssds.iter().map(Ssd::turn_counters).sum()),
+            scheme: coordination.as_ref().map_or_else(Default::default, |coordination| {
+                let mut counters = coordination.controller.scheme_counters();
+                ssds.iter().for_each(|ssd| ssd.add_scheme_counters(&mut counters));
+                counters
+            }),
             predictable_latency: coordination
                 .as_ref()
-                .filter(|coordination| coordination.has_predictable_latency)
+                .and_then(|coordination| coordination.controller.predictable_latency())
                 .map(|_| ssds.iter().filter_map(Ssd::predictable_latency_counters).sum()),
             trims_and_flushes: *host,
             controller_throttling_waits: port.as_ref().map(|port| port.counters_at(now)),

@@ -139,7 +139,7 @@ impl Array {
             let _issued = members.act_on_member(member, |ssd, out| {
                 // A spare learns the protocol when it replaces a member that knows it.
                 if let Some(coordination) = params.coordination.as_ref().filter(|c| member < params.members && c.is_ggc_aware(member)) {
-                    ssd.become_ggc_aware(0, coordination.member_coordination_settings(&pools), out);
+                    ssd.become_ggc_aware(0, coordination.member_duty(&pools), out);
                 }
                 ssd.start_idle_timers(out);
             });

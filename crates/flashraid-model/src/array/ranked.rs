@@ -1,7 +1,7 @@
 //! The main loop of the array over its parts. The part with the earliest time acts next. If several have the same time, the part with the
 //! lowest rank acts first.
 
-use super::coordination::{Coordination, MemberAction};
+use super::coordination::Coordination;
 use super::failure::Step;
 use super::host_port::PortStep;
 use super::members::{Completion, Continuation, Deferred, Issued, MembersStep};
@@ -178,8 +178,8 @@ impl Array {
             match step {
                 Some(Step::Fails(member)) => coordination.controller.member_failed(member),
                 Some(Step::Replaced { failed_member: failed, spare }) => {
-                    if let Some(role) = coordination.controller.replace(failed, spare) {
-                        let _taken_below = self.volume.members.act_on_member(spare, |ssd, out| ssd.become_ggc_aware(now, role, out));
+                    if let Some(duty) = coordination.controller.replace(failed, spare) {
+                        let _taken_below = self.volume.members.act_on_member(spare, |ssd, out| ssd.become_ggc_aware(now, duty, out));
                     }
                 }
                 _ => {}
@@ -201,18 +201,7 @@ impl Array {
         let Some(coordination) = &mut self.coordination else { return self.volume.members.issued() };
         let members = &mut self.volume.members;
         let issued = match coordination.step(now) {
-            Some((member, MemberAction::Receive(message))) => members.act_on_member(member, |ssd, out| ssd.receive(now, message, out)),
-            Some((member, MemberAction::AskController)) => {
-                members.act_on_member(member, |ssd, out| ssd.ask_controller_to_collect_if_due(now, out))
-            }
-            Some((member, MemberAction::BeginTurn(until, end))) => {
-                members.act_on_member(member, |ssd, out| ssd.turn_begins(now, until, end, out))
-            }
-            Some((member, MemberAction::StopNewCollectionsInTurn)) => members.act_on_member(member, |ssd, out| ssd.turn_closes(now, out)),
-            Some((member, MemberAction::EndTurn)) => members.act_on_member(member, |ssd, out| ssd.turn_ends(now, out)),
-            Some((member, MemberAction::EndDeterministicWindowIfDue)) => {
-                members.act_on_member(member, |ssd, out| ssd.deterministic_window_may_end(now, out))
-            }
+            Some((member, message)) => members.act_on_member(member, |ssd, out| ssd.receive(now, message, out)),
             None => members.issued(),
         };
         if let Some(pages_given) = &mut members.page_allowances {

@@ -1,7 +1,9 @@
 //! State that all coordination schemes share: the members, the cycle in progress or about to begin, and the load (rules 44 and 120).
+//! Below it stands the duty of members that take part in cycles.
 
 use super::{
-    CollectionUrgency, ControllerAction, CoordinationParams, ForcedCollectionAmount, JointCollectionRequestTiming, ToController, ToMember,
+    BlockPoolSizeAndThresholds, CollectionUrgency, ControllerAction, CoordinationParams, Desk, DutyOf, ForcedCollectionAmount,
+    JointCollectionRequestTiming, MemberDuty, MemberEvent, MemberLook, NEVER, Scheme, ToController, ToMember,
 };
 use crate::TimeNs;
 use crate::ids::MemberSet;
@@ -238,9 +240,9 @@ impl Cycle {
     }
 
     /// Begins the turn of a member if it knows the protocol and has not failed.
-    pub(super) fn begin_turn(&mut self, member: u32, begin_cleans_until: TimeNs, end: TimeNs) {
+    pub(super) fn begin_turn(&mut self, now: TimeNs, member: u32, begin_cleans_until: TimeNs, end: TimeNs) {
         if self.everyone().contains(member) {
-            self.actions.push(ControllerAction::BeginCollectionTurn(member, begin_cleans_until, end));
+            self.actions.extend(ControllerAction::turn(now, member, begin_cleans_until, end));
         }
     }
 
@@ -297,5 +299,223 @@ impl Cycle {
         }
         assert_eq!(self.everyone().contains(spare), aware, "a spare knows the protocol if the member did that it replaces");
         aware
+    }
+}
+
+/// Settings of a member that takes part in cycles (rules 44, 119 and 122).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CycleSettings {
+    /// Number of free blocks at or below which a pool counts as low in free blocks.
+    pub(crate) t_soft_free_blocks: u32,
+    /// True if the member registers with the controller when one of its pools is low in free blocks.
+    pub(crate) registers: bool,
+    /// Moment at which the member asks the controller to make members collect together.
+    pub(crate) notify: JointCollectionRequestTiming,
+    /// True if all dies collect when the controller forces the member to collect. False if only dies with a low pool do.
+    pub(crate) across_dies: bool,
+}
+
+/// Duty of a member that collects when the controller forces it to. It registers for cycles, and asks for them (rules 43, 119 and 122).
+#[derive(Debug, Clone)]
+pub(crate) struct JoinsCycles {
+    settings: CycleSettings,
+    /// True if the member has asked to collect since it was last forced.
+    has_asked: bool,
+    /// True if the member has told the controller since then that it is at its limit.
+    has_said_limit: bool,
+    /// True if the member has registered since it was last forced.
+    participates: bool,
+    /// The last time at which pools needed cleans, and the number of cleans that began then (rule 43).
+    needed_began: (TimeNs, u32),
+    /// Time of the last request to collect, and the number of cleans of that nanosecond that are still in progress. The request stays open
+    /// until all of them end, or until the member is forced.
+    request: (TimeNs, u32),
+    /// The last time at which a host write left a pool at or below its soft limit (rule 119).
+    low_pool_write_at: TimeNs,
+    /// The last time at which the member reached its hard limit.
+    limit_reached_at: TimeNs,
+}
+
+impl JoinsCycles {
+    pub(crate) fn with(settings: CycleSettings) -> Self {
+        Self {
+            settings,
+            has_asked: false,
+            has_said_limit: false,
+            participates: false,
+            needed_began: (NEVER, 0),
+            request: (NEVER, 0),
+            low_pool_write_at: NEVER,
+            limit_reached_at: NEVER,
+        }
+    }
+
+    fn asks_softly(&self) -> bool {
+        self.settings.notify == JointCollectionRequestTiming::AtSoftThreshold
+    }
+
+    /// Asks the controller to collect if there is a reason.
+    ///
+    /// Dies may reach the same nanosecond in any order. Each event that may allow a request therefore calls this method. The result is the
+    /// same as with one call at the end of the nanosecond (rule 43).
+    fn ask(&mut self, at: TimeNs, desk: &mut Desk) {
+        if !desk.has_work && self.request.1 == 0 && self.needed_began.0 == at {
+            self.request = self.needed_began;
+            desk.send(at, ToController::GcRequest(CollectionUrgency::AT_LIMIT));
+        }
+    }
+
+    /// Schedules a check at the end of this nanosecond, when the member may ask to collect. A forced member schedules none.
+    fn schedule_ask(&self, at: TimeNs, desk: &mut Desk) {
+        if !desk.has_work {
+            desk.check_at_end_of(at);
+        }
+    }
+
+    fn register(&mut self, at: TimeNs, desk: &mut Desk) {
+        if self.settings.registers && !self.participates {
+            self.participates = true;
+            desk.send(at, ToController::RegisterForCycle);
+        }
+    }
+
+    /// Returns true if a soft request is due at the end of this nanosecond (rule 119).
+    fn is_soft_request_due(&self, now: TimeNs, has_work: bool) -> bool {
+        !has_work && !self.has_said_limit && (!self.has_asked || self.limit_reached_at == now)
+    }
+}
+
+impl<S: Scheme> DutyOf<S> for JoinsCycles {
+    fn new(scheme: &S, params: &CoordinationParams, _: &BlockPoolSizeAndThresholds) -> Self {
+        Self::with(CycleSettings {
+            t_soft_free_blocks: params.joint_gc_registration_threshold_free_blocks,
+            registers: scheme.members_report_low_free_blocks(),
+            notify: params.joint_collection_request_timing,
+            across_dies: params.all_dies_of_forced_member_collect,
+        })
+    }
+}
+
+/// Returns the urgency that a member states in a soft request.
+fn urgency(pages_left: i64, at_limit: bool, desk: &Desk) -> CollectionUrgency {
+    CollectionUrgency {
+        page_writes_until_gc_start: pages_left.max(0) as u64,
+        at_limit,
+        pages_given: desk.pages_given,
+        collection_orders_received: desk.orders_received,
+    }
+}
+
+impl MemberDuty for JoinsCycles {
+    fn holds_back(&self) -> bool {
+        false
+    }
+
+    fn has_asked(&self) -> bool {
+        self.has_asked
+    }
+
+    fn takes_part(&self, free_blocks: u32) -> bool {
+        self.settings.across_dies || free_blocks <= self.settings.t_soft_free_blocks
+    }
+
+    fn reacts_to_writes(&self) -> bool {
+        (self.settings.registers && !self.participates) || (self.asks_softly() && !self.has_said_limit)
+    }
+
+    fn host_write_began(&mut self, at: TimeNs, free_blocks: u32, is_at_limit: bool, desk: &mut Desk) {
+        if free_blocks > self.settings.t_soft_free_blocks {
+            return;
+        }
+        if self.asks_softly() && !self.has_said_limit {
+            self.low_pool_write_at = at;
+            if is_at_limit {
+                self.limit_reached_at = at;
+            }
+            if is_at_limit || !self.has_asked {
+                self.schedule_ask(at, desk);
+            }
+        }
+        self.register(at, desk);
+    }
+
+    fn needed_clean_began(&mut self, at: TimeNs, desk: &mut Desk) {
+        if self.asks_softly() {
+            self.limit_reached_at = at;
+            self.needed_collection_began(at, desk);
+            if !self.has_said_limit {
+                self.schedule_ask(at, desk);
+            }
+            return;
+        }
+        if self.needed_began.0 != at {
+            self.needed_began = (at, 0);
+        }
+        self.needed_began.1 += 1;
+        if self.request.0 == at {
+            self.request.1 += 1;
+        } else {
+            self.ask(at, desk);
+        }
+    }
+
+    fn needed_clean_ended(&mut self, at: TimeNs, began: TimeNs, desk: &mut Desk) {
+        if began == self.request.0 {
+            assert!(self.request.1 > 0, "a request is outstanding while its cleans go on");
+            self.request.1 -= 1;
+            self.ask(at, desk);
+        }
+    }
+
+    /// Counts a collection that could not wait although the controller had not answered the member's request (rule 121).
+    fn needed_collection_began(&mut self, at: TimeNs, desk: &mut Desk) {
+        if self.asks_softly() && self.has_asked {
+            debug_assert!(!desk.has_work, "being forced answers what was asked");
+            desk.report(at, MemberEvent::BeginsCollectionWithoutAnswer);
+        }
+    }
+
+    /// Registers or asks to collect if few superblocks are free (rule 216).
+    fn superblock_opened(&mut self, at: TimeNs, look: &MemberLook, desk: &mut Desk) {
+        if desk.has_work {
+            return;
+        }
+        if look.least_free_blocks <= self.settings.t_soft_free_blocks {
+            self.register(at, desk);
+        }
+        if look.is_short {
+            self.has_asked = true;
+            let urgency = if self.asks_softly() { urgency(look.pages_left, look.is_at_floor, desk) } else { CollectionUrgency::AT_LIMIT };
+            desk.send(at, ToController::GcRequest(urgency));
+        }
+    }
+
+    fn work_begins(&mut self) {
+        *self = Self::with(self.settings);
+    }
+
+    /// Reports the end of the work, and asks to collect again if a reason arose in the meantime (rules 43, 119 and 216).
+    fn work_ended(&mut self, at: TimeNs, drive: Option<&MemberLook>, desk: &mut Desk) {
+        desk.send(at, ToController::GcDone);
+        match drive {
+            Some(look) => self.superblock_opened(at, look, desk),
+            None if !self.asks_softly() => self.ask(at, desk),
+            None if self.low_pool_write_at == at || self.limit_reached_at == at => self.schedule_ask(at, desk),
+            None => {}
+        }
+    }
+
+    fn counts_pages_left(&self, now: TimeNs, has_work: bool) -> bool {
+        self.is_soft_request_due(now, has_work)
+    }
+
+    /// Sends a soft request if one is due (rule 119).
+    fn check(&mut self, now: TimeNs, look: &MemberLook, desk: &mut Desk) -> Option<ForcedCollectionAmount> {
+        if self.is_soft_request_due(now, desk.has_work) {
+            let at_limit = self.limit_reached_at == now || look.pages_left < 0 || look.is_at_start;
+            (self.has_asked, self.has_said_limit) = (true, at_limit);
+            desk.send(now, ToController::GcRequest(urgency(look.pages_left, at_limit, desk)));
+        }
+        None
     }
 }

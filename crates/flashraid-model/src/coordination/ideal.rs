@@ -1,6 +1,6 @@
 //! Scheme `ideal`: collection takes no time but still moves and erases (rules 15 and 109), so that nothing needs to be coordinated.
 
-use super::Scheme;
+use super::{JoinsCycles, Scheme};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 pub struct ZeroTimeCollection {}
 
 impl Scheme for ZeroTimeCollection {
+    type Duty = JoinsCycles;
+
     fn has_coordinating_controller(&self) -> bool {
         false
     }

@@ -1,6 +1,6 @@
 //! Scheme `local` (GGC's baseline): there is no controller, and every member collects when it must.
 
-use super::Scheme;
+use super::{JoinsCycles, Scheme};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 pub struct Local {}
 
 impl Scheme for Local {
+    type Duty = JoinsCycles;
+
     fn has_coordinating_controller(&self) -> bool {
         false
     }

@@ -14,23 +14,6 @@ pub(crate) enum Mail {
     /// The timer of the controller: the cycle of forced collection that members have asked for may begin. A cycle lasts from the
     /// controller's order until all forced members have finished.
     BeginCycle,
-    /// The timer of the member with this number ends. The member then checks if it must ask the controller to permit or order a
-    /// collection. All other events of this nanosecond come first.
-    AskTimerEnds(u32),
-    /// The turn of the member with this number begins. A turn is the window of time in which one member may collect, and the others
-    /// only if they run short of free blocks. The collection of a block may begin only before the first of the two times. The turn ends
-    /// at the second time.
-    TurnBegins(u32, TimeNs, TimeNs),
-    /// The last part of the turn of the member with this number begins. From now on, the turn is no reason to begin the collection of
-    /// another block. A turn is the window of time in which one member may collect, and the others only if they run short of free
-    /// blocks.
-    TurnAllowsNoNewCollection(u32),
-    /// The turn of the member with this number ends. A turn is the window of time in which one member may collect, and the others only
-    /// if they run short of free blocks.
-    TurnEnds(u32),
-    /// The member with this number looks if it must leave its deterministic window (rule 286). All other events of this nanosecond come
-    /// first, except for the beginnings of turns.
-    WindowMayEnd(u32),
 }
 
 impl Mail {
@@ -38,7 +21,7 @@ impl Mail {
     /// of the members.
     fn rank(&self) -> u8 {
         match self {
-            Self::AskTimerEnds(_) => 0,
+            Self::ToMember(_, ToMember::CheckDuty) => 0,
             Self::ToController(_, ToController::GcDone | ToController::CollectionWithoutPermissionEnds) => 1,
             Self::ToController(_, ToController::RegisterForCycle) => 2,
             Self::ToController(_, ToController::GcState(_)) => 3,
@@ -50,10 +33,10 @@ impl Mail {
             Self::ToMember(_, ToMember::StopIdleCollection) => 9,
             Self::ToMember(_, ToMember::Deny) => 10,
             Self::ToMember(_, ToMember::ReportState) => 11,
-            Self::TurnAllowsNoNewCollection(_) => 12,
-            Self::TurnEnds(_) => 13,
-            Self::WindowMayEnd(_) => 14,
-            Self::TurnBegins(..) => 15,
+            Self::ToMember(_, ToMember::CloseTurn) => 12,
+            Self::ToMember(_, ToMember::EndTurn) => 13,
+            Self::ToMember(_, ToMember::CheckWindow) => 14,
+            Self::ToMember(_, ToMember::BeginTurn { .. }) => 15,
         }
     }
 }
@@ -104,29 +87,28 @@ impl Mailbox {
 
     /// Schedules a check at the end of that nanosecond: the member asks to collect if it must.
     pub(crate) fn may_ask(&mut self, at: TimeNs, member: u32) {
-        self.schedule(at, Mail::AskTimerEnds(member));
+        self.schedule(at, Mail::ToMember(member, ToMember::CheckDuty));
     }
 
     /// Schedules a look of a member, at the end of that nanosecond, whether it must leave its deterministic window.
     pub(crate) fn window_may_end(&mut self, at: TimeNs, member: u32) {
-        self.schedule(at, Mail::WindowMayEnd(member));
+        self.schedule(at, Mail::ToMember(member, ToMember::CheckWindow));
     }
 
     /// Removes the looks that are still to come, because no member leaves its deterministic window by itself any more.
     pub(crate) fn forget_windows(&mut self) {
-        self.under_way.retain(|_, mail| !matches!(mail, Mail::WindowMayEnd(_)));
+        self.under_way.retain(|_, mail| !matches!(mail, Mail::ToMember(_, ToMember::CheckWindow)));
     }
 
     /// Schedules an action that the controller asked for.
     pub(crate) fn schedule_action(&mut self, now: TimeNs, actions: ControllerAction) {
         match actions {
-            ControllerAction::Message(member, message) => self.send(now, message.kind(), Mail::ToMember(member, message)),
-            ControllerAction::BeginCycleAt(at) => self.schedule(at, Mail::BeginCycle),
-            ControllerAction::BeginCollectionTurn(member, begin_cleans_until, end) => {
-                self.schedule(now, Mail::TurnBegins(member, begin_cleans_until, end));
-                self.schedule(begin_cleans_until, Mail::TurnAllowsNoNewCollection(member));
-                self.schedule(end, Mail::TurnEnds(member));
+            ControllerAction::Message(member, message) => {
+                let kind = message.kind().expect("nobody sends what the clock tells");
+                self.send(now, kind, Mail::ToMember(member, message));
             }
+            ControllerAction::TellAt(at, member, message) => self.schedule(at, Mail::ToMember(member, message)),
+            ControllerAction::BeginCycleAt(at) => self.schedule(at, Mail::BeginCycle),
             ControllerAction::WatchPageWrites(..) => debug_assert!(false, "nothing is sent"),
         }
     }
@@ -173,7 +155,7 @@ mod tests {
     fn every_kind_of_mail_has_its_rank() {
         let state = MemberState { free_blocks_min: 1, blocks_above_start: 0 };
         let in_order = [
-            Mail::AskTimerEnds(0),
+            Mail::ToMember(0, ToMember::CheckDuty),
             Mail::ToController(0, ToController::GcDone),
             Mail::ToController(0, ToController::RegisterForCycle),
             Mail::ToController(0, ToController::GcState(state)),
@@ -185,10 +167,10 @@ mod tests {
             Mail::ToMember(0, ToMember::StopIdleCollection),
             Mail::ToMember(0, ToMember::Deny),
             Mail::ToMember(0, ToMember::ReportState),
-            Mail::TurnAllowsNoNewCollection(0),
-            Mail::TurnEnds(0),
-            Mail::WindowMayEnd(0),
-            Mail::TurnBegins(0, 1, 2),
+            Mail::ToMember(0, ToMember::CloseTurn),
+            Mail::ToMember(0, ToMember::EndTurn),
+            Mail::ToMember(0, ToMember::CheckWindow),
+            Mail::ToMember(0, ToMember::BeginTurn { begin_cleans_until: 1, end: 2 }),
         ];
         for (rank, mail) in in_order.iter().enumerate() {
             assert_eq!(usize::from(mail.rank()), rank, "{mail:?}");

@@ -7,9 +7,13 @@
 //! ```
 //!
 //! A *cycle* begins when the controller forces members to collect. It ends when all of them have reported that they are done. Schemes
-//! differ in the members that they force and in the moment. Each scheme is one file, and `CoordinationPolicy` lists them.
+//! differ in the members that they force and in the moment.
+//!
+//! To add a scheme, write its file and a line of `policies!` below. The file has the scheme's keys, the controller's half ([`Scheme`]), the
+//! member's half ([`MemberDuty`]), and the counters of both. A scheme that counts also has a line of `optional_counts!`.
 
 mod cycle;
+mod duty;
 mod mailbox;
 mod predictable_latency;
 mod protocol;
@@ -21,16 +25,18 @@ pub(crate) mod tiny;
 use crate::TimeNs;
 use crate::ids::MemberSet;
 use crate::policy::{ParameterProblem, policies};
+use crate::request::OpKind;
 use crate::rng::RandomStream;
 use crate::units::{Duration, GcStopThreshold};
-pub(crate) use cycle::Cycle;
+pub(crate) use cycle::{Cycle, JoinsCycles};
+pub(crate) use duty::{Desk, DutyOf, MemberDuty, MemberLook};
 pub use mailbox::message_counts_by_name;
 pub(crate) use mailbox::{Mail, Mailbox};
-pub(crate) use predictable_latency::PredictableLatencyWindows;
 pub use predictable_latency::{PredictableLatencyCounters, PredictableLatencySettings, ReadsInWindow};
 pub use protocol::*;
+pub use rotate::RotationCounters;
 pub use stagger::{CollectingMembersLimit, CollectionPermissionScope};
-pub use windows::{StatedCount, StatedTime, TurnEndMargin, WindowProtocol};
+pub use windows::{OutOfTurnCollectionCounters, StatedCount, StatedTime, TurnEndMargin, WindowProtocol};
 
 policies! {
     /// Coordination of the members' garbage collection.
@@ -43,6 +49,7 @@ policies! {
         proactive_soft_limit::ProactiveSoftLimit = "proactive-soft-limit",
         stagger::StaggeredCollection = "stagger",
         windows::CollectionTimeWindows = "windows",
+        rotate::RotatingCollection = "rotate",
         ideal::ZeroTimeCollection = "ideal",
     }
 
@@ -61,11 +68,6 @@ policies! {
     /// Returns the problems of the scheme's parameters: values that their types admit, but that are not allowed. Some limits depend on
     /// the sizes of the members' pools of blocks (of a plane or of a die).
     pub fn problems(&self, pools: &BlockPoolSizeAndThresholds) -> Vec<ParameterProblem>;
-    fn permission_request_settings(&self, pools: &BlockPoolSizeAndThresholds, work: ForcedCollectionAmount) -> Option<GcPermissionRequestSettings>;
-    /// Returns the settings with which members collect in turns; `None` if there are no turns. In a turn one member may collect, and
-    /// the others only if they run short of free blocks. `pools` has the sizes of the members' pools of blocks (of a plane or of a
-    /// die), on which the settings depend.
-    pub(crate) fn turn_settings(&self, pools: &BlockPoolSizeAndThresholds) -> Option<CollectionTurnSettings>;
     fn begin(&mut self, array: &CoordinatedArray);
     fn receive(&mut self, now: TimeNs, from: u32, message: ToController, cycle: &mut Cycle);
     fn members_of_cycle(&self, cycle: &Cycle) -> MemberSet;
@@ -76,6 +78,52 @@ policies! {
     fn acts_after_requests(&self) -> bool;
     fn forget(&mut self, member: u32);
     fn replace(&mut self, failed: u32, spare: u32);
+    fn add_counters(&self, counters: &mut SchemeCounters);
+    fn predictable_latency(&self) -> Option<PredictableLatencyCounters>;
+
+    /// Duty of a member for the scheme of its array.
+    #[derive(Debug, Clone)]
+    pub(crate) enum Duty: Scheme::Duty = duty(params: &CoordinationParams, pools: &BlockPoolSizeAndThresholds);
+
+    pub(crate) fn holds_back(&self) -> bool;
+    pub(crate) fn has_asked(&self) -> bool;
+    pub(crate) fn work_free_blocks(&self) -> Option<u32>;
+    pub(crate) fn takes_part(&self, free_blocks: u32) -> bool;
+    pub(crate) fn takes_turns(&self) -> bool;
+    pub(crate) fn collect_at(&self, now: TimeNs) -> Option<u32>;
+    pub(crate) fn turn_lasts_until(&self, now: TimeNs) -> Option<TimeNs>;
+    pub(crate) fn joins(&mut self, now: TimeNs, desk: &mut Desk);
+    pub(crate) fn turn_begins(&mut self, now: TimeNs, until: TimeNs, end: TimeNs);
+    pub(crate) fn turn_ends(&mut self, now: TimeNs, desk: &mut Desk) -> bool;
+    pub(crate) fn check_window(&mut self, now: TimeNs, desk: &mut Desk);
+    pub(crate) fn read_answered(&mut self, given: TimeNs, answered: TimeNs);
+    pub(crate) fn measuring_begins(&mut self);
+    pub(crate) fn predictable_latency(&self) -> Option<PredictableLatencyCounters>;
+    pub(crate) fn collection_overran(&mut self);
+    pub(crate) fn reacts_to_writes(&self) -> bool;
+    pub(crate) fn operation_given(&mut self, now: TimeNs, kind: OpKind, desk: &mut Desk);
+    pub(crate) fn host_write_began(&mut self, at: TimeNs, free_blocks: u32, is_at_limit: bool, desk: &mut Desk);
+    pub(crate) fn needed_clean_began(&mut self, at: TimeNs, desk: &mut Desk);
+    pub(crate) fn needed_clean_ended(&mut self, at: TimeNs, began: TimeNs, desk: &mut Desk);
+    pub(crate) fn needed_collection_began(&mut self, at: TimeNs, desk: &mut Desk);
+    pub(crate) fn superblock_opened(&mut self, at: TimeNs, look: &MemberLook, desk: &mut Desk);
+    pub(crate) fn superblock_freed(&mut self, at: TimeNs, desk: &mut Desk);
+    pub(crate) fn denied(&mut self, now: TimeNs, desk: &mut Desk);
+    pub(crate) fn work_begins(&mut self);
+    pub(crate) fn work_ended(&mut self, at: TimeNs, drive: Option<&MemberLook>, desk: &mut Desk);
+    pub(crate) fn counts_pages_left(&self, now: TimeNs, has_work: bool) -> bool;
+    pub(crate) fn check(&mut self, now: TimeNs, look: &MemberLook, desk: &mut Desk) -> Option<ForcedCollectionAmount>;
+    pub(crate) fn add_counters(&self, counters: &mut SchemeCounters);
+}
+
+optional_counts! {
+    /// Counters of the coordination scheme, of its controller and of its members. Each set is `None` unless the scheme keeps it.
+    pub struct SchemeCounters {
+        /// Collections that began outside their member's turn to collect or lasted beyond it, of the scheme `windows`.
+        turns: OutOfTurnCollectionCounters;
+        /// Turns to collect, of the scheme `rotate`.
+        rotation: RotationCounters;
+    }
 }
 
 /// A rule that decides which members may collect, and which must. A scheme knows the members only from their messages.
@@ -83,6 +131,14 @@ policies! {
 /// The public fields of its type are the parameters that users write, each with a default. State that is not a parameter is skipped by
 /// serde.
 pub(crate) trait Scheme: Default {
+    /// The member's half of the scheme. [`JoinsCycles`] is that of members which the controller forces to collect.
+    type Duty: DutyOf<Self>;
+
+    /// Returns the duty of a member that joins the protocol. `pools` has the sizes of its pools of blocks.
+    fn duty(&self, params: &CoordinationParams, pools: &BlockPoolSizeAndThresholds) -> Self::Duty {
+        DutyOf::new(self, params, pools)
+    }
+
     /// Returns true if a controller in the array tells members when to collect.
     fn has_coordinating_controller(&self) -> bool {
         true
@@ -111,24 +167,6 @@ pub(crate) trait Scheme: Default {
     /// the sizes of the members' pools of blocks (of a plane or of a die).
     fn problems(&self, _pools: &BlockPoolSizeAndThresholds) -> Vec<ParameterProblem> {
         Vec::new()
-    }
-
-    /// Returns the settings with which members ask the controller for permission to collect; `None` if they do not ask. `pools` has the
-    /// sizes of the members' pools of blocks. `work` is the amount of garbage collection that a member does without permission while it
-    /// gets few operations.
-    fn permission_request_settings(
-        &self,
-        _pools: &BlockPoolSizeAndThresholds,
-        _work: ForcedCollectionAmount,
-    ) -> Option<GcPermissionRequestSettings> {
-        None
-    }
-
-    /// Returns the settings with which members collect in turns; `None` if there are no turns. In a turn one member may collect, and
-    /// the others only if they run short of free blocks. `pools` has the sizes of the members' pools of blocks (of a plane or of a
-    /// die), on which the settings depend.
-    fn turn_settings(&self, _pools: &BlockPoolSizeAndThresholds) -> Option<CollectionTurnSettings> {
-        None
     }
 
     /// Prepares the scheme for a run of an array with these properties.
@@ -170,6 +208,14 @@ pub(crate) trait Scheme: Default {
 
     /// Lets a spare take the place of a failed member.
     fn replace(&mut self, _failed: u32, _spare: u32) {}
+
+    /// Sets the counters that the controller keeps for the scheme, and those that its members keep to 0.
+    fn add_counters(&self, _counters: &mut SchemeCounters) {}
+
+    /// Returns counts of 0 if members have the windows of NVMe's predictable latency mode.
+    fn predictable_latency(&self) -> Option<PredictableLatencyCounters> {
+        None
+    }
 
     /// Returns a scheme with random parameters, for random cases in tests.
     fn random_for_tests(_stream: &mut RandomStream) -> Self {
@@ -310,26 +356,9 @@ impl CoordinationParams {
         self.scheme.members_report_low_free_blocks().then_some(self.joint_gc_registration_threshold_free_blocks)
     }
 
-    /// Returns the settings for the messages between members and controller. They say when a member asks the controller to order or
-    /// permit a collection. They also say what the member does when the controller orders or permits it. They depend on the sizes of
-    /// the members' pools of blocks (of a plane or of a die).
-    pub fn member_coordination_settings(&self, pools: &BlockPoolSizeAndThresholds) -> MemberCoordinationSettings {
-        let Self {
-            joint_gc_registration_threshold_free_blocks: t_soft_free_blocks,
-            joint_collection_request_timing: notify,
-            all_dies_of_forced_member_collect: across_dies,
-            forced_collection_amount: forced_work,
-            ..
-        } = *self;
-        let (permission, turn) = (self.scheme.permission_request_settings(pools, forced_work), self.scheme.turn_settings(pools));
-        MemberCoordinationSettings {
-            t_soft_free_blocks,
-            registers_for_joint_collection: self.scheme.members_report_low_free_blocks(),
-            joint_collection_request_timing: notify,
-            across_dies,
-            permission_request_settings: permission,
-            turn,
-        }
+    /// Returns the duty of a member that joins the protocol. `pools` has the sizes of its pools of blocks.
+    pub(crate) fn member_duty(&self, pools: &BlockPoolSizeAndThresholds) -> Duty {
+        self.scheme.duty(self, pools)
     }
 
     /// Returns true if the controller must know how many page writes each member receives (rule 120).
@@ -345,14 +374,23 @@ pub(crate) enum ControllerAction {
     Message(u32, ToMember),
     /// Calls [`Controller::begin_cycle`] at this time.
     BeginCycleAt(TimeNs),
-    /// Begins the turn of the member with this number. A turn is the window of time in which one member may collect, and the others
-    /// only if they run short of free blocks. The collection of a block may begin only before the first of the two times. The turn ends
-    /// at the second time.
-    BeginCollectionTurn(u32, TimeNs, TimeNs),
+    /// Tells the member with this number something at this time. It is no message, because the member knows it by the clock.
+    TellAt(TimeNs, u32, ToMember),
     /// Asks the array to watch how many page writes the member with the first number receives. The second number is a limit, counted
     /// from the start of the run. The array calls [`Controller::page_allowance_is_used_up`] as soon as the member has received more
     /// page writes.
     WatchPageWrites(u32, u64),
+}
+
+impl ControllerAction {
+    /// Returns what tells a member of its turn: its begin now, the time before which collections may begin, and its end.
+    pub(crate) fn turn(now: TimeNs, member: u32, begin_cleans_until: TimeNs, end: TimeNs) -> [Self; 3] {
+        [
+            Self::TellAt(now, member, ToMember::BeginTurn { begin_cleans_until, end }),
+            Self::TellAt(begin_cleans_until, member, ToMember::CloseTurn),
+            Self::TellAt(end, member, ToMember::EndTurn),
+        ]
+    }
 }
 
 /// The controller of an array: a scheme, and the state that all schemes share.
@@ -364,7 +402,8 @@ pub(crate) struct Controller {
     answers: bool,
     /// True after the end of the workload.
     is_over: bool,
-    role: MemberCoordinationSettings,
+    /// Duty of a member that joins the protocol.
+    duty: Duty,
     uncoordinated: UncoordinatedCleans,
 }
 
@@ -378,7 +417,7 @@ impl Controller {
             cycle: Cycle::new(params),
             answers: params.controller_answers_gc_requests,
             is_over: false,
-            role: params.member_coordination_settings(&array.pools),
+            duty: params.member_duty(&array.pools),
             uncoordinated: UncoordinatedCleans::default(),
         }
     }
@@ -424,10 +463,10 @@ impl Controller {
     }
 
     /// Replaces a failed member by a spare. If the failed member took part in the coordination, the spare does so, too, and the method
-    /// returns the settings for it.
-    pub(crate) fn replace(&mut self, failed: u32, spare: u32) -> Option<MemberCoordinationSettings> {
+    /// returns its duty.
+    pub(crate) fn replace(&mut self, failed: u32, spare: u32) -> Option<Duty> {
         self.scheme.replace(failed, spare);
-        self.cycle.replace(failed, spare).then_some(self.role)
+        self.cycle.replace(failed, spare).then(|| self.duty.clone())
     }
 
     /// Processes a message that has arrived from a member.
@@ -472,5 +511,17 @@ impl Controller {
     /// their request (rule 121).
     pub(crate) fn uncoordinated_cleans(&self) -> UncoordinatedCleans {
         self.uncoordinated
+    }
+
+    /// Returns counts of 0 if members have the windows of NVMe's predictable latency mode.
+    pub(crate) fn predictable_latency(&self) -> Option<PredictableLatencyCounters> {
+        self.scheme.predictable_latency()
+    }
+
+    /// Returns the counters that the scheme keeps. Those of its members are 0.
+    pub(crate) fn scheme_counters(&self) -> SchemeCounters {
+        let mut counters = SchemeCounters::default();
+        self.scheme.add_counters(&mut counters);
+        counters
     }
 }

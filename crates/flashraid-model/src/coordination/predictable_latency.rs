@@ -92,17 +92,22 @@ pub(crate) struct PredictableLatencyWindows {
 }
 
 impl PredictableLatencyWindows {
-    /// Returns the state of a member whose first deterministic window begins now.
-    pub(crate) fn new(now: TimeNs, settings: PredictableLatencySettings) -> Self {
+    /// Returns the state of a member whose first deterministic window begins with time 0.
+    pub(crate) fn new(settings: PredictableLatencySettings) -> Self {
         Self {
             settings,
             is_deterministic: true,
-            begins: vec![now],
+            begins: vec![0],
             estimates_at_begin: settings.dtwin_attributes.map(Option::unwrap_or_default),
             given: [0; 2],
             had_to_collect: false,
             counters: PredictableLatencyCounters::default(),
         }
+    }
+
+    /// Lets the first deterministic window begin now, when the member joins the protocol.
+    pub(crate) fn begin(&mut self, now: TimeNs) {
+        self.begins = vec![now];
     }
 
     fn began(&self) -> TimeNs {
@@ -251,7 +256,7 @@ mod tests {
 
     #[test]
     fn estimates_fall_in_one_window_and_rise_in_the_other() {
-        let mut windows = PredictableLatencyWindows::new(0, settings());
+        let mut windows = PredictableLatencyWindows::new(settings());
         for _ in 0..8 {
             assert!(!windows.count_operation(OpKind::Read));
         }
@@ -267,7 +272,7 @@ mod tests {
 
     #[test]
     fn the_first_reason_that_holds_ends_a_window() {
-        let mut windows = PredictableLatencyWindows::new(0, settings());
+        let mut windows = PredictableLatencyWindows::new(settings());
         assert_eq!(windows.leave_if_due(1000), None, "a window of the longest time is allowed");
         for nth in 1..=5 {
             assert_eq!(windows.count_operation(OpKind::Write), nth > 4);
@@ -290,7 +295,7 @@ mod tests {
 
     #[test]
     fn reads_count_in_the_window_in_which_they_were_given() {
-        let mut windows = PredictableLatencyWindows::new(0, settings());
+        let mut windows = PredictableLatencyWindows::new(settings());
         windows.ndwin_is_ordered(0);
         assert_eq!(windows.counters().dtwins, 0, "a window of no length is none");
         windows.ndwin_ends(100);

@@ -1,7 +1,9 @@
 //! Scheme `proactive-idle` (GGC 4.3.2): like reactive-selective. Members that have registered also collect while the array is idle (rule
 //! 46).
 
-use super::{BlockPoolSizeAndThresholds, CoordinatedArray, Cycle, ForcedCollectionAmount, SHORTEST_CHECK, Scheme, time_range_problem};
+use super::{
+    BlockPoolSizeAndThresholds, CoordinatedArray, Cycle, ForcedCollectionAmount, JoinsCycles, SHORTEST_CHECK, Scheme, time_range_problem,
+};
 use crate::TimeNs;
 use crate::policy::ParameterProblem;
 use crate::rng::{self, RandomStream};
@@ -31,6 +33,8 @@ impl Default for ProactiveIdle {
 }
 
 impl Scheme for ProactiveIdle {
+    type Duty = JoinsCycles;
+
     fn members_report_low_free_blocks(&self) -> bool {
         true
     }

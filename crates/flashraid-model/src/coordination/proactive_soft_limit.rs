@@ -4,8 +4,8 @@
 //! first one is expected to have to collect without an order (rule 47).
 
 use super::{
-    BlockPoolSizeAndThresholds, CoordinatedArray, Cycle, DEFAULT_LOW_FREE_BLOCKS_THRESHOLD, MemberState, SHORTEST_CHECK, Scheme,
-    ToController, ToMember, time_range_problem,
+    BlockPoolSizeAndThresholds, CoordinatedArray, Cycle, DEFAULT_LOW_FREE_BLOCKS_THRESHOLD, JoinsCycles, MemberState, SHORTEST_CHECK,
+    Scheme, ToController, ToMember, time_range_problem,
 };
 use crate::TimeNs;
 use crate::ids::MemberSet;
@@ -89,6 +89,8 @@ impl MemberFreeBlockPolls {
 }
 
 impl Scheme for ProactiveSoftLimit {
+    type Duty = JoinsCycles;
+
     fn problems(&self, pools: &BlockPoolSizeAndThresholds) -> Vec<ParameterProblem> {
         let check = time_range_problem("check_interval", self.check_interval, SHORTEST_CHECK);
         check.into_iter().chain(pools.stop_threshold_problem("soft_limit", self.soft_limit)).collect()

@@ -1,6 +1,5 @@
 //! Messages between the array's controller and its members (GGC 4.2 and 4.3; rules 41, 42 and 119).
 
-use super::PredictableLatencySettings;
 use crate::TimeNs;
 
 /// Kind of a message by which the array's controller and a member coordinate garbage collection.
@@ -104,55 +103,6 @@ impl CollectionUrgency {
     pub(crate) const AT_LIMIT: Self = Self { page_writes_until_gc_start: 0, at_limit: true, pages_given: 0, collection_orders_received: 0 };
 }
 
-/// Settings with which a member follows the protocol of messages with the array's controller (rules 44, 119 and 122).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MemberCoordinationSettings {
-    /// Number of free blocks at or below which a pool of blocks (of a plane or of a die) counts as low in free blocks.
-    pub t_soft_free_blocks: u32,
-    /// True if the member registers with the controller when one of its pools of blocks is low in free blocks. The controller then makes
-    /// the member take part in the next cycle of forced collection.
-    pub registers_for_joint_collection: bool,
-    /// Moment at which the member asks the controller to make members collect together. The member asks either early, before it must
-    /// collect, or only after it has begun to collect because its free blocks ran low.
-    pub joint_collection_request_timing: JointCollectionRequestTiming,
-    /// True if all dies collect when the controller forces the member to collect. False if only dies with a pool of blocks at or below
-    /// `t_soft_free_blocks` do.
-    pub across_dies: bool,
-    /// Settings of a member that asks the controller for permission before it collects; `None` if the member does not ask.
-    pub permission_request_settings: Option<GcPermissionRequestSettings>,
-    /// Settings of a member that collects in its turn, a window of time in which the other members may not; `None` without turns.
-    pub turn: Option<CollectionTurnSettings>,
-}
-
-/// Settings of a member that collects in its turn, a window of time in which the other members may not collect (rules 264 and 265).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CollectionTurnSettings {
-    /// Number of free blocks at or below which blocks of a pool (of a plane or of a die) are collected in the member's turn. A turn is
-    /// the window of time in which only this member may collect.
-    pub collect_at_free_blocks: u32,
-    /// Promises of the member's drive for the time outside of its turn; `None` unless it has the windows of NVMe's predictable latency
-    /// mode.
-    pub predictable_latency: Option<PredictableLatencySettings>,
-}
-
-/// Settings of a member that asks the controller for permission before it collects (rules 260 and 261).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct GcPermissionRequestSettings {
-    /// Number of free blocks at which the member asks the controller for permission to collect. It asks as soon as one of its pools of
-    /// blocks (of a plane or of a die) has so few free blocks, or fewer.
-    pub ask_at_free_blocks: u32,
-    /// Number of free blocks at or below which blocks of a pool (of a plane or of a die) are collected without permission. This holds
-    /// while the member gets few operations.
-    pub(crate) idle_free_blocks: u32,
-    /// Limit for the mean time between the page operations that the member gets, in nanoseconds. Above the limit, the member counts as
-    /// getting few operations.
-    pub(crate) idle_gap_ns: u64,
-    /// Time from the controller's denial of permission until the member asks again, in nanoseconds.
-    pub(crate) retry_ns: u64,
-    /// Work of collection that the member does without permission while it gets few operations.
-    pub(crate) idle_work: ForcedCollectionAmount,
-}
-
 /// State that a member reports when the controller asks for it (rule 47).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct MemberState {
@@ -203,6 +153,23 @@ pub enum ToMember {
     Deny,
     /// Asks for the state of the member.
     ReportState,
+    /// Begins the member's turn, the window of time in which it may collect, and the others only if they run short of free blocks.
+    BeginTurn {
+        /// Time before which the collection of a block may begin in the turn, in nanoseconds.
+        begin_cleans_until: TimeNs,
+        /// Time at which the turn ends, in nanoseconds.
+        end: TimeNs,
+    },
+    /// Begins the last part of the member's turn, in which the turn is no reason to begin the collection of another block. The collection
+    /// of a block in progress goes on. A drive with superblocks ends the work that it does because of the turn.
+    CloseTurn,
+    /// Ends the member's turn.
+    EndTurn,
+    /// Lets the member leave its deterministic window if it must (rule 286). All other events of this nanosecond come first, except for
+    /// the beginnings of turns.
+    CheckWindow,
+    /// Lets the member's duty look at the member, as it has asked for. All other events of this nanosecond come first.
+    CheckDuty,
 }
 
 impl ToController {
@@ -219,14 +186,15 @@ impl ToController {
 }
 
 impl ToMember {
-    /// Returns the kind of the message.
-    pub(crate) fn kind(&self) -> MessageKind {
+    /// Returns the kind of the message; `None` for what members know by the clock.
+    pub(crate) fn kind(&self) -> Option<MessageKind> {
         match self {
-            Self::ForceCollection(_) => MessageKind::ForceGc,
-            Self::StopIdleCollection => MessageKind::StopGc,
-            Self::Grant(_) => MessageKind::Grant,
-            Self::Deny => MessageKind::Deny,
-            Self::ReportState => MessageKind::GcState,
+            Self::ForceCollection(_) => Some(MessageKind::ForceGc),
+            Self::StopIdleCollection => Some(MessageKind::StopGc),
+            Self::Grant(_) => Some(MessageKind::Grant),
+            Self::Deny => Some(MessageKind::Deny),
+            Self::ReportState => Some(MessageKind::GcState),
+            Self::BeginTurn { .. } | Self::CloseTurn | Self::EndTurn | Self::CheckWindow | Self::CheckDuty => None,
         }
     }
 }
@@ -251,23 +219,16 @@ pub(crate) enum MemberEvent {
     AskTimerEnds,
     /// The member wants to look, after all other events of this nanosecond, whether it must leave its deterministic window (rule 286).
     WindowMayEnd,
-    /// The member has begun a non-deterministic window by itself, which is like a turn to collect (rule 286). The collection of a block
-    /// may begin only before the first of the two times. The window ends at the second time.
-    BeginsNonDeterministicWindow(TimeNs, TimeNs),
+    /// The member has begun a non-deterministic window by itself, which is like a turn to collect (rule 286).
+    BeginsNonDeterministicWindow {
+        /// Time before which the collection of a block may begin, in nanoseconds.
+        begin_cleans_until: TimeNs,
+        /// Time at which the window ends, in nanoseconds.
+        end: TimeNs,
+    },
     /// The member has begun to collect because it is short of free blocks. It had sent a request to collect to the controller, and the
     /// controller has not answered it yet (rule 121).
     BeginsCollectionWithoutAnswer,
-}
-
-counts! {
-    /// Number of times that a member collected outside of its turn, the window of time in which only this member may collect (rule 266).
-    pub struct OutOfTurnCollectionCounters {
-        /// Number of victim blocks whose collection began when no turn of the member allowed it. Their pool of blocks had come down to the
-        /// start threshold of collection. A drive with superblocks counts periods of collection at its floor of free superblocks.
-        broken_contracts,
-        /// Number of turns at the end of which a clean (the collection of one victim block) that had begun in the turn was in progress.
-        overruns,
-    }
 }
 
 counts! {

@@ -1,6 +1,6 @@
 //! Scheme `reactive-inclusive` (GGC 4.3.1): when one member asks to collect, all members are forced, whatever their state.
 
-use super::{Cycle, Scheme};
+use super::{Cycle, JoinsCycles, Scheme};
 use crate::ids::MemberSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 pub struct ReactiveInclusive {}
 
 impl Scheme for ReactiveInclusive {
+    type Duty = JoinsCycles;
+
     fn members_of_cycle(&self, cycle: &Cycle) -> MemberSet {
         cycle.everyone()
     }

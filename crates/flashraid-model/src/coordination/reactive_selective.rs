@@ -1,7 +1,7 @@
 //! Scheme `reactive-selective` (GGC 4.3.1): a member registers with the controller when one of its pools of blocks comes down to
 //! `t_soft` free blocks. When one of them asks to collect, the controller forces all members that have registered to collect.
 
-use super::Scheme;
+use super::{JoinsCycles, Scheme};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 pub struct ReactiveSelective {}
 
 impl Scheme for ReactiveSelective {
+    type Duty = JoinsCycles;
+
     fn members_report_low_free_blocks(&self) -> bool {
         true
     }

@@ -7,13 +7,14 @@
 //! artifact.
 
 use super::{
-    BlockPoolSizeAndThresholds, CoordinatedArray, Cycle, ForcedCollectionAmount, GcPermissionRequestSettings, NEVER, Scheme, ToController,
-    ToMember, time_range_problem,
+    BlockPoolSizeAndThresholds, CollectionUrgency, CoordinatedArray, CoordinationParams, Cycle, Desk, DutyOf, ForcedCollectionAmount,
+    MemberDuty, MemberEvent, MemberLook, NEVER, Scheme, ToController, ToMember, time_range_problem,
 };
 use crate::TimeNs;
 use crate::ids::MemberSet;
 use crate::policy::ParameterProblem;
 use crate::quantity_impls;
+use crate::request::OpKind;
 use crate::rng::{self, RandomStream};
 use crate::units::{AllowedUnitlessRange, Duration, Quantity, UnitError};
 use schemars::JsonSchema;
@@ -216,6 +217,8 @@ impl CollectionPermissions {
 }
 
 impl Scheme for StaggeredCollection {
+    type Duty = AsksPermission;
+
     fn forces_members_to_collect_together(&self) -> bool {
         false
     }
@@ -236,20 +239,6 @@ impl Scheme for StaggeredCollection {
         .into_iter()
         .flatten()
         .collect()
-    }
-
-    fn permission_request_settings(
-        &self,
-        pools: &BlockPoolSizeAndThresholds,
-        work: ForcedCollectionAmount,
-    ) -> Option<GcPermissionRequestSettings> {
-        Some(GcPermissionRequestSettings {
-            ask_at_free_blocks: pools.times_start(self.ask_at),
-            idle_free_blocks: pools.times_start(self.idle_at),
-            idle_gap_ns: self.idle_gap.ns,
-            retry_ns: self.retry.ns,
-            idle_work: work,
-        })
     }
 
     fn begin(&mut self, array: &CoordinatedArray) {
@@ -346,5 +335,163 @@ impl Scheme for StaggeredCollection {
             pause: Duration { ns: if below(stream, 4) > 0 { 0 } else { 100_043 << below(stream, 7) } },
             permissions: CollectionPermissions::default(),
         }
+    }
+}
+
+impl StaggeredCollection {
+    /// Returns the number of free blocks of a pool at which its member asks for permission to collect.
+    pub fn ask_at_free_blocks(&self, pools: &BlockPoolSizeAndThresholds) -> u32 {
+        pools.times_start(self.ask_at)
+    }
+}
+
+/// Duty of a member that asks for permission before it collects (rules 260 to 262).
+#[derive(Debug, Clone)]
+pub(crate) struct AsksPermission {
+    /// Number of free blocks at which the member asks the controller for permission to collect.
+    ask_at_free_blocks: u32,
+    /// Number of free blocks at or below which a pool is collected without permission, while the member gets few operations.
+    idle_free_blocks: u32,
+    /// Limit for the mean time between the operations that the member gets, above which it counts as getting few.
+    idle_gap_ns: u64,
+    /// Time from the controller's denial until the member asks again, in nanoseconds.
+    retry_ns: u64,
+    /// Work that the member does without permission while it gets few operations.
+    idle_work: ForcedCollectionAmount,
+    /// True from a request for permission until it is granted, or until the member has been denied and does not ask again.
+    asks: bool,
+    /// The nanosecond at whose end the member asks again, after it was denied.
+    retry_at: TimeNs,
+    /// Number of cleans in progress that pools needed.
+    needed_cleans: u32,
+    /// True while the member collects without permission because it gets few operations.
+    works_idly: bool,
+    /// True if the controller has been told that the member collects without permission, and not yet that this has ended.
+    is_unasked: bool,
+    /// Time of the last operation, if there was one.
+    last_operation: Option<TimeNs>,
+    /// Mean time between operations, in nanoseconds.
+    mean_gap_ns: u64,
+    /// The nanosecond at whose end the member collects if it has got few operations.
+    few_operations_at: TimeNs,
+    /// The last time at which a host write left a pool so low that the member needs permission to collect it.
+    low_pool_write_at: TimeNs,
+}
+
+impl DutyOf<StaggeredCollection> for AsksPermission {
+    fn new(scheme: &StaggeredCollection, params: &CoordinationParams, pools: &BlockPoolSizeAndThresholds) -> Self {
+        Self {
+            ask_at_free_blocks: scheme.ask_at_free_blocks(pools),
+            idle_free_blocks: pools.times_start(scheme.idle_at),
+            idle_gap_ns: scheme.idle_gap.ns,
+            retry_ns: scheme.retry.ns,
+            idle_work: params.forced_collection_amount,
+            asks: false,
+            retry_at: NEVER,
+            needed_cleans: 0,
+            works_idly: false,
+            is_unasked: false,
+            last_operation: None,
+            mean_gap_ns: 0,
+            few_operations_at: NEVER,
+            low_pool_write_at: NEVER,
+        }
+    }
+}
+
+impl MemberDuty for AsksPermission {
+    fn work_free_blocks(&self) -> Option<u32> {
+        Some(if self.works_idly { self.idle_free_blocks } else { self.ask_at_free_blocks })
+    }
+
+    fn reacts_to_writes(&self) -> bool {
+        !self.asks
+    }
+
+    /// Records the time between operations. A member that gets few may collect at the end of this nanosecond.
+    fn operation_given(&mut self, now: TimeNs, _kind: OpKind, desk: &mut Desk) {
+        let last = self.last_operation.replace(now);
+        let Some(gap_ns) = last.map(|last| now - last).filter(|&gap_ns| gap_ns > 0) else { return };
+        self.mean_gap_ns = (self.mean_gap_ns + gap_ns) / 2;
+        if self.mean_gap_ns > self.idle_gap_ns {
+            self.few_operations_at = now;
+            desk.check_at_end_of(now);
+        }
+    }
+
+    fn host_write_began(&mut self, at: TimeNs, free_blocks: u32, _is_at_limit: bool, desk: &mut Desk) {
+        if free_blocks <= self.ask_at_free_blocks {
+            self.low_pool_write_at = at;
+            desk.check_at_end_of(at);
+        }
+    }
+
+    fn needed_clean_began(&mut self, at: TimeNs, desk: &mut Desk) {
+        self.needed_cleans += 1;
+        desk.check_at_end_of(at);
+    }
+
+    fn needed_clean_ended(&mut self, at: TimeNs, _began: TimeNs, desk: &mut Desk) {
+        self.needed_cleans -= 1;
+        desk.check_at_end_of(at);
+    }
+
+    fn superblock_opened(&mut self, at: TimeNs, look: &MemberLook, desk: &mut Desk) {
+        self.host_write_began(at, look.least_free_blocks, look.is_at_floor, desk);
+        desk.check_at_end_of(at);
+    }
+
+    fn superblock_freed(&mut self, at: TimeNs, desk: &mut Desk) {
+        desk.check_at_end_of(at);
+    }
+
+    fn denied(&mut self, now: TimeNs, desk: &mut Desk) {
+        self.retry_at = now + self.retry_ns;
+        desk.report(self.retry_at, MemberEvent::AskTimerEnds);
+    }
+
+    fn work_begins(&mut self) {
+        (self.asks, self.low_pool_write_at) = (false, NEVER);
+    }
+
+    fn work_ended(&mut self, at: TimeNs, _drive: Option<&MemberLook>, desk: &mut Desk) {
+        if !std::mem::take(&mut self.works_idly) {
+            desk.send(at, ToController::GcDone);
+        }
+        desk.check_at_end_of(at);
+    }
+
+    /// Tells the controller what it must know (rule 261). Returns the work that the member begins without permission, because it gets few
+    /// operations.
+    fn check(&mut self, now: TimeNs, look: &MemberLook, desk: &mut Desk) -> Option<ForcedCollectionAmount> {
+        let asks_again = self.retry_at == now;
+        if asks_again {
+            (self.retry_at, self.asks) = (NEVER, false);
+        }
+        let is_at_limit = look.is_at_floor;
+        let is_unasked = self.works_idly || (!desk.has_work && (self.needed_cleans > 0 || is_at_limit));
+        if is_unasked && !self.is_unasked {
+            self.is_unasked = true;
+            desk.send(now, ToController::GcRequest(CollectionUrgency::AT_LIMIT));
+            return None;
+        }
+        if self.is_unasked && !self.works_idly && self.needed_cleans == 0 && !is_at_limit {
+            self.is_unasked = false;
+            desk.send(now, ToController::CollectionWithoutPermissionEnds);
+        }
+        if desk.has_work || self.asks || self.is_unasked {
+            return None;
+        }
+        let least_free_blocks = look.least_free_blocks;
+        if self.few_operations_at == now && least_free_blocks <= self.idle_free_blocks {
+            (self.works_idly, self.is_unasked, self.few_operations_at) = (true, true, NEVER);
+            desk.send(now, ToController::GcRequest(CollectionUrgency::AT_LIMIT));
+            return Some(self.idle_work);
+        }
+        if (asks_again || self.low_pool_write_at == now) && least_free_blocks <= self.ask_at_free_blocks {
+            self.asks = true;
+            desk.send(now, ToController::AskGc { least_free_blocks });
+        }
+        None
     }
 }

@@ -10,9 +10,10 @@
 use super::tiny as schemes;
 use super::{
     BlockPoolSizeAndThresholds, CollectingMembersLimit, CollectionTimeWindows, CollectionUrgency, Controller, ControllerAction,
-    CoordinatedArray, CoordinationParams, CoordinationPolicy, Cycle, ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS,
-    Mail, MemberState, MessageKind, OutOfTurnCollectionCounters, PredictableLatencyCounters, Scheme, StaggeredCollection, StatedCount,
-    StatedTime, ToController, ToMember, TurnEndMargin, UncoordinatedCleans, WindowProtocol, message_counts_by_name,
+    CoordinatedArray, CoordinationParams, CoordinationPolicy, Cycle, ForcedCollectionAmount, JoinsCycles, JointCollectionRequestTiming,
+    MESSAGE_KINDS, Mail, MemberState, MessageKind, OutOfTurnCollectionCounters, PredictableLatencyCounters, RotatingCollection, Scheme,
+    StaggeredCollection, StatedCount, StatedTime, ToController, ToMember, TurnEndMargin, UncoordinatedCleans, WindowProtocol,
+    message_counts_by_name,
 };
 use crate::TimeNs;
 use crate::array::{
@@ -140,7 +141,7 @@ fn run_told(params: &ArrayParams, operations: &[Op], told: &[(TimeNs, u32, ToMem
     let log = array.message_log().into_iter().map(|(at, mail)| {
         let (member, kind) = match mail {
             Mail::ToController(member, message) => (member, message.kind()),
-            Mail::ToMember(member, message) => (member, message.kind()),
+            Mail::ToMember(member, message) => (member, message.kind().expect("it was sent")),
             _ => unreachable!("is not sent"),
         };
         format!("{at} {kind:?} {member}")
@@ -153,7 +154,7 @@ fn run_told(params: &ArrayParams, operations: &[Op], told: &[(TimeNs, u32, ToMem
         counters: array.members().iter().map(|member| *member.counters()).collect(),
         uncoordinated: array.counters(TimeNs::MAX).uncoordinated_cleans,
         cycles: array.counters(TimeNs::MAX).collecting_cycles_by_member,
-        turns: array.counters(TimeNs::MAX).collections_outside_turns,
+        turns: array.counters(TimeNs::MAX).scheme.turns,
         windows: array.counters(TimeNs::MAX).predictable_latency,
     }
 }
@@ -430,7 +431,7 @@ fn members_ask_and_tell_how_they_are() {
 #[test]
 fn every_message_has_a_kind_of_its_own() {
     assert_eq!(ToController::GcDone.kind(), MessageKind::GcDone);
-    assert_eq!(ToMember::StopIdleCollection.kind(), MessageKind::StopGc);
+    assert_eq!(ToMember::StopIdleCollection.kind(), Some(MessageKind::StopGc));
     assert_eq!(super::MESSAGE_KIND_NAMES[MessageKind::GcDone as usize], "GcDone");
 }
 
@@ -499,6 +500,8 @@ struct Token {
 }
 
 impl Scheme for Token {
+    type Duty = JoinsCycles;
+
     fn receive(&mut self, now: TimeNs, from: u32, message: ToController, cycle: &mut Cycle) {
         match message {
             ToController::GcRequest(_) if self.holder.is_none() => {
@@ -839,7 +842,7 @@ fn a_failed_member_leaves_and_the_next_may_collect_with_one_fewer() {
     controller.receive(30, 1, ToController::GcDone);
     assert_eq!(granted(&mut controller, 30, &[2, 3]), [2]);
     controller.receive(40, 2, ToController::GcDone);
-    assert_eq!(controller.replace(0, 4), Some(controller.role));
+    assert!(controller.replace(0, 4).is_some(), "the spare knows the protocol");
     controller.receive(50, 4, ToController::AskGc { least_free_blocks: 1 });
     assert_eq!(granted(&mut controller, 50, &[3]), [4]);
 }
@@ -991,13 +994,48 @@ fn a_spare_has_the_turns_of_the_member_that_it_replaces() {
         controller.take_actions(&mut actions);
         (at, actions.first().copied())
     };
-    assert_eq!(next_turn(&mut controller), (0, Some(ControllerAction::BeginCollectionTurn(0, 990, 1000))));
-    assert_eq!(next_turn(&mut controller), (1000, Some(ControllerAction::BeginCollectionTurn(1, 1990, 2000))));
+    let begins = |at, member, begin_cleans_until, end| {
+        (at, Some(ControllerAction::TellAt(at, member, ToMember::BeginTurn { begin_cleans_until, end })))
+    };
+    assert_eq!(next_turn(&mut controller), begins(0, 0, 990, 1000));
+    assert_eq!(next_turn(&mut controller), begins(1000, 1, 1990, 2000));
     controller.member_failed(0);
     assert_eq!(next_turn(&mut controller), (2000, None));
     controller.replace(0, 2);
-    assert_eq!(next_turn(&mut controller), (3000, Some(ControllerAction::BeginCollectionTurn(1, 3990, 4000))));
-    assert_eq!(next_turn(&mut controller), (4000, Some(ControllerAction::BeginCollectionTurn(2, 4990, 5000))));
+    assert_eq!(next_turn(&mut controller), begins(3000, 1, 3990, 4000));
+    assert_eq!(next_turn(&mut controller), begins(4000, 2, 4990, 5000));
+}
+
+/// The turn goes to the next member in the round that waits, after the pause, and never to one that has failed (rule 291).
+#[test]
+fn turns_go_round_among_the_members_that_wait() {
+    let array = CoordinatedArray { pools: POOLS, members: 4, copies: 1, parity_strips: 1, seed: 1 };
+    let rotate = RotatingCollection { pause: Duration { ns: 5 }, ..Default::default() };
+    let mut controller =
+        Controller::new(&CoordinationParams { coordinated_members: MemberSet::first_members(4), ..scheme(rotate.into()) }, &array);
+    let next = |controller: &mut Controller| {
+        let at = controller.next_tick();
+        controller.tick(at);
+        let mut actions = Vec::new();
+        controller.take_actions(&mut actions);
+        match actions[..] {
+            [ControllerAction::Message(member, ToMember::ForceCollection(_))] => (at, member),
+            _ => panic!("one member has the turn: {actions:?}"),
+        }
+    };
+    [(10, 2), (10, 1), (12, 0), (12, 3)].iter().for_each(|&(at, member)| controller.receive(at, member, ToController::RegisterForCycle));
+    assert_eq!(next(&mut controller), (12, 0));
+    controller.receive(20, 0, ToController::GcDone);
+    controller.receive(21, 0, ToController::RegisterForCycle);
+    assert_eq!(next(&mut controller), (25, 1), "not the first again, which has registered meanwhile");
+    controller.member_failed(2);
+    controller.receive(30, 1, ToController::GcDone);
+    assert_eq!(next(&mut controller), (35, 3));
+    assert_eq!(controller.next_tick(), TimeNs::MAX, "nobody has a turn while another has one");
+    controller.receive(40, 3, ToController::GcDone);
+    assert_eq!(next(&mut controller), (45, 0));
+    let counters = controller.scheme_counters().rotation.unwrap();
+    assert_eq!((counters.turns, counters.waited_ns), (4, (25 - 10) + (35 - 12) + (45 - 21)));
 }
 
 /// Without broken contracts and overruns no two members collect at a time (rule 266).

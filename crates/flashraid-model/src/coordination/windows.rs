@@ -3,13 +3,16 @@
 //! Nobody sends a message. Each member knows its turn, and so does the host. With the protocol of NVMe, a member may leave its
 //! deterministic window between its turns (rules 284 to 289).
 
+use super::predictable_latency::PredictableLatencyWindows;
 use super::{
-    BlockPoolSizeAndThresholds, CollectionTurnSettings, CoordinatedArray, Cycle, PredictableLatencySettings, SHORTEST_CHECK, Scheme,
-    time_range_problem,
+    BlockPoolSizeAndThresholds, CoordinatedArray, CoordinationParams, Cycle, Desk, DutyOf, MemberDuty, MemberEvent, MemberLook,
+    PredictableLatencyCounters, PredictableLatencySettings, SHORTEST_CHECK, Scheme, SchemeCounters, time_range_problem,
 };
 use crate::TimeNs;
+use crate::counts::CounterSet;
 use crate::policy::ParameterProblem;
 use crate::quantity_impls;
+use crate::request::OpKind;
 use crate::rng::{self, RandomStream};
 use crate::units::{AllowedUnitlessRange, Duration, Quantity, UnitError};
 use schemars::JsonSchema;
@@ -202,6 +205,11 @@ pub struct CollectionTurnState {
 }
 
 impl CollectionTimeWindows {
+    /// Returns the number of free blocks at or below which blocks of a pool are collected in the member's turn.
+    pub fn collect_at_free_blocks(&self, pools: &BlockPoolSizeAndThresholds) -> u32 {
+        pools.times_start(self.clean_at)
+    }
+
     /// Returns the length of the last part of each turn, in which the member does not begin to collect another block, in nanoseconds. A
     /// turn is the window of time in which this member may collect. The others collect in this time only if they run short of free
     /// blocks.
@@ -279,6 +287,8 @@ impl CollectionTimeWindows {
 }
 
 impl Scheme for CollectionTimeWindows {
+    type Duty = TakesTurns;
+
     fn forces_members_to_collect_together(&self) -> bool {
         false
     }
@@ -298,13 +308,6 @@ impl Scheme for CollectionTimeWindows {
         problems
     }
 
-    fn turn_settings(&self, pools: &BlockPoolSizeAndThresholds) -> Option<CollectionTurnSettings> {
-        Some(CollectionTurnSettings {
-            collect_at_free_blocks: pools.times_start(self.clean_at),
-            predictable_latency: self.predictable_latency(pools),
-        })
-    }
-
     fn begin(&mut self, array: &CoordinatedArray) {
         self.turns =
             CollectionTurnState { members: array.members, buffer_ns: self.turn_end_margin_ns(&array.pools), next: 0, replaced: Vec::new() };
@@ -322,11 +325,19 @@ impl Scheme for CollectionTimeWindows {
             member = *spare;
         }
         turns.next += 1;
-        cycle.begin_turn(member, now + self.window.ns - turns.buffer_ns, now + self.window.ns);
+        cycle.begin_turn(now, member, now + self.window.ns - turns.buffer_ns, now + self.window.ns);
     }
 
     fn replace(&mut self, failed: u32, spare: u32) {
         self.turns.replaced.push((failed, spare));
+    }
+
+    fn add_counters(&self, counters: &mut SchemeCounters) {
+        counters.turns = Some(OutOfTurnCollectionCounters::default());
+    }
+
+    fn predictable_latency(&self) -> Option<PredictableLatencyCounters> {
+        (self.protocol == WindowProtocol::Nvme).then(PredictableLatencyCounters::default)
     }
 
     fn random_for_tests(stream: &mut RandomStream) -> Self {
@@ -356,5 +367,151 @@ impl Scheme for CollectionTimeWindows {
             clean_at: 1.0 + rng::below(stream, 30) as f64 / 10.0,
             turns: CollectionTurnState::default(),
         }
+    }
+}
+
+/// Duty of a member that collects when it is its turn (rules 264 to 266).
+#[derive(Debug, Clone)]
+pub(crate) struct TakesTurns {
+    /// Number of free blocks at or below which blocks of a pool are collected in the member's turn.
+    collect_at_free_blocks: u32,
+    /// Time before which cleans may begin in the member's turn. It is in the past outside of a turn.
+    begins_cleans_until: TimeNs,
+    /// End of the member's last turn so far.
+    ends_at: TimeNs,
+    /// True from the beginning of a turn to its end. A turn may begin before another one has ended, which is then no end.
+    is_open: bool,
+    counters: OutOfTurnCollectionCounters,
+    /// Windows of NVMe's predictable latency mode, if the member has them (rules 284 to 289).
+    windows: Option<PredictableLatencyWindows>,
+}
+
+impl DutyOf<CollectionTimeWindows> for TakesTurns {
+    fn new(scheme: &CollectionTimeWindows, _: &CoordinationParams, pools: &BlockPoolSizeAndThresholds) -> Self {
+        let (collect_at_free_blocks, counters) = (scheme.collect_at_free_blocks(pools), OutOfTurnCollectionCounters::default());
+        let windows = scheme.predictable_latency(pools).map(PredictableLatencyWindows::new);
+        Self { collect_at_free_blocks, begins_cleans_until: 0, ends_at: 0, is_open: false, counters, windows }
+    }
+}
+
+impl TakesTurns {
+    /// Makes the member look when its deterministic window has lasted too long.
+    fn watch_time_of_window(&self, desk: &mut Desk) {
+        if let Some(at) = self.windows.as_ref().and_then(PredictableLatencyWindows::time_runs_out) {
+            desk.check_window_at(at);
+        }
+    }
+}
+
+impl MemberDuty for TakesTurns {
+    fn collect_at(&self, now: TimeNs) -> Option<u32> {
+        (now < self.begins_cleans_until).then_some(self.collect_at_free_blocks)
+    }
+
+    fn takes_turns(&self) -> bool {
+        true
+    }
+
+    fn joins(&mut self, now: TimeNs, desk: &mut Desk) {
+        if let Some(windows) = &mut self.windows {
+            windows.begin(now);
+        }
+        self.watch_time_of_window(desk);
+    }
+
+    fn operation_given(&mut self, now: TimeNs, kind: OpKind, desk: &mut Desk) {
+        if let Some(windows) = &mut self.windows
+            && windows.count_operation(kind)
+        {
+            desk.check_window_at(now);
+        }
+    }
+
+    fn needed_collection_began(&mut self, at: TimeNs, desk: &mut Desk) {
+        self.counters.broken_contracts += u64::from(at >= self.begins_cleans_until);
+        if let Some(windows) = &mut self.windows
+            && windows.had_to_collect()
+        {
+            desk.check_window_at(at);
+        }
+    }
+
+    fn superblock_opened(&mut self, at: TimeNs, _look: &MemberLook, desk: &mut Desk) {
+        desk.check_at_end_of(at);
+    }
+
+    fn superblock_freed(&mut self, at: TimeNs, desk: &mut Desk) {
+        desk.check_at_end_of(at);
+    }
+
+    /// Tells nobody, since nobody waits for the end of work in a turn.
+    fn work_ended(&mut self, _at: TimeNs, _drive: Option<&MemberLook>, _desk: &mut Desk) {}
+
+    fn turn_begins(&mut self, now: TimeNs, until: TimeNs, end: TimeNs) {
+        (self.begins_cleans_until, self.ends_at, self.is_open) = (until, end, true);
+        if let Some(windows) = &mut self.windows {
+            windows.ndwin_is_ordered(now);
+        }
+    }
+
+    fn turn_ends(&mut self, now: TimeNs, desk: &mut Desk) -> bool {
+        if !self.is_open || now < self.ends_at {
+            return false;
+        }
+        self.is_open = false;
+        if let Some(windows) = &mut self.windows {
+            windows.ndwin_ends(now);
+        }
+        self.watch_time_of_window(desk);
+        true
+    }
+
+    fn check_window(&mut self, now: TimeNs, desk: &mut Desk) {
+        let windows = self.windows.as_mut().filter(|_| !desk.run_is_over);
+        if let Some((begin_cleans_until, end)) = windows.and_then(|windows| windows.leave_if_due(now)) {
+            desk.report(now, MemberEvent::BeginsNonDeterministicWindow { begin_cleans_until, end });
+        }
+    }
+
+    fn read_answered(&mut self, given: TimeNs, answered: TimeNs) {
+        if let Some(windows) = &mut self.windows {
+            windows.count_read(given, answered);
+        }
+    }
+
+    fn measuring_begins(&mut self) {
+        if let Some(windows) = &mut self.windows {
+            windows.restart_longest();
+        }
+    }
+
+    fn predictable_latency(&self) -> Option<PredictableLatencyCounters> {
+        self.windows.as_ref().map(PredictableLatencyWindows::counters)
+    }
+
+    fn turn_lasts_until(&self, now: TimeNs) -> Option<TimeNs> {
+        (now < self.ends_at).then_some(self.ends_at)
+    }
+
+    fn collection_overran(&mut self) {
+        self.counters.overruns += 1;
+    }
+
+    fn add_counters(&self, counters: &mut SchemeCounters) {
+        counters.turns = Some(counters.turns.unwrap_or_default().plus(self.counters));
+    }
+}
+
+reported_counts! {
+    /// Counts of garbage collection outside of a member's turn, the window of time in which only this member may collect
+    /// (`coordination.scheme = "windows"`).
+    pub struct OutOfTurnCollectionCounters, "Turns to collect" {
+        /// Number of victim blocks whose collection began outside of the member's turn, because a pool of blocks had come down to
+        /// `ssd.gc.start` free blocks. A drive with superblocks instead counts how often it began to collect outside of its turn, because
+        /// it had come down to `ssd.superblock.floor` free superblocks.
+        broken_contracts as "broken_contracts", "cleans outside of turns";
+        /// Number of turns at whose end garbage collection that had begun in the turn was still in progress. In a turn, only one
+        /// member may collect.
+        overruns as "overruns", "turns that collection overran";
     }
 }

@@ -39,7 +39,7 @@ mod warm_up;
 mod wire;
 mod work_times;
 
-use crate::coordination::{MemberCoordinationSettings, OutOfTurnCollectionCounters, PredictableLatencyCounters, ToMember};
+use crate::coordination::{Duty, PredictableLatencyCounters, SchemeCounters, ToMember};
 use crate::events::{OperationTimeParts, TimeNs, VictimBlockCollection};
 use crate::ids::{DieId, Lpn, MemberId};
 use crate::request::OpKind;
@@ -252,7 +252,7 @@ impl Ssd {
     /// Starts the measured time in the record of the member's utilisation at `now`. No operation so far has arrived later.
     pub(crate) fn measure_usage_from(&mut self, now: TimeNs) {
         if let Some(agent) = &mut self.parts.agent {
-            agent.restart_longest_reads();
+            agent.duty_mut().measuring_begins();
         }
         if let Some(usage) = &mut self.parts.usage {
             usage.begin(now);
@@ -432,9 +432,9 @@ impl Ssd {
     }
 
     /// Gives the member an agent, which follows the protocol of the array's controller. The member must not be immediate.
-    pub(crate) fn become_ggc_aware(&mut self, now: TimeNs, role: MemberCoordinationSettings, out: &mut SsdOutbox) {
+    pub(crate) fn become_ggc_aware(&mut self, now: TimeNs, duty: Duty, out: &mut SsdOutbox) {
         self.act(out, |context| context.catch_up(now, job::NEVER));
-        self.parts.agent = Some(Agent::new(now, self.parts.member, role, out));
+        self.parts.agent = Some(Agent::new(now, self.parts.member, duty, out));
         self.act(out, |context| context.agent_begins(now));
     }
 
@@ -446,73 +446,29 @@ impl Ssd {
         });
     }
 
-    /// Begins the member's turn to collect: the time from `now` to `end` in which this member may collect and the others may not. The
-    /// collection of a block may begin only before `until`. The caller must first process all other events of this nanosecond.
-    pub(crate) fn turn_begins(&mut self, now: TimeNs, until: TimeNs, end: TimeNs, out: &mut SsdOutbox) {
-        self.act(out, |context| {
-            context.catch_up(now, job::NEVER);
-            context.turn_begins(now, until, end);
-        });
+    /// Returns the end of the member's turn to collect while this turn lasts, and otherwise `None`.
+    pub(crate) fn turn_lasts_until(&self, now: TimeNs) -> Option<TimeNs> {
+        self.parts.agent.as_ref().and_then(|agent| agent.duty().turn_lasts_until(now))
     }
 
-    /// Lets the collection of no further block begin in the member's turn to collect.
-    pub(crate) fn turn_closes(&mut self, now: TimeNs, out: &mut SsdOutbox) {
-        // Another turn has begun since, and closes later.
-        if self.parts.agent_mut().turn_free_blocks(now).is_some() {
-            return;
-        }
-        self.act(out, |context| context.turn_closes(now));
-    }
-
-    /// Ends the member's turn to collect. The caller must first process all other events of this nanosecond.
-    pub(crate) fn turn_ends(&mut self, now: TimeNs, out: &mut SsdOutbox) {
-        self.act(out, |context| context.catch_up(now, job::NEVER));
-        if self.parts.agent_mut().turn_ends(now, out) {
-            self.act(out, |context| context.turn_ends());
-        }
-    }
-
-    /// Lets the member leave its deterministic window if it must (rule 286). The caller must first process all other events of this
-    /// nanosecond.
-    pub(crate) fn deterministic_window_may_end(&mut self, now: TimeNs, out: &mut SsdOutbox) {
-        self.act(out, |context| context.catch_up(now, job::NEVER));
-        self.parts.agent_mut().leave_deterministic_window_if_due(now, out);
-    }
-
-    /// Counts the answer to a page read that the member got at `given`, if it has the windows of NVMe's predictable latency mode.
+    /// Counts the answer to a page read that the member got at `given`, if its duty does.
     #[inline]
     pub(crate) fn count_read_in_window(&mut self, given: TimeNs, answered: TimeNs) {
         if let Some(agent) = &mut self.parts.agent {
-            agent.count_read_in_window(given, answered);
+            agent.duty_mut().read_answered(given, answered);
         }
     }
 
     /// Returns the counts of the windows of NVMe's predictable latency mode; `None` if the member has none.
     pub(crate) fn predictable_latency_counters(&self) -> Option<PredictableLatencyCounters> {
-        self.parts.agent.as_ref().and_then(Agent::predictable_latency_counters)
+        self.parts.agent.as_ref().and_then(|agent| agent.duty().predictable_latency())
     }
 
-    /// Returns the end of the member's turn to collect while this turn lasts, and otherwise `None`.
-    pub(crate) fn turn_lasts_until(&self, now: TimeNs) -> Option<TimeNs> {
-        self.parts.agent.as_ref().and_then(|agent| agent.turn_lasts_until(now))
-    }
-
-    /// Returns the counts of collections that did not keep to the member's turns to collect.
-    pub(crate) fn turn_counters(&self) -> OutOfTurnCollectionCounters {
-        self.parts.agent.as_ref().map(Agent::turn_counters).unwrap_or_default()
-    }
-
-    /// Sends a soft request if one is due: the member asks the controller to let it collect before it must (rules 119 and 261). A
-    /// request is due if few blocks are free and the member has not asked yet. The caller must first process all other events of this
-    /// nanosecond.
-    ///
-    /// With the scheme `windows`, a drive with superblocks never asks. Instead, it begins to collect if it has its turn (the time in
-    /// which this member may collect and the others may not).
-    pub fn ask_controller_to_collect_if_due(&mut self, now: TimeNs, out: &mut SsdOutbox) {
-        self.act(out, |context| {
-            context.catch_up(now, job::NEVER);
-            context.may_ask(now);
-        });
+    /// Adds the counters that the member keeps for the coordination scheme.
+    pub(crate) fn add_scheme_counters(&self, counters: &mut SchemeCounters) {
+        if let Some(agent) = &self.parts.agent {
+            agent.duty().add_counters(counters);
+        }
     }
 }
 

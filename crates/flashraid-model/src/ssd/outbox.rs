@@ -1,7 +1,7 @@
 //! Output lists of an SSD, in which its parts leave everything that they cause elsewhere.
 
 use super::job::{PageOpEnd, SsdWake};
-use crate::coordination::{MemberEvent, Notice};
+use crate::coordination::Notice;
 use crate::events::{TimeNs, VictimBlockCollection};
 use crate::ids::MemberId;
 
@@ -42,10 +42,5 @@ impl SsdOutbox {
     #[inline]
     pub(super) fn wake(&mut self, at: TimeNs, wake: impl Into<SsdWake>) {
         self.wakes.push((at, wake.into()));
-    }
-
-    /// Reports an event to the array's controller.
-    pub(super) fn report(&mut self, at: TimeNs, member: MemberId, event: MemberEvent) {
-        self.notices.push(Notice { at, member: member.0, event });
     }
 }

@@ -205,7 +205,8 @@ pub(crate) fn fast_with(case: &Case, shortcuts: ExactFastPaths) -> (Outcome, Vec
         gc_intervals: collections(cleans, by_plane),
         messages: counts.messages_sent_by_kind,
         uncoordinated_cleans: counts.uncoordinated_cleans.map(|cleans| (cleans.during_cycles, cleans.unanswered)),
-        turns: counts.collections_outside_turns.map(|turns| (turns.broken_contracts, turns.overruns)),
+        rotation: counts.scheme.rotation,
+        turns: counts.scheme.turns.map(|turns| (turns.broken_contracts, turns.overruns)),
         windows: counts.predictable_latency.map(|windows| with_longest(windows, windows_before)),
         host_port_counters: counts.controller_throttling_waits.map(|counters| {
             let processor = (counters.processor_waits, counters.processor_wait_ns, counters.processor_busy_ns);

@@ -149,6 +149,8 @@ fn the_cases_of_coordination_reach_every_corner() {
         count("collected without leave", name == "stagger" && is_sent(MessageKind::GcRequest) && is_sent(MessageKind::AskGc));
         let few_operations = name == "stagger" && is_sent(MessageKind::GcRequest) && !is_sent(MessageKind::AskGc) && forced;
         count("collected because of few operations", few_operations);
+        count("cleans out of turn", outcome.rotation.is_some_and(|rotation| rotation.cleans_out_of_turn > 0));
+        count("waited for a turn to collect", outcome.rotation.is_some_and(|rotation| rotation.waited_ns > 0));
         count("broken contracts", outcome.turns.is_some_and(|(broken, _)| broken > 0));
         count("overruns", outcome.turns.is_some_and(|(_, overruns)| overruns > 0));
         count("turns without broken contracts", collects_in_turns(&outcome) && outcome.turns.is_some_and(|(broken, _)| broken == 0));

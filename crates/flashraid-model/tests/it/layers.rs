@@ -21,7 +21,7 @@ const FOLDERS: &[(&str, &[&str])] = &[
     ("space", &["flash", "ids", "policy", "rng", "units"]),
     ("metrics", &["events", "request"]),
     ("ssd", &["coordination", "counts", "events", "flash", "ids", "policy", "request", "rng", "space", "units"]),
-    ("array", &["cache", "coordination", "counts", "events", "ids", "placement", "policy", "request", "rng", "space", "ssd", "units"]),
+    ("array", &["cache", "coordination", "events", "ids", "placement", "policy", "request", "rng", "space", "ssd", "units"]),
 ];
 
 /// Parts that each part of an SSD uses, in the same order. `Ssd` holds all parts, and none uses it.

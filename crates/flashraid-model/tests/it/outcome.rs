@@ -5,8 +5,7 @@ use std::fmt::Debug;
 
 use flashraid_model::array::{ArrayParams, InjectedSlownessCounters, OwnedPages, ParityAndRebuildCounters, ReadPlanCounters, WarmUp};
 use flashraid_model::cache::CacheCounters;
-use flashraid_model::coordination::MESSAGE_KINDS;
-use flashraid_model::coordination::PredictableLatencyCounters;
+use flashraid_model::coordination::{MESSAGE_KINDS, PredictableLatencyCounters, RotationCounters};
 use flashraid_model::events::OperationTimeParts;
 use flashraid_model::request::{HostLoop, Request};
 use flashraid_model::ssd::{DieDelayMechanismCounters, FrontEndCounters, MemberCounters};
@@ -49,6 +48,8 @@ pub(crate) struct Outcome {
     pub turns: Option<(u64, u64)>,
     /// Counts of the windows of NVMe's predictable latency mode.
     pub windows: Option<PredictableLatencyCounters>,
+    /// Counters of members that collect in rotation.
+    pub rotation: Option<RotationCounters>,
 }
 
 /// Cleans of a die, or of a plane if only that is busy, back to back.
@@ -192,6 +193,9 @@ impl Outcome {
         }
         if self.uncoordinated_cleans != other.uncoordinated_cleans {
             return Some(differs("uncoordinated cleans", &self.uncoordinated_cleans, &other.uncoordinated_cleans));
+        }
+        if self.rotation != other.rotation {
+            return Some(differs("rotation", &self.rotation, &other.rotation));
         }
         if self.turns != other.turns {
             return Some(differs("turns", &self.turns, &other.turns));

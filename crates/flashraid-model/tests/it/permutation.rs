@@ -50,9 +50,9 @@ fn draw(seed: u64) -> Case {
         }
         CoordinationPolicy::ProactiveSoftLimit(scheme) => round(&mut scheme.check_interval.ns),
         // Leave is drawn among members that have the same right to it, and turns come in the order of their numbers.
-        CoordinationPolicy::StaggeredCollection(_) | CoordinationPolicy::CollectionTimeWindows(_) => {
-            coordination.scheme = ReactiveInclusive {}.into()
-        }
+        CoordinationPolicy::StaggeredCollection(_)
+        | CoordinationPolicy::CollectionTimeWindows(_)
+        | CoordinationPolicy::RotatingCollection(_) => coordination.scheme = ReactiveInclusive {}.into(),
         _ => {}
     }
     round(&mut coordination.request_to_collection_order_delay_ns);

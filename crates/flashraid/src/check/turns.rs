@@ -101,13 +101,12 @@ pub(super) fn leave_check(
 ) -> Option<CollectionPermissionCheck> {
     let coordination = array.coordination.as_ref()?;
     let CoordinationPolicy::StaggeredCollection(stagger) = &coordination.scheme else { return None };
-    let role = coordination.member_coordination_settings(&array.ssd.pool_sizes());
     let copies = array.layout().copies_of_each_page();
     let scope_members = if stagger.scope == CollectionPermissionScope::MirrorSet && copies > 1 { copies } else { array.members };
     let together = stagger.together.members(array.level.parity_strips()).min(scope_members);
     let collecting = load.and_then(|load| Some(load.dies_with_gc? - load.dies_without_gc?));
     Some(CollectionPermissionCheck {
-        ask_at_free_blocks: role.permission_request_settings?.ask_at_free_blocks,
+        ask_at_free_blocks: stagger.ask_at_free_blocks(&array.ssd.pool_sizes()),
         scope_members,
         together,
         load: collecting.map(|share| share * f64::from(scope_members) / f64::from(together)),
@@ -125,7 +124,7 @@ pub(super) fn turns_check(
     let coordination = array.coordination.as_ref()?;
     let CoordinationPolicy::CollectionTimeWindows(windows) = &coordination.scheme else { return None };
     let (ssd, pools) = (&array.ssd, array.ssd.pool_sizes());
-    let clean_free_blocks = coordination.member_coordination_settings(&pools).turn?.collect_at_free_blocks;
+    let clean_free_blocks = windows.collect_at_free_blocks(&pools);
     let (members, dies) = (f64::from(array.members), f64::from(ssd.geometry.dies));
     let (window, buffer) = (windows.window, Duration { ns: windows.turn_end_margin_ns(&pools) });
     let ms = |time: Duration| time.ns as f64 / 1e6;

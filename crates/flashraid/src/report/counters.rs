@@ -1,50 +1,58 @@
-//! Counters of optional parts of the model: read plans and mechanisms. The model lists them with their names, labels and meanings.
+//! Counters of optional parts of the model: read plans, coordination schemes and mechanisms. The model lists them with their names,
+//! labels and meanings.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
+use std::marker::PhantomData;
 
 use super::table::{TableRow, TableSection, format_figure};
-use flashraid_model::array::ReadPlanCounters;
-use flashraid_model::counts::{CounterTable, ReportedCounter};
+use flashraid_model::counts::{CounterTable, OptionalCounts, ReportedCounter};
 use flashraid_model::ssd::DieDelayMechanismCounters;
 
-/// Counters of the read plan: a table for each set of counters that the plan keeps, by its name in the JSON document.
+/// Counters of optional parts of the model, such as read plans. Each set of counters that is kept is a table of its own.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[serde(transparent)]
-pub struct ReadPlanReport {
+pub struct OptionalTables<C> {
     /// The tables by their names, such as `hedged_reads`. Each is an object of numbers.
     pub tables: Map<String, Value>,
+    #[serde(skip)]
+    counts: PhantomData<C>,
 }
 
-impl ReadPlanReport {
-    pub(super) fn new(counters: &ReadPlanCounters) -> Self {
-        Self { tables: CounterTable::to_json(&counters.tables()) }
+impl<C: OptionalCounts> OptionalTables<C> {
+    pub(super) fn new(counters: &C) -> Self {
+        Self { tables: CounterTable::to_json(&counters.tables()), counts: PhantomData }
     }
 
-    pub(super) fn sections(&self) -> Vec<TableSection> {
-        counter_sections(&ReadPlanCounters::all_tables(), &self.tables, "")
+    /// Returns a section for each table. `path` stands before the names of the tables in the document.
+    pub(super) fn sections(&self, path: &str) -> Vec<TableSection> {
+        counter_sections(&C::all_tables(), &self.tables, path)
     }
 }
 
-impl<'de> Deserialize<'de> for ReadPlanReport {
+impl<'de, C: OptionalCounts> Deserialize<'de> for OptionalTables<C> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // The tables stand among the other parts of a report, and a report of a later version may have further ones.
+        // The tables stand among other parts of a report, and a report of a later version may have further ones.
         let mut tables = Map::deserialize(deserializer)?;
-        let known = ReadPlanCounters::all_tables();
+        let known = C::all_tables();
         tables.retain(|name, _| known.iter().any(|table| table.name == name));
-        Ok(Self { tables })
+        Ok(Self { tables, counts: PhantomData })
     }
 }
 
-impl JsonSchema for ReadPlanReport {
+impl<C: OptionalCounts> JsonSchema for OptionalTables<C> {
+    fn inline_schema() -> bool {
+        true
+    }
+
     fn schema_name() -> Cow<'static, str> {
-        "ReadPlanReport".into()
+        "OptionalTables".into()
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        CounterTable::schema(&ReadPlanCounters::all_tables())
+        CounterTable::schema(&C::all_tables())
     }
 }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ReportInputs;
 use super::build::{share_of_dies, us};
+use super::counters::OptionalTables;
 use super::figures::{Part, TableValue, mean_us, section};
 use super::table::TableSection;
 use flashraid_model::coordination;
@@ -75,10 +76,9 @@ figures! {
         /// "soft"`).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         uncoordinated_cleans: Option<UncoordinatedCleans> = of.inputs.counts.uncoordinated_cleans.as_ref().map(UncoordinatedCleans::new);
-        /// Counts of collection outside of the members' turns (`coordination.scheme = "windows"`). A turn is the window of time in
-        /// which only one member may collect.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        turns: Option<Turns> = of.inputs.counts.collections_outside_turns.as_ref().map(Turns::new);
+        /// Counters of the coordination scheme, in tables of their own.
+        #[serde(flatten)]
+        scheme: OptionalTables<coordination::SchemeCounters> = OptionalTables::new(&of.inputs.counts.scheme);
         /// Windows of NVMe's predictable latency mode (`coordination.protocol = "nvme"`), over all members. In its deterministic window
         /// (DTWIN) a member does not collect. In its non-deterministic window (NDWIN) it does, so that reads may be slow.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -125,7 +125,6 @@ impl Gc {
     pub(super) fn section(&self) -> TableSection {
         let mut rows = self.rows();
         rows.extend(self.uncoordinated_cleans.iter().flat_map(UncoordinatedCleans::rows));
-        rows.extend(self.turns.iter().flat_map(Turns::rows));
         rows.extend(self.predictable_latency.iter().flat_map(PredictableLatency::rows));
         section("Garbage collection", rows)
     }
@@ -141,21 +140,6 @@ figures! {
         /// Number of victim blocks that a member had to collect by itself while no others were forced. It is 0 unless messages take
         /// time or are not answered.
         unanswered: u64 = of.unanswered, row 20 "uncoordinated cleans" in "";
-    }
-}
-
-figures! {
-    /// Counts of garbage collection outside of a member's turn, the window of time in which only this member may collect
-    /// (`coordination.scheme = "windows"`).
-    #[derive(Copy, Eq)]
-    pub struct Turns("gc.turns", of: coordination::OutOfTurnCollectionCounters) {
-        /// Number of victim blocks whose collection began outside of the member's turn, because a pool of blocks had come down to
-        /// `ssd.gc.start` free blocks. A drive with superblocks instead counts how often it began to collect outside of its turn, because
-        /// it had come down to `ssd.superblock.floor` free superblocks.
-        broken_contracts: u64 = of.broken_contracts, row 23 "cleans outside of turns" in "";
-        /// Number of turns at whose end garbage collection that had begun in the turn was still in progress. In a turn, only one
-        /// member may collect.
-        overruns: u64 = of.overruns, row 24 "turns that collection overran" in "";
     }
 }
 

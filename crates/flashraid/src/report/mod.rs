@@ -30,13 +30,14 @@ use serde_json::{Value, json};
 use crate::config::ScaledDriveDimension;
 use crate::counterfactual::Because;
 use crate::load_rise::LoadRiseUntilGcMatters;
+use flashraid_model::array::ReadPlanCounters;
 use flashraid_model::metrics::trend::SAMPLES_BEYOND_QUANTILE_MIN;
 use flashraid_workload::trace::MeasuredResponseTimes;
 
 pub use array::{ControllerThrottlingReport, FailedMember, FailureReport, LostPagesReport, Parity, ResponseTimesByHealth};
 pub(crate) use build::{ReportInputs, SuperblockDriveInputs};
 pub(crate) use cache::cache;
-pub use counters::ReadPlanReport;
+pub use counters::OptionalTables;
 use counters::mechanisms_schema;
 pub use cycles::{CREDIT_SHARE_MAX, CYCLES_MIN, CycleCounts, CycleKind, Cycles, Shortfall};
 pub use drives::{
@@ -105,7 +106,7 @@ pub struct Report {
     pub parity: Option<Parity>,
     /// Counters of the read plan, in tables of their own that stand beside the other parts of the report.
     #[serde(flatten)]
-    pub read_plan: ReadPlanReport,
+    pub read_plan: OptionalTables<ReadPlanCounters>,
     /// The first failure of a member and the rebuilding of this member; `None` if no failure was set. If several members fail, the counts
     /// of pages and the response times here are those of all failures together. Everything else is about the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -93,13 +93,14 @@ impl Report {
         sections.extend(self.streams_section());
         sections.extend(self.time_section());
         sections.extend([self.bandwidth_section(), self.flash.section(self.run_warning_mark()), self.gc.section()]);
+        sections.extend(self.gc.scheme.sections("gc."));
         sections.extend(self.cycles.section());
         if self.lost != LostPagesReport::default() {
             sections.push(self.lost.section());
         }
         sections.extend(self.controller.as_ref().map(ControllerThrottlingReport::section));
         sections.extend(self.parity.as_ref().map(Parity::section));
-        sections.extend(self.read_plan.sections());
+        sections.extend(self.read_plan.sections(""));
         if let Some(failure) = &self.failure {
             sections.extend(failure.sections(&self.failures));
         }

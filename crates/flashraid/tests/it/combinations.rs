@@ -35,8 +35,17 @@ arrivals = { process = "poisson", mean_gap = "150us" }
 size = { distribution = "exponential", mean = "8KiB", grain = "page" }
 "#;
 
-const SCHEMES: [&str; 8] =
-    ["local", "reactive-inclusive", "reactive-selective", "proactive-idle", "proactive-soft-limit", "stagger", "windows", "ideal"];
+const SCHEMES: [&str; 9] = [
+    "local",
+    "reactive-inclusive",
+    "reactive-selective",
+    "proactive-idle",
+    "proactive-soft-limit",
+    "stagger",
+    "windows",
+    "rotate",
+    "ideal",
+];
 const PREEMPTION: [&str; 3] = ["none", "semi", "suspend"];
 const IDLE: [&str; 2] = ["off", "300us"];
 const CACHES: [&str; 3] = ["none", "wow", "lawc"];

@@ -70,6 +70,7 @@ const MECHANISMS: &[Mechanism] = &[
     ("proactive-soft-limit", &[("coordination.scheme", "proactive-soft-limit")], &["collection"]),
     ("stagger", &[("coordination.scheme", "stagger")], &["collection"]),
     ("windows", &[("coordination.scheme", "windows")], &["collection"]),
+    ("rotate", &[("coordination.scheme", "rotate")], &["collection"]),
     ("ideal", &[("coordination.scheme", "ideal")], &["queue", "flash"]),
     ("wow", &[("cache.policy", "wow")], &["cache"]),
     ("iwc", &[("cache.policy", "iwc")], &["cache"]),

@@ -71,6 +71,7 @@ const REMEDIES: &[(&str, &[(&str, &str)])] = &[
     ("proactive-soft-limit", &[("coordination.scheme", "proactive-soft-limit")]),
     ("stagger", &[("coordination.scheme", "stagger")]),
     ("windows", &[("coordination.scheme", "windows")]),
+    ("rotate", &[("coordination.scheme", "rotate")]),
     ("ideal", &[("coordination.scheme", "ideal")]),
     ("wow", &[("cache.policy", "wow")]),
     ("stow", &[("cache.policy", "stow")]),

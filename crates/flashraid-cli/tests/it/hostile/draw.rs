@@ -101,6 +101,7 @@ impl Draw {
             "proactive-soft-limit",
             "stagger",
             "windows",
+            "rotate",
             "ideal",
         ];
         put("coordination.scheme", &format!("\"{}\"", self.one_of(&schemes)));

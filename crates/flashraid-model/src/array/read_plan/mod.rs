@@ -2,7 +2,7 @@
 //! where copies lie.
 //!
 //! To add a plan, write its file and a line of `policies!` below. The keys of `[read]`, their schema, reference and checks come from there.
-//! A plan that counts also has a line of `plan_counters!`, from which the counters, the JSON and the tables of reports come.
+//! A plan that counts also has a line of `optional_counts!`, from which the counters, the JSON and the tables of reports come.
 //!
 //! A plan decides what is done with each part of a read ([`Plan::part_begins`]). `array/stripes/read.rs` does it.
 
@@ -11,7 +11,6 @@ mod part;
 use super::members::Members;
 use super::stripe_pages::StripePages;
 use crate::TimeNs;
-use crate::counts::{CounterTable, ReportedCounts};
 use crate::policy::{ParameterProblem, policies};
 use crate::rng::RandomStream;
 pub use avoid::{HostKnowledgeOfCollection, HostKnowledgeOfRemainingCollection, PlannedReads};
@@ -127,44 +126,16 @@ pub(super) trait Plan: Default {
     }
 }
 
-/// Makes the counters of all plans, from the list of their tables in reports.
-macro_rules! plan_counters {
-    ($($(#[$doc:meta])+ $table:ident: $Counters:ty;)+) => {
-        /// Counters of the read plan. Each set is `None` unless the plan keeps it.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-        pub struct ReadPlanCounters {
-            $($(#[$doc])+ pub $table: Option<$Counters>,)+
-        }
-
-        impl ReadPlanCounters {
-            /// Returns the counts since `earlier`, an earlier copy of these counters.
-            #[must_use]
-            pub fn since(self, earlier: &Self) -> Self {
-                Self { $($table: Option::zip(self.$table, earlier.$table).map(|(now, then)| now.since(&then)),)+ }
-            }
-
-            /// Returns the sets that the plan keeps, as reports show them.
-            #[must_use]
-            pub fn tables(&self) -> Vec<CounterTable> {
-                [$(self.$table.map(|counters| counters.table(stringify!($table)))),+].into_iter().flatten().collect()
-            }
-
-            /// Returns the sets of all plans as reports show them, with all counters 0.
-            #[must_use]
-            pub fn all_tables() -> Vec<CounterTable> {
-                Self { $($table: Some(Default::default()),)+ }.tables()
-            }
-        }
-    };
-}
-
-plan_counters! {
-    /// Counters of the plan `avoid`.
-    planned_reads: PlannedReads;
-    /// Counters of reads that were also made elsewhere because they took long, of the plans `hedge` and `predict`.
-    hedged_reads: HedgedReads;
-    /// Counters of the plan `predict`.
-    predicted_reads: PredictedReads;
-    /// Counters of the plan `shortest-queue`.
-    balanced_reads: BalancedReads;
+optional_counts! {
+    /// Counters of the read plan. Each set is `None` unless the plan keeps it.
+    pub struct ReadPlanCounters {
+        /// Counters of the plan `avoid`.
+        planned_reads: PlannedReads;
+        /// Counters of reads that were also made elsewhere because they took long, of the plans `hedge` and `predict`.
+        hedged_reads: HedgedReads;
+        /// Counters of the plan `predict`.
+        predicted_reads: PredictedReads;
+        /// Counters of the plan `shortest-queue`.
+        balanced_reads: BalancedReads;
+    }
 }

@@ -303,29 +303,4 @@ impl<'a> DieContext<'a> {
     pub(crate) fn receive(&mut self, now: TimeNs, message: ToMember) {
         either!(self, context => context.receive(now, message));
     }
-
-    /// Begins the member's turn to collect.
-    pub(super) fn turn_begins(&mut self, now: TimeNs, until: TimeNs, end: TimeNs) {
-        either!(self, context => context.turn_begins(now, until, end));
-    }
-
-    /// Begins no more cleans in the member's turn.
-    pub(super) fn turn_closes(&mut self, now: TimeNs) {
-        if let Self::Superpages(context) = self {
-            context.turn_closes(now);
-        }
-    }
-
-    /// Ends the member's turn.
-    pub(super) fn turn_ends(&mut self) {
-        either!(self, context => context.turn_ends());
-    }
-
-    /// Tells the controller what it must know at the end of the nanosecond (rules 119 and 261).
-    pub(super) fn may_ask(&mut self, now: TimeNs) {
-        match self {
-            Self::Pages(context) => context.may_ask(now),
-            Self::Superpages(context) => context.may_ask(now),
-        }
-    }
 }

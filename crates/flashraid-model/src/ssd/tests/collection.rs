@@ -31,19 +31,9 @@ fn collection_keeps_superblocks_free_while_the_host_writes() {
 
 #[test]
 fn a_member_that_is_coordinated_collects_when_it_is_forced() {
-    use crate::coordination::{
-        CollectionUrgency, ForcedCollectionAmount, JointCollectionRequestTiming, MemberCoordinationSettings, MemberEvent, ToMember,
-    };
+    use crate::coordination::{CollectionUrgency, ForcedCollectionAmount, MemberEvent, ToMember, tiny as schemes};
     let mut bench = Bench::new(&params());
-    let role = MemberCoordinationSettings {
-        t_soft_free_blocks: 5,
-        registers_for_joint_collection: true,
-        joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
-        across_dies: true,
-        permission_request_settings: None,
-        turn: None,
-    };
-    bench.drive.become_ggc_aware(0, role, &mut bench.out);
+    bench.drive.become_ggc_aware(0, schemes::duty_in_cycles(5, true), &mut bench.out);
     let asks = MemberEvent::Sends(ToController::GcRequest(CollectionUrgency::AT_LIMIT));
     let mut stream = rng::stream(7, "coordinated", 0);
     let mut write = 0;
@@ -67,18 +57,10 @@ fn a_member_that_is_coordinated_collects_when_it_is_forced() {
 /// Frees one superblock whatever is free (rule 123), and more if the work goes on to the goal.
 #[test]
 fn a_drive_can_be_forced_to_free_one_superblock() {
-    use crate::coordination::{ForcedCollectionAmount, JointCollectionRequestTiming, MemberCoordinationSettings, MemberEvent, ToMember};
+    use crate::coordination::{ForcedCollectionAmount, MemberEvent, ToMember, tiny as schemes};
     let freed_by = |work: ForcedCollectionAmount, times: u64| {
         let mut bench = Bench::new(&params());
-        let role = MemberCoordinationSettings {
-            t_soft_free_blocks: 5,
-            registers_for_joint_collection: false,
-            joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
-            across_dies: true,
-            permission_request_settings: None,
-            turn: None,
-        };
-        bench.drive.become_ggc_aware(0, role, &mut bench.out);
+        bench.drive.become_ggc_aware(0, schemes::duty_in_cycles(5, false), &mut bench.out);
         let mut stream = rng::stream(7, "coordinated", 0);
         let mut write = 0;
         while bench.drive.media().free() > 4 {
@@ -110,23 +92,12 @@ fn a_drive_can_be_forced_to_free_one_superblock() {
 /// Collection at the controller's word is not owed for the writes that come meanwhile. With no debt allowed, none waits for a move.
 #[test]
 fn a_drive_that_is_forced_does_not_hold_the_host_back_for_moves() {
-    use crate::coordination::{ForcedCollectionAmount, JointCollectionRequestTiming, MemberCoordinationSettings, MemberEvent, ToMember};
+    use crate::coordination::{ForcedCollectionAmount, MemberEvent, ToMember, tiny as schemes};
     let mut bench = Bench::new(&changed(|superblock| {
         superblock.buffer.capacity_mapping_units = 8;
         superblock.collection.move_backlog_max_mapping_units = 0;
     }));
-    bench.drive.become_ggc_aware(
-        0,
-        MemberCoordinationSettings {
-            t_soft_free_blocks: 5,
-            registers_for_joint_collection: true,
-            joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
-            across_dies: true,
-            permission_request_settings: None,
-            turn: None,
-        },
-        &mut bench.out,
-    );
+    bench.drive.become_ggc_aware(0, schemes::duty_in_cycles(5, true), &mut bench.out);
     let mut stream = rng::stream(7, "forced", 0);
     let (mut now, mut written, mut fullest) = (0, 0, 0);
     let mut write = |bench: &mut Bench, now: TimeNs| {

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::leave;
 use super::turns::Windows;
+use super::{leave, rotation};
 use flashraid_model::coordination::{
     BlockPoolSizeAndThresholds, CoordinationParams, CoordinationPolicy, ForcedCollectionAmount, JointCollectionRequestTiming,
     MESSAGE_KINDS, MessageKind, ProactiveIdle, ProactiveSoftLimit,
@@ -20,7 +20,7 @@ pub(super) struct Controller {
     pub(super) lost: BTreeSet<usize>,
     sent: [u64; MESSAGE_KINDS],
     /// Forced members whose `GcDone` has not arrived: while there are any, a cycle is in progress.
-    forced: BTreeSet<usize>,
+    pub(super) forced: BTreeSet<usize>,
     /// The cycle collects until reserved and no request has come since it began.
     uses_idle_time: bool,
     held_back: bool,
@@ -43,6 +43,7 @@ pub(super) struct Controller {
     uncoordinated_cleans: (u64, u64),
     /// Members that have leave, where members need it.
     pub(super) leave: leave::OfController,
+    pub(super) rotation: rotation::OfController,
 }
 
 /// Contents of a soft request (rule 119).
@@ -80,6 +81,7 @@ pub(super) struct Protocol {
     pub owing: BTreeMap<usize, BTreeSet<usize>>,
     /// State of leave, where members need it.
     pub(super) leave: leave::OfMember,
+    pub(super) rotation: rotation::OfMember,
     /// Time before which cleans may begin, since it is the member's turn.
     pub(super) turn_until_ns: u64,
     /// End of its turn, while it lasts.
@@ -166,6 +168,7 @@ impl Controller {
             writes_given: vec![0; members],
             uncoordinated_cleans: (0, 0),
             leave: leave::OfController::default(),
+            rotation: rotation::OfController::default(),
         }
     }
 
@@ -333,6 +336,9 @@ impl Simulation<'_> {
             }
             return;
         }
+        if controller.rotate().is_some() {
+            return self.rotation_is_told(member, message);
+        }
         match message {
             Message::GcRequest => {
                 if is_lost {
@@ -420,7 +426,9 @@ impl Simulation<'_> {
             CoordinationPolicy::ReactiveSelective(_) | CoordinationPolicy::ProactiveIdle(_) => {}
             CoordinationPolicy::ProactiveSoftLimit(_) => members.extend(controller.low(&pools)),
             CoordinationPolicy::Local(_) | CoordinationPolicy::ZeroTimeCollection(_) => unreachable!("there is no controller"),
-            CoordinationPolicy::StaggeredCollection(_) | CoordinationPolicy::CollectionTimeWindows(_) => {
+            CoordinationPolicy::StaggeredCollection(_)
+            | CoordinationPolicy::CollectionTimeWindows(_)
+            | CoordinationPolicy::RotatingCollection(_) => {
                 unreachable!("there are no cycles")
             }
             #[allow(unreachable_patterns, reason = "all that are listed may have rules")]
@@ -438,6 +446,7 @@ impl Simulation<'_> {
             controller.asking.remove(&member);
             controller.answers[member].clear();
             controller.leave.loses(member);
+            controller.rotation.loses(member);
         }
     }
 
@@ -453,7 +462,7 @@ impl Simulation<'_> {
         }
     }
 
-    fn force(&mut self, members: BTreeSet<usize>, work: ForcedCollectionAmount) {
+    pub(super) fn force(&mut self, members: BTreeSet<usize>, work: ForcedCollectionAmount) {
         let controller = self.controller.as_mut().expect("there is a controller");
         assert!(controller.is_free(), "cycles do not overlap");
         controller.forced = members.clone();
@@ -524,6 +533,9 @@ impl Simulation<'_> {
             self.protocol(member).turns.0 += 1;
             return self.window_sees_excursion(member);
         }
+        if self.rotates(member) {
+            return self.rotation_sees_need(member);
+        }
         let controller = self.controller.as_mut().expect("the member knows the protocol");
         if !controller.is_soft() {
             return self.schedule_with_rank(0, ASK_RANK, Event::Asks { member, die, pool });
@@ -540,8 +552,20 @@ impl Simulation<'_> {
     /// Returns true if a member that has asked leaves a pool alone although it is in collection (rule 119).
     pub(super) fn holds_out(&self, member: usize, die: usize, pool: usize) -> bool {
         let Member { protocol, flash, .. } = &self.members[member];
-        (protocol.has_asked || self.needs_leave(member) || self.takes_turns(member))
-            && flash.free_blocks(die, pool) > self.ssd.gc.start_threshold_free_blocks
+        (protocol.has_asked || self.holds_back(member)) && flash.free_blocks(die, pool) > self.ssd.gc.start_threshold_free_blocks
+    }
+
+    /// Returns true if a member collects nothing above `start` by itself.
+    pub(super) fn holds_back(&self, member: usize) -> bool {
+        self.needs_leave(member) || self.takes_turns(member) || self.rotates(member)
+    }
+
+    /// Free blocks up to which pools take part in what a member is told to do; `None` if all do.
+    pub(super) fn limit_of_work(&self, member: usize) -> Option<u32> {
+        if self.rotates(member) {
+            return Some(self.limit_of_rotation());
+        }
+        self.needs_leave(member).then(|| self.limit_of_leave(member))
     }
 
     /// Sends a soft request at the end of the nanosecond, if there is a reason to (rule 119).
@@ -606,6 +630,9 @@ impl Simulation<'_> {
         if self.takes_turns(member) {
             return;
         }
+        if self.rotates(member) {
+            return self.rotation_sees_free(member, free);
+        }
         let Some(controller) = &self.controller else { return };
         let (registers, asks) = (controller.params.scheme.members_report_low_free_blocks(), controller.is_soft());
         if !self.knows_protocol(member) || free > controller.params.joint_gc_registration_threshold_free_blocks {
@@ -647,7 +674,7 @@ impl Simulation<'_> {
     /// Returns the settings by which a member follows the protocol.
     pub(super) fn role_of(&self, member: usize) -> Option<Role> {
         let params = &self.controller.as_ref()?.params;
-        let needs_leave = matches!(params.scheme, CoordinationPolicy::StaggeredCollection(_));
+        let needs_leave = matches!(params.scheme, CoordinationPolicy::StaggeredCollection(_) | CoordinationPolicy::RotatingCollection(_));
         let takes_turns = matches!(params.scheme, CoordinationPolicy::CollectionTimeWindows(_));
         let registers = params.scheme.members_report_low_free_blocks();
         let role = Role { registers, t_soft_free_blocks: params.joint_gc_registration_threshold_free_blocks, needs_leave, takes_turns };
@@ -669,6 +696,12 @@ impl Simulation<'_> {
             self.protocol(member).turns.0 += u64::from(!is_its_turn);
             return self.window_sees_excursion(member);
         }
+        if self.rotates(member) {
+            return self.rotation_sees_need(member);
+        }
+        if self.needs_leave(member) {
+            return;
+        }
         let controller = self.controller.as_mut().expect("it knows the protocol");
         if controller.is_soft() && !controller.lost.contains(&member) {
             let (during_cycles, others) = &mut controller.uncoordinated_cleans;
@@ -678,6 +711,7 @@ impl Simulation<'_> {
     }
 
     pub(super) fn is_forced(&mut self, member: usize, work: ForcedCollectionAmount) {
+        self.turn_of_rotation_begins(member);
         if self.is_drive() {
             self.protocol(member).collection_orders_received += 1;
             return self.drive_does(member, |drive| drive.forced_to(work));
@@ -687,7 +721,7 @@ impl Simulation<'_> {
             joint_gc_registration_threshold_free_blocks: t_soft_free_blocks,
             ..
         } = self.controller.as_ref().expect("somebody forces").params;
-        let limit = self.needs_leave(member).then(|| self.limit_of_leave(member));
+        let limit = self.limit_of_work(member);
         let flash = &self.members[member].flash;
         let (across_dies, low) = (across_dies && limit.is_none(), limit.unwrap_or(t_soft_free_blocks));
         let is_low = |die: usize| (0..flash.dies[die].pools.len()).any(|pool| flash.free_blocks(die, pool) <= low);

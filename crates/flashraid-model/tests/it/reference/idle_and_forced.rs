@@ -33,7 +33,7 @@ impl Simulation<'_> {
             return;
         }
         let fewer = self.members[member].flash.free_blocks_after_fill() - 1;
-        if !self.needs_leave(member) && !self.takes_turns(member) {
+        if !self.holds_back(member) {
             self.cleans_up_to(member, die, fewer, Cause::Idle);
         }
     }
@@ -123,7 +123,7 @@ impl Simulation<'_> {
     }
 
     fn forced_cleans_up_to(&mut self, member: usize, die: usize, free_blocks: u32) {
-        let limit = if self.needs_leave(member) { self.limit_of_leave(member) } else { 0 };
+        let limit = self.limit_of_work(member).unwrap_or(0);
         if !self.cleans_up_to(member, die, free_blocks.max(limit), Cause::Forced) {
             self.may_be_done(member, die);
         }

@@ -130,6 +130,11 @@ impl Simulation<'_> {
             return self.schedule_with_rank(0, ASK_RANK, Event::LooksAtLeave { member });
         }
         let free = self.members[member].drive.as_ref().map(Drive::free_superblocks).expect("it is a drive");
+        if self.rotates(member) {
+            return if opened {
+                self.rotation_sees_free(member, free)
+            };
+        }
         if opened {
             self.write_leaves(member, free);
         }
@@ -151,6 +156,7 @@ impl Simulation<'_> {
 
     /// A member has done all that it was told to do, or that it did while it got few operations.
     pub(super) fn work_is_done(&mut self, member: usize) {
+        self.turn_of_rotation_ends(member);
         if !std::mem::take(&mut self.protocol(member).leave.works_idly) && !self.takes_turns(member) {
             self.send(member, Message::GcDone);
         }

@@ -24,6 +24,7 @@ mod points;
 mod predict;
 mod read_around;
 mod retries;
+mod rotation;
 mod shortest_queue;
 mod slow;
 mod stalls;
@@ -258,6 +259,8 @@ enum Event {
     },
     /// The controller answers those that ask for leave.
     AnswersAll,
+    /// The next member that waits has its turn to collect (rule 291).
+    NextInRotation,
     /// The turn of this number begins.
     NextTurn {
         number: u64,
@@ -628,6 +631,7 @@ impl Simulation<'_> {
             Event::Check => self.check(),
             Event::LooksAtLeave { member } => self.leave_is_looked_at(member),
             Event::AnswersAll => self.answers_all(),
+            Event::NextInRotation => self.next_in_rotation(),
             Event::NextTurn { number } => self.next_turn(number),
             Event::TurnClosesToCollection { member } => self.turn_closes(member),
             Event::TurnEnds { member } => self.turn_is_over(member),
@@ -714,6 +718,7 @@ impl Simulation<'_> {
             uncoordinated_cleans: self.controller.as_ref().and_then(Controller::uncoordinated_cleans),
             turns,
             windows: window_counters,
+            rotation: self.rotation_counters(),
         }
     }
 }

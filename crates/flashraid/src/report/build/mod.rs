@@ -172,7 +172,7 @@ impl Report {
             members,
             controller: OfController::new(&inputs).as_ref().map(ControllerThrottlingReport::new),
             parity: inputs.counts.parity_and_rebuild.as_ref().filter(|_| inputs.has_parity).map(Parity::new),
-            read_plan: ReadPlanReport::new(&inputs.counts.read_plan),
+            read_plan: OptionalTables::new(&inputs.counts.read_plan),
             failure: OfFailures::new(&inputs).as_ref().map(FailureReport::new),
             failures: inputs.failures.iter().map(|progress| FailedMember::new(&OfFailure::new(&inputs, progress))).collect(),
             lost,

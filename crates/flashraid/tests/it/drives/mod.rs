@@ -37,8 +37,17 @@ size = { distribution = "exponential", mean = "32KiB", grain = "page" }
 /// Settings for parity on one of two dies, which takes half of the spare area.
 const PARITY: [(&str, &str); 2] = [("ssd.superblock.rain", "true"), ("ssd.geometry.reserved", "0.75")];
 
-const SCHEMES: [&str; 8] =
-    ["local", "reactive-inclusive", "reactive-selective", "proactive-idle", "proactive-soft-limit", "stagger", "windows", "ideal"];
+const SCHEMES: [&str; 9] = [
+    "local",
+    "reactive-inclusive",
+    "reactive-selective",
+    "proactive-idle",
+    "proactive-soft-limit",
+    "stagger",
+    "windows",
+    "rotate",
+    "ideal",
+];
 
 /// Returns one setting for each remedy of an array.
 fn remedies<'a>(scheme: &'a str, preemption: &'a str, idle: &'a str, cache: &'a str, level: &'a str) -> [(&'static str, &'a str); 5] {

@@ -155,7 +155,7 @@ arrivals = { process = "markov-modulated", mean_gap = "700us", rate_ratio = 5, b
 rate_scale = 1.5
 "#;
 
-pub(super) const RUNS: [Run; 68] = [
+pub(super) const RUNS: [Run; 70] = [
     // Devices of the papers' presets.
     run("pools", POOLS, &[("ssd.preset", "ggc2014")]),
     run("device-pgc2011", POOLS, &[("ssd.preset", "pgc2011"), ("array.level", "single"), ("array.members", "1")]),
@@ -276,6 +276,8 @@ pub(super) const RUNS: [Run; 68] = [
         PARITY,
         &[("coordination.scheme", "windows"), ("coordination.window", "40ms"), ("array.failure", "{ member = 2, at = \"1s\" }")],
     ),
+    run("rotate", PARITY, &[("coordination.scheme", "rotate"), ("array.failure", "{ member = 2, at = \"1s\" }")]),
+    run("rotate-avoid", PARITY, &[("coordination.scheme", "rotate"), ("coordination.pause", "2ms"), ("read.plan", "avoid")]),
     run("windows-avoid", PARITY, &[("coordination.scheme", "windows"), ("coordination.window", "60ms"), ("read.plan", "avoid")]),
     run(
         "windows-avoid-turn",

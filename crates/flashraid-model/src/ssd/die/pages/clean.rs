@@ -317,7 +317,7 @@ impl PageContext<'_> {
         }
         let needed = clean.needed.then_some(clean.began);
         if let Some(agent) = self.parts.agent.as_mut().filter(|_| clean.needed) {
-            (0..clean.companions.len()).for_each(|_| agent.needed_clean_ended(at, clean.began, self.out));
+            (0..clean.companions.len()).for_each(|_| agent.tell(self.out, |duty, desk| duty.needed_clean_ended(at, clean.began, desk)));
         }
         self.note_clean_ended(at, die, scope, needed);
         clean

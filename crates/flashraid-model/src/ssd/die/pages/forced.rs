@@ -1,10 +1,10 @@
 //! Collection of pools that the array's controller forces, and the reports to the agent (rules 41 to 46, 99, 100, 119, 122 and 123).
 
 use super::{Clean, PageContext};
-use crate::coordination::{ForcedCollectionAmount, MemberState, ToMember};
+use crate::coordination::{ForcedCollectionAmount, MemberLook, MemberState, ToMember};
 use crate::events::TimeNs;
 use crate::ids::{BlockId, DieId};
-use crate::ssd::agent::{Agent, Consequence};
+use crate::ssd::agent::Agent;
 use crate::ssd::collect::pools::{Forced, OwedVictims};
 use crate::ssd::job::Cause;
 
@@ -20,16 +20,21 @@ impl PageContext<'_> {
 
     /// Processes a message of the controller. All other events of this nanosecond come first.
     pub(crate) fn receive(&mut self, now: TimeNs, message: ToMember) {
-        let start_free_blocks = self.parts.params.gc.start_threshold_free_blocks;
-        let least_free_blocks = self.least_free_blocks();
-        let agent = self.parts.agent.as_mut().expect("only members that know the protocol get messages");
-        let state = || {
-            let free_blocks_min = least_free_blocks;
-            MemberState { free_blocks_min, blocks_above_start: free_blocks_min.saturating_sub(start_free_blocks) }
-        };
-        match agent.receive(now, message, state, self.out) {
-            Consequence::Collect(work) => self.force(now, work),
-            Consequence::StopIdleWork | Consequence::Nothing => {}
+        if message == ToMember::CheckDuty {
+            return self.check_duty(now);
+        }
+        let free_blocks_min = self.least_free_blocks();
+        let blocks_above_start = free_blocks_min.saturating_sub(self.parts.params.gc.start_threshold_free_blocks);
+        let state = MemberState { free_blocks_min, blocks_above_start };
+        self.parts.agent_mut().receive(now, message, state, self.out);
+        match message {
+            ToMember::ForceCollection(work) | ToMember::Grant(work) => self.force(now, work),
+            ToMember::BeginTurn { .. } => self.collect_in_turn(now),
+            ToMember::EndTurn => {
+                let collects = self.own.dies.iter().flat_map(|die| die.cleans.iter().flatten()).any(|clean| clean.in_turn);
+                self.parts.agent_mut().end_turn(now, collects, self.out);
+            }
+            _ => {}
         }
     }
 
@@ -51,12 +56,11 @@ impl PageContext<'_> {
     /// Returns the number of free blocks at or below which a pool is cleaned, if it is the member's turn to collect (rule 265).
     #[inline]
     pub(super) fn turn_free_blocks(&self, now: TimeNs) -> Option<u32> {
-        self.parts.agent.as_ref().and_then(|agent| agent.turn_free_blocks(now))
+        self.parts.agent.as_ref().and_then(|agent| agent.duty().collect_at(now))
     }
 
-    /// Begins the member's turn to collect. Dies without other work begin at once.
-    pub(crate) fn turn_begins(&mut self, now: TimeNs, until: TimeNs, end: TimeNs) {
-        self.parts.agent_mut().turn_begins(now, until, end);
+    /// Begins to collect in the member's turn, in dies without other work.
+    fn collect_in_turn(&mut self, now: TimeNs) {
         for die in (0..self.own.dies.len() as u32).map(DieId) {
             let state = &self.own.dies[die.index()];
             let has_work = !state.slot_is_free() || state.cleans_any() || !state.queue.is_empty();
@@ -64,13 +68,6 @@ impl PageContext<'_> {
                 self.catch_up(now, 0, die);
             }
             self.schedule_wake_up(die);
-        }
-    }
-
-    /// Ends the member's turn, and counts it if a clean that began in it is in progress.
-    pub(crate) fn turn_ends(&mut self) {
-        if self.own.dies.iter().flat_map(|die| die.cleans.iter().flatten()).any(|clean| clean.in_turn) {
-            self.parts.agent_mut().count_overrun();
         }
     }
 
@@ -84,8 +81,8 @@ impl PageContext<'_> {
     fn force(&mut self, now: TimeNs, work: ForcedCollectionAmount) {
         let dies = self.parts.params.geometry.dies;
         let agent = self.parts.agent.as_ref().expect("only members that know the protocol are forced");
-        let leave_free_blocks = agent.leave_free_blocks();
-        let takes_part = |die: u32| agent.takes_part(self.pools.fewest_and_total_free_blocks(DieId(die)).0);
+        let leave_free_blocks = agent.duty().work_free_blocks();
+        let takes_part = |die: u32| agent.duty().takes_part(self.pools.fewest_and_total_free_blocks(DieId(die)).0);
         let taking_part: Vec<DieId> = (0..dies).filter(|&die| takes_part(die)).map(DieId).collect();
         self.parts.agent_mut().set_dies_left(taking_part.len() as u32);
         // Requests of before are void, and with them what the cleans in progress mean for them. A member with leave tells when they end.
@@ -187,16 +184,14 @@ impl PageContext<'_> {
 
     /// Ends the forced work of the member.
     fn member_done(&mut self, at: TimeNs) {
-        let agent = self.parts.agent_mut();
-        agent.finish_forced_work(at, self.out);
-        agent.ask_again_if_due(at, self.out);
+        self.parts.agent_mut().finish_forced_work(at, None, self.out);
     }
 
     /// Tells the agent that a clean of the die has ended. `needed` is the time at which it began, if its pool needed it.
     pub(super) fn note_clean_ended(&mut self, at: TimeNs, die: DieId, scope: u32, needed: Option<TimeNs>) {
         let Some(agent) = &mut self.parts.agent else { return };
         if let Some(began) = needed {
-            agent.needed_clean_ended(at, began, self.out);
+            agent.tell(self.out, |duty, desk| duty.needed_clean_ended(at, began, desk));
         }
         let state = self.die(die);
         if state.forced.as_mut().is_some_and(|forced| forced.clean_is_over(scope)) {
@@ -212,32 +207,26 @@ impl PageContext<'_> {
     /// Tells the agent that a die begins a clean because a pool needs it.
     pub(super) fn note_needed_clean(&mut self, at: TimeNs) {
         if let Some(agent) = &mut self.parts.agent {
-            agent.needed_clean_began(at, self.out);
+            agent.tell(self.out, |duty, desk| duty.needed_clean_began(at, desk));
         }
     }
 
     /// Tells the agent that a host write has begun.
     pub(super) fn note_write(&mut self, at: TimeNs, die: DieId, pool: u32) {
-        let Some(agent) = self.parts.agent.as_mut().filter(|agent| agent.reacts_to_writes()) else { return };
+        let Some(agent) = self.parts.agent.as_mut().filter(|agent| agent.duty().reacts_to_writes()) else { return };
         let free_blocks = self.pools.free_blocks_of_pool(die, pool);
-        agent.host_write_began(at, free_blocks, free_blocks <= self.parts.params.gc.start_threshold_free_blocks, self.out);
+        let is_at_limit = free_blocks <= self.parts.params.gc.start_threshold_free_blocks;
+        agent.tell(self.out, |duty, desk| duty.host_write_began(at, free_blocks, is_at_limit, desk));
     }
 
     /// Tells the controller what it must know at the end of the nanosecond (rules 119 and 261).
-    pub(crate) fn may_ask(&mut self, now: TimeNs) {
-        if self.parts.agent_mut().needs_leave() {
-            let least_free_blocks = self.least_free_blocks();
-            if let Some(work) = self.parts.agent_mut().check_leave(now, least_free_blocks, false, self.out) {
-                self.force(now, work);
-            }
-            return;
-        }
-        if self.parts.agent_mut().take_scheduled_ask(now) {
-            let pages_left = self.pages_left();
-            let is_at_start =
-                |die: u32| self.pools.fewest_and_total_free_blocks(DieId(die)).0 <= self.parts.params.gc.start_threshold_free_blocks;
-            let is_at_limit = (0..self.own.dies.len() as u32).any(is_at_start);
-            self.parts.agent_mut().ask_softly(now, pages_left, is_at_limit, self.out);
+    fn check_duty(&mut self, now: TimeNs) {
+        let least_free_blocks = self.least_free_blocks();
+        let is_at_start = least_free_blocks <= self.parts.params.gc.start_threshold_free_blocks;
+        let pages_left = if self.parts.agent_mut().counts_pages_left(now) { self.pages_left() } else { 0 };
+        let look = MemberLook { least_free_blocks, is_short: false, is_at_floor: false, is_at_start, pages_left };
+        if let Some(work) = self.parts.agent_mut().check(now, &look, self.out) {
+            self.force(now, work);
         }
     }
 

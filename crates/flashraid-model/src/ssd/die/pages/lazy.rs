@@ -102,7 +102,12 @@ impl PageContext<'_> {
             None if !state.queue.is_empty() => (ends, true),
             None if state.check_follows || state.forced.is_some() => (ends, false),
             // It will rest, and then collect and perhaps ask for more.
-            None if self.parts.agent.as_ref().is_some_and(|agent| self.own.watermarks.idle_ns().is_some() || agent.takes_turns()) => {
+            None if self
+                .parts
+                .agent
+                .as_ref()
+                .is_some_and(|agent| self.own.watermarks.idle_ns().is_some() || agent.duty().takes_turns()) =>
+            {
                 (ends, false)
             }
             None => return,

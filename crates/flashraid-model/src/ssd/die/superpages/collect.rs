@@ -197,7 +197,7 @@ impl SuperpageContext<'_> {
         let need = self.need();
         let begins_by_need = self.own.collection.update_collecting(now, self.parts.member, need, &mut self.out.collections);
         if begins_by_need && let Some(agent) = &mut self.parts.agent {
-            agent.needed_collection_began(now, self.out);
+            agent.tell(self.out, |duty, desk| duty.needed_collection_began(now, desk));
         }
     }
 

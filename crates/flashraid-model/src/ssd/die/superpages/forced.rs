@@ -2,9 +2,8 @@
 
 use super::SuperpageContext;
 use super::schedule::Die;
-use crate::coordination::{ForcedCollectionAmount, MemberState, ToMember};
+use crate::coordination::{ForcedCollectionAmount, MemberLook, MemberState, ToMember};
 use crate::events::TimeNs;
-use crate::ssd::agent::{Agent, Consequence};
 use crate::ssd::params::SuperblockCollectionParams;
 
 impl SuperpageContext<'_> {
@@ -15,16 +14,23 @@ impl SuperpageContext<'_> {
 
     /// Processes a message of the controller.
     pub(crate) fn receive(&mut self, now: TimeNs, message: ToMember) {
-        let (media, params) = (&*self.media, &self.own.params);
-        let Some(agent) = &mut self.parts.agent else { return };
-        let state = || {
-            let free = media.free();
-            MemberState { free_blocks_min: free, blocks_above_start: free.saturating_sub(params.collection.target) }
-        };
-        match agent.receive(now, message, state, self.out) {
-            Consequence::Collect(work) => self.begin_forced_work(now, work),
-            Consequence::StopIdleWork => self.stop_idle_work(now),
-            Consequence::Nothing => {}
+        if message == ToMember::CheckDuty {
+            return self.check_duty(now);
+        }
+        let free_blocks_min = self.media.free();
+        let state = MemberState { free_blocks_min, blocks_above_start: free_blocks_min.saturating_sub(self.own.params.collection.target) };
+        self.parts.agent_mut().receive(now, message, state, self.out);
+        match message {
+            ToMember::ForceCollection(work) | ToMember::Grant(work) => self.begin_forced_work(now, work),
+            ToMember::StopIdleCollection => self.stop_idle_work(now),
+            ToMember::BeginTurn { .. } => self.collect_in_turn(now),
+            // Another turn may have begun since, which closes later.
+            ToMember::CloseTurn if self.is_forced() && self.parts.agent_mut().duty().collect_at(now).is_none() => self.agent_done(now),
+            ToMember::EndTurn => {
+                let collects = self.own.dies.iter().any(Die::works_for_collection);
+                self.parts.agent_mut().end_turn(now, collects, self.out);
+            }
+            _ => {}
         }
     }
 
@@ -41,53 +47,24 @@ impl SuperpageContext<'_> {
         }
     }
 
-    /// Begins the member's turn to collect.
-    pub(crate) fn turn_begins(&mut self, now: TimeNs, until: TimeNs, end: TimeNs) {
-        self.parts.agent_mut().turn_begins(now, until, end);
-        self.collect_in_turn(now);
-    }
-
     /// Collects in the member's turn if few enough superblocks are free (rule 265).
     fn collect_in_turn(&mut self, now: TimeNs) {
         let free = self.media.free();
         let agent = self.parts.agent_mut();
-        let is_due = agent.forced().is_none() && agent.turn_free_blocks(now).is_some_and(|limit| free <= limit);
+        let is_due = agent.forced().is_none() && agent.duty().collect_at(now).is_some_and(|limit| free <= limit);
         if is_due && !self.own.collection.is_instantaneous() {
-            agent.begin_work_of_turn();
+            agent.begin_forced_work(ForcedCollectionAmount::ToWatermark);
             self.begin_forced_work(now, ForcedCollectionAmount::ToWatermark);
         }
     }
 
-    /// Begins no more work of collection in the member's turn.
-    pub(crate) fn turn_closes(&mut self, now: TimeNs) {
-        self.parts.agent_mut().turn_closes();
-        if self.is_forced() {
-            self.agent_done(now);
-        }
-    }
-
-    /// Ends the member's turn, and counts it if a die still works for collection.
-    pub(crate) fn turn_ends(&mut self) {
-        if self.own.dies.iter().any(Die::works_for_collection) {
-            self.parts.agent_mut().count_overrun();
-        }
-    }
-
-    /// Tells the controller what it must know of a member that needs leave, at the end of the nanosecond (rule 261). A member in its turn
-    /// may begin to collect.
-    pub(crate) fn may_ask(&mut self, now: TimeNs) {
-        if self.parts.agent.as_ref().is_some_and(Agent::takes_turns) {
-            self.parts.agent_mut().end_check();
-            return self.collect_in_turn(now);
-        }
-        let free = self.media.free();
-        let is_at_floor = free <= self.own.params.collection.floor;
-        if let Some(agent) = &mut self.parts.agent
-            && agent.needs_leave()
-            && let Some(work) = agent.check_leave(now, free, is_at_floor, self.out)
-        {
+    /// Does what the member's duty asks for at the end of the nanosecond. A member in its turn may begin to collect.
+    fn check_duty(&mut self, now: TimeNs) {
+        let look = self.look();
+        if let Some(work) = self.parts.agent_mut().check(now, &look, self.out) {
             self.begin_forced_work(now, work);
         }
+        self.collect_in_turn(now);
     }
 
     /// Stops forced work that may only be done in idle time, because idle time has ended.
@@ -107,23 +84,32 @@ impl SuperpageContext<'_> {
     }
 
     fn agent_done(&mut self, now: TimeNs) {
+        let look = self.look();
         if let Some(agent) = &mut self.parts.agent {
-            agent.finish_forced_work(now, self.out);
+            agent.finish_forced_work(now, Some(&look), self.out);
         }
         self.note_pace(now);
-        // A member that asks for leave does so when the next superblock is opened.
-        if self.parts.agent.as_ref().is_some_and(|agent| !agent.needs_leave() && !agent.takes_turns()) {
-            self.tell_agent_of_opened(now);
+    }
+
+    /// Tells the agent that a free superblock was opened.
+    pub(super) fn tell_agent_of_opened(&mut self, now: TimeNs) {
+        let look = self.look();
+        if let Some(agent) = &mut self.parts.agent {
+            agent.tell(self.out, |duty, desk| duty.superblock_opened(now, &look, desk));
         }
     }
 
-    /// Tells the agent that a free superblock was opened. The member may then register or ask to collect.
-    pub(super) fn tell_agent_of_opened(&mut self, now: TimeNs) {
-        let free = self.media.free();
+    /// Returns the state of the drive, at which its duty looks.
+    fn look(&self) -> MemberLook {
+        let least_free_blocks = self.media.free();
         let SuperblockCollectionParams { target, floor, .. } = self.own.params.collection;
-        if let Some(agent) = &mut self.parts.agent {
-            let pages_left = u64::from(free.saturating_sub(floor + 1)) * u64::from(self.own.shape.data_mapping_units_per_superblock());
-            agent.superblock_opened(now, free, free <= target, pages_left, free <= floor, self.out);
+        MemberLook {
+            least_free_blocks,
+            is_short: least_free_blocks <= target,
+            is_at_floor: least_free_blocks <= floor,
+            is_at_start: least_free_blocks <= floor,
+            pages_left: i64::from(least_free_blocks.saturating_sub(floor + 1))
+                * i64::from(self.own.shape.data_mapping_units_per_superblock()),
         }
     }
 }

@@ -327,7 +327,7 @@ impl Drive {
             None if collects => {
                 self.collects_since = Some((self.now, self.is_forced()));
                 let by_need = self.free.len() as u32 <= self.own.collection.floor && !self.is_idle;
-                if by_need && (self.has_asked || self.takes_turns()) {
+                if by_need && (self.has_asked || self.takes_turns() || self.needs_leave()) {
                     self.front.told.push(Told::CollectsByNeed);
                 }
             }
