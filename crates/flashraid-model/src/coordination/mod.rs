@@ -9,8 +9,8 @@
 //! A *cycle* begins when the controller forces members to collect. It ends when all of them have reported that they are done. Schemes
 //! differ in the members that they force and in the moment.
 //!
-//! To add a scheme, write its file and a line of `policies!` below. The file has the scheme's keys, the controller's half ([`Scheme`]), the
-//! member's half ([`MemberDuty`]), and the counters of both. A scheme that counts also has a line of `optional_counts!`.
+//! To add a scheme, write its file and a line of `policies!` below. The file has the scheme's keys, the controller's half (`Scheme`), the
+//! member's half (`MemberDuty`), and the counters of both. A scheme that counts also has a line of `optional_counts!`.
 
 mod cycle;
 mod duty;

@@ -383,13 +383,13 @@ pub(crate) struct TakesTurns {
     is_open: bool,
     counters: OutOfTurnCollectionCounters,
     /// Windows of NVMe's predictable latency mode, if the member has them (rules 284 to 289).
-    windows: Option<PredictableLatencyWindows>,
+    windows: Option<Box<PredictableLatencyWindows>>,
 }
 
 impl DutyOf<CollectionTimeWindows> for TakesTurns {
     fn new(scheme: &CollectionTimeWindows, _: &CoordinationParams, pools: &BlockPoolSizeAndThresholds) -> Self {
         let (collect_at_free_blocks, counters) = (scheme.collect_at_free_blocks(pools), OutOfTurnCollectionCounters::default());
-        let windows = scheme.predictable_latency(pools).map(PredictableLatencyWindows::new);
+        let windows = scheme.predictable_latency(pools).map(|settings| Box::new(PredictableLatencyWindows::new(settings)));
         Self { collect_at_free_blocks, begins_cleans_until: 0, ends_at: 0, is_open: false, counters, windows }
     }
 }
@@ -397,7 +397,7 @@ impl DutyOf<CollectionTimeWindows> for TakesTurns {
 impl TakesTurns {
     /// Makes the member look when its deterministic window has lasted too long.
     fn watch_time_of_window(&self, desk: &mut Desk) {
-        if let Some(at) = self.windows.as_ref().and_then(PredictableLatencyWindows::time_runs_out) {
+        if let Some(at) = self.windows.as_deref().and_then(PredictableLatencyWindows::time_runs_out) {
             desk.check_window_at(at);
         }
     }
@@ -486,7 +486,7 @@ impl MemberDuty for TakesTurns {
     }
 
     fn predictable_latency(&self) -> Option<PredictableLatencyCounters> {
-        self.windows.as_ref().map(PredictableLatencyWindows::counters)
+        self.windows.as_deref().map(PredictableLatencyWindows::counters)
     }
 
     fn turn_lasts_until(&self, now: TimeNs) -> Option<TimeNs> {

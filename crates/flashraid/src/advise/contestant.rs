@@ -32,6 +32,8 @@ pub(super) struct Contestant {
     pub settings: Vec<Setting>,
     /// True for the present array.
     pub is_now: bool,
+    /// Requests at the start of each run that are not measured (`report.skip_requests`).
+    pub requests_skipped: u64,
     /// Name of the drive.
     pub drive: String,
     /// Bytes that the array offers.
@@ -59,11 +61,11 @@ pub(super) struct Contestant {
 }
 
 impl Contestant {
-    /// Returns the scenario of a run with so many requests. `passes` is the number of times that a trace is sent.
+    /// Returns the scenario of a run in which so many requests are measured. `passes` is the number of times that a trace is sent.
     pub(super) fn scenario(&self, run: &RunOf) -> Result<Scenario, Problems> {
         let mut sets = self.sets.clone();
         let mut set = |key: &str, value: String| sets.push((key.to_owned(), value));
-        set("workload.requests", run.requests.to_string());
+        set("workload.requests", (run.requests + self.requests_skipped).to_string());
         if run.passes > 1 {
             set("workload.repeat", run.passes.to_string());
         }
@@ -106,7 +108,7 @@ impl Contestant {
 pub(super) struct RunOf {
     /// Seed of all random numbers.
     pub seed: u64,
-    /// Number of requests after which it ends.
+    /// Number of requests that are measured.
     pub requests: u64,
     /// Number of times that a trace is sent.
     pub passes: u64,
@@ -289,6 +291,7 @@ impl<'a> Maker<'a> {
             name,
             settings,
             is_now: false,
+            requests_skipped: scenario.config.report.skip_requests.unwrap_or(0),
             drive,
             capacity_bytes: report.array_bytes as f64 * scale(&report),
             member_bytes: report.member.exported_bytes as f64 * scale(&report),

@@ -401,7 +401,8 @@ impl<'a> Search<'a> {
         let sample = self.run(&[busiest], run, "first look")?.remove(0);
         let is_trace = matches!(self.scenario(busiest, run)?.workload.source, SourceSpec::Trace(_));
         if let Some(sample) = &sample {
-            self.pass_requests = (is_trace && sample.requests < most).then_some(sample.requests.max(1));
+            self.pass_requests =
+                (is_trace && sample.requests < most).then_some((sample.requests + self.field[busiest].requests_skipped).max(1));
             self.load_s = (is_trace && sample.requests < most).then_some(sample.simulated_s);
             self.is_trace = is_trace;
             self.busiest = Some(busiest);
@@ -444,7 +445,8 @@ impl<'a> Search<'a> {
     }
 
     fn run_of(&self, seed: u64, requests: u64) -> RunOf {
-        let passes = self.pass_requests.map_or(1, |pass| requests.div_ceil(pass));
+        let skipped = self.field.iter().map(|one| one.requests_skipped).max().unwrap_or(0);
+        let passes = self.pass_requests.map_or(1, |pass| (requests + skipped).div_ceil(pass));
         RunOf { seed, requests, passes, rate_scale: None, under: Circumstance::Healthy }
     }
 
