@@ -35,7 +35,7 @@ arrivals = { process = "poisson", mean_gap = "150us" }
 size = { distribution = "exponential", mean = "8KiB", grain = "page" }
 "#;
 
-const SCHEMES: [&str; 9] = [
+pub(crate) const SCHEMES: [&str; 9] = [
     "local",
     "reactive-inclusive",
     "reactive-selective",

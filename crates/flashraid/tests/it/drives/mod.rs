@@ -1,5 +1,6 @@
 //! Tests that every remedy runs on arrays of drives with superblocks; the whole state is checked at the end of each run.
 
+use crate::combinations::SCHEMES;
 use flashraid::report::WarningMark;
 use flashraid::{Error, Report, Simulation};
 use flashraid_model::space::victim::VictimPolicy;
@@ -36,18 +37,6 @@ size = { distribution = "exponential", mean = "32KiB", grain = "page" }
 
 /// Settings for parity on one of two dies, which takes half of the spare area.
 const PARITY: [(&str, &str); 2] = [("ssd.superblock.rain", "true"), ("ssd.geometry.reserved", "0.75")];
-
-const SCHEMES: [&str; 9] = [
-    "local",
-    "reactive-inclusive",
-    "reactive-selective",
-    "proactive-idle",
-    "proactive-soft-limit",
-    "stagger",
-    "windows",
-    "rotate",
-    "ideal",
-];
 
 /// Returns one setting for each remedy of an array.
 fn remedies<'a>(scheme: &'a str, preemption: &'a str, idle: &'a str, cache: &'a str, level: &'a str) -> [(&'static str, &'a str); 5] {
