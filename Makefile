@@ -91,7 +91,7 @@ test-long: setup-tests
 	FLASHRAID_LONG=1 $(CARGO) test -p flashraid-cli --locked --test it -- axes:: cluster:: pages_of_runs:: signals::
 	$(CARGO) test -p flashraid-report --locked --test it truth:: -- --ignored
 	FLASHRAID_LONG=1 $(CARGO) test --release -p flashraid-fit --locked --test it -- --include-ignored
-	$(CARGO) test --release -p flashraid --locked --test it -- --ignored matrix:: steady::
+	FLASHRAID_LONG=1 $(CARGO) test --release -p flashraid --locked --test it -- --include-ignored drives:: matrix:: steady::
 	@CARGO="$(CARGO)" scripts/python test-long
 	@CARGO="$(CARGO)" scripts/python measure
 	@scripts/setup valgrind
@@ -117,6 +117,7 @@ dist: setup
 # The pages of the book that are made of the program, and the parts of a report in Python; tests say when they are out of date.
 pages:
 	$(CARGO) run -q --locked -- schema --markdown > target/reference.md && mv target/reference.md docs/
+	$(CARGO) run -q --locked -- schema --report --markdown > target/report.md && mv target/report.md docs/
 	$(CARGO) run -q --locked -- preset list --markdown > target/presets.md && mv target/presets.md docs/
 	$(CARGO) run -q --locked -- schema --report | python3 scripts/python_parts.py
 	@scripts/setup python

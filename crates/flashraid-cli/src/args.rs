@@ -92,7 +92,8 @@ const SCHEMA_HELP: &str = "\
 Examples:
   flashraid schema > flashraid.schema.json
   flashraid schema --report > report.schema.json
-  flashraid schema --markdown";
+  flashraid schema --markdown
+  flashraid schema --report --markdown";
 
 const INIT_HELP: &str = "\
 Examples:
@@ -219,9 +220,9 @@ pub enum Command {
     #[command(after_help = SCHEMA_HELP)]
     Schema {
         /// Print the schema of the document that `run --json` prints. Each `report` of `compare --json` has it, too
-        #[arg(long, conflicts_with = "markdown")]
+        #[arg(long)]
         report: bool,
-        /// Print a page with a table of all keys instead of the schema
+        /// Print a page with tables of all keys, or of all figures of a report, instead of the schema
         #[arg(long)]
         markdown: bool,
     },

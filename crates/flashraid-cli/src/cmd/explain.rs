@@ -30,7 +30,7 @@ pub fn run(name: &str) -> Outcome {
 
 fn unknown(name: &str, likely: &[&str]) -> String {
     let hint = match likely {
-        [] => "`flashraid schema --markdown` lists the keys, docs/figures.md the figures".to_owned(),
+        [] => "`flashraid schema --markdown` lists the keys, `flashraid schema --report --markdown` the figures".to_owned(),
         [only] => format!("did you mean {only}?"),
         several => format!("did you mean one of {}?", several.join(", ")),
     };

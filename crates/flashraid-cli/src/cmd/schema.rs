@@ -6,14 +6,12 @@ use crate::failure::Outcome;
 use crate::files;
 use crate::output::{json, reference};
 
-/// Runs `flashraid schema`: prints a schema, or with `markdown` the page of all keys.
+/// Runs `flashraid schema`: prints a schema, or with `markdown` the page of what it describes.
 pub fn run(report: bool, markdown: bool) -> Outcome {
-    if report {
-        return json::print(&flashraid::report::report_schema());
-    }
-    let schema = config::config_schema();
-    match markdown {
-        true => files::print(&reference::keys(&schema, config::quantity_types_and_allowed_texts())),
-        false => json::print(&schema),
+    match (report, markdown) {
+        (true, true) => files::print(&reference::figures()),
+        (true, false) => json::print(&flashraid::report::report_schema()),
+        (false, true) => files::print(&reference::keys(&config::config_schema(), config::quantity_types_and_allowed_texts())),
+        (false, false) => json::print(&config::config_schema()),
     }
 }

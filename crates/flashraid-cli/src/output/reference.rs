@@ -1,9 +1,10 @@
-//! Generates two pages of the book: all configuration keys, from the JSON Schema, and all presets.
+//! Generates pages of the book: all configuration keys, from the JSON Schema, all figures of a report, from its schema, and all presets.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use flashraid::config::{Preset, PresetKind};
+use flashraid::documented_names::{self, DocumentedNameKind, KeyOrValueDocumentation};
 use flashraid_experiments::card::{self, Grade, Graded, GradedPercentile, Kind, Statistic};
 use flashraid_report::number;
 use serde_json::Value;
@@ -31,6 +32,37 @@ pub fn keys<'a>(schema: &Value, quantities: impl Iterator<Item = (&'a str, &'a s
         let _ = writeln!(page.text, "| {} | {} |", name.replace('-', " "), cell(allowed));
     }
     page.text
+}
+
+const FIGURES_INTRO: &str = "\
+# Figures by name
+
+<!-- Made by `flashraid schema --report --markdown`; `make pages` writes it anew, a test compares. -->
+
+Every value of a report, by its name in `--json`; `flashraid explain NAME` prints the same. How they are computed stands in [What the figures mean](figures.md).
+";
+
+/// Returns the page of all values of a report, with a section for each table of the report.
+pub fn figures() -> String {
+    let mut text = FIGURES_INTRO.to_owned();
+    let all = documented_names::all_key_and_value_documentation();
+    let (tables, single): (Vec<_>, Vec<_>) = all
+        .iter()
+        .filter(|name| name.kind == DocumentedNameKind::ReportFigure && !name.name.contains('.'))
+        .partition(|name| name.names_directly_below().next().is_some());
+    let mut section = |head: &str, words: &str, rows: &[&KeyOrValueDocumentation]| {
+        let _ = write!(text, "\n## {head}\n\n{words}\n\n| figure | meaning |\n|---|---|\n");
+        for row in rows {
+            let _ = writeln!(text, "| `{}` | {} |", row.name, cell(&row.documentation));
+        }
+    };
+    section("The run", "What is not part of a table.", &single);
+    for table in tables {
+        let prefix = format!("{}.", table.name);
+        let below = |name: &&KeyOrValueDocumentation| name.kind == DocumentedNameKind::ReportFigure && name.name.starts_with(&prefix);
+        section(&table.name, &cell(&table.documentation), &all.iter().filter(below).collect::<Vec<_>>());
+    }
+    text
 }
 
 /// Returns the allowed values of a key, its default, and the meaning of every name that it can have, as plain lines.
@@ -129,7 +161,7 @@ impl<'a> Page<'a> {
                 value => format!("`{value}`"),
             };
             let value = self.value(&full, property);
-            let _ = writeln!(self.text, "| `{key}` | {} | {value} | {default} |", cell(own_words(property)));
+            let _ = writeln!(self.text, "| `{full}` | {} | {value} | {default} |", cell(own_words(property)));
             choices += &self.choices(key, property);
         }
         if !choices.is_empty() {

@@ -13,7 +13,11 @@ fn docs() -> PathBuf {
 
 #[test]
 fn pages_made_of_the_program_are_fresh() {
-    for (page, arguments) in [("reference.md", ["schema", "--markdown"].as_slice()), ("presets.md", &["preset", "list", "--markdown"])] {
+    for (page, arguments) in [
+        ("reference.md", ["schema", "--markdown"].as_slice()),
+        ("report.md", &["schema", "--report", "--markdown"]),
+        ("presets.md", &["preset", "list", "--markdown"]),
+    ] {
         let made = Place::new().run(arguments).stdout;
         let kept = fs::read_to_string(docs().join(page)).unwrap();
         let differs = made.lines().zip(kept.lines()).position(|(made, kept)| made != kept);

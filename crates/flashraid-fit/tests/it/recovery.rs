@@ -180,7 +180,7 @@ fn a_drive_is_found_in_its_own_measurements() {
 
 #[test]
 fn the_same_results_give_the_same_bytes() {
-    let measured = measure(&base(FAST.0), |name| name.contains("128k") || name.ends_with("q1"));
+    let measured = measure(&base(FAST.0), |name| name.contains("128k") || name.ends_with("read-4k-q1"));
     let once = |threads: usize| {
         let options = FitOptions { threads, parameters: vec![Parameter::Link, Parameter::Latency], ..options(1) };
         fit(&base(&[]), measured.clone(), &options).unwrap()
@@ -202,6 +202,15 @@ fn what_no_job_tells_is_undetermined() {
     }
     assert!(value(&found, "link").is_determined);
     assert!(found.device.contains("# undetermined: no job tells"));
+
+    // Of a file in memory, and of a slow drive, these would be the same jobs at other rates.
+    for (times, instead) in [(50.0, "it may be memory"), (0.1, "it may be a SATA drive")] {
+        let mut other = found.clone();
+        other.mean_error_percent = 90.0;
+        other.jobs.iter_mut().for_each(|job| job.measured.iops *= times);
+        let reason = other.unlike_base().unwrap();
+        assert!(reason.starts_with("this is no drive of the kind of small.toml") && reason.contains(instead), "{reason}");
+    }
 }
 
 #[test]
