@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import functools
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +109,3 @@ def test_what_is_no_report_is_not_valid(program: Program, tmp_path: Path) -> Non
         assert not valid(changed), f"{pointer}/{key}"
         del at(changed, pointer)[key]
         assert pointer == "/config/array" or not valid(changed), f"without {pointer}/{key}"
-
-
-def test_one_schema_at_a_time(program: Program) -> None:
-    assert subprocess.run([program.path, "schema", "--report", "--markdown"], capture_output=True, check=False).returncode == 2
