@@ -177,7 +177,8 @@ def policies(ledger, level):
             *(three_digits(point["mean_ms"]) for point in points.values()),
             change(lawc["mean_ms"], wow["mean_ms"]),
             change(lawc["stddev_ms"], wow["stddev_ms"]),
-            f"{lawc['synchronised_gc'] / wow['synchronised_gc']:.2f}",
+            # Nothing collects at the same time where hardly anything is written.
+            f"{lawc['synchronised_gc'] / wow['synchronised_gc']:.2f}" if wow["synchronised_gc"] else "",
         ])
     return table(["", *POLICIES.values(), "lawc against wow: mean", "deviation", "members collecting together, lawc over wow"], rows)
 

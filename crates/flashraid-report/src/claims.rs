@@ -8,10 +8,11 @@ use crate::number::{count_with_noun, three_digits};
 use crate::sheet::{Cell, Sheet, Tone};
 
 /// Verdicts in documents, the best first. Each has its verb for one claim and for several, and the colour of a cell.
-const VERDICTS: [(&str, [&str; 2], Tone); 4] = [
+const VERDICTS: [(&str, [&str; 2], Tone); 5] = [
     ("agrees", ["agrees", "agree"], Tone::Better),
     ("direction", ["holds in direction", "hold in direction"], Tone::Plain),
     ("differs", ["differs", "differ"], Tone::Worse),
+    ("undecided", ["is undecided", "are undecided"], Tone::Plain),
     ("unstable", ["is unstable", "are unstable"], Tone::Worse),
 ];
 
@@ -168,7 +169,7 @@ mod tests {
                 ["f.said", "", "3 statements", "2 true", "differs"],
             ]
         );
-        assert_eq!(conclusion(&document), "Of 3 claims 1 agrees, 1 holds in direction, 1 differs, 0 are unstable; differs: f.said.");
+        assert_eq!(conclusion(&document), "Of 3 claims 1 agrees, 1 holds in direction, 1 differs, 0 are undecided, 0 are unstable; differs: f.said.");
         for (name, ..) in VERDICTS {
             let count = texts.iter().filter(|row| row[4] == name).count();
             let said = tally(&document).replace("holds in direction", "direction").replace("hold in direction", "direction");

@@ -118,6 +118,8 @@ fn the_terminal_shows_one_table_and_a_sentence() {
     let sentence = ended.stdout.lines().find(|line| line.starts_with("⇒ Of 1 claim ")).unwrap();
     let counts = [("agrees", "1 agrees"), ("direction", "1 holds in direction"), ("differs", "1 differs"), ("unstable", "1 is unstable")];
     assert!(counts.iter().all(|(name, said)| sentence.contains(said) == (*name == verdict)), "{sentence} {verdict}");
+    // One for each verdict.
+    assert_eq!(sentence.split(';').next().unwrap().split(", ").count(), 5, "{sentence}");
     // Everything else is asked for, and a report of the folder says the same.
     let all = place.run(&[&arguments[..], &["--tables"]].concat()).stdout;
     let before = |text: &str| text.split("written:").next().unwrap().to_owned();

@@ -26,13 +26,17 @@ impl PageMapping {
 
     /// Returns the next victim of the pool's round, and begins a round if necessary. `None` ends the round.
     ///
-    /// If the pool does not need a clean, the victim comes from a table made for this clean alone.
+    /// If the pool does not need a clean, the victim is the first of a table made for this clean alone.
     pub(super) fn pick_victim_of_round(&mut self, die: DieId, pool: u32) -> Option<BlockId> {
         let index = (die.0 * self.pools_per_die + pool) as usize;
         let needs_clean = self.dies[die.index()].need >> pool & 1 == 1;
         if !needs_clean {
-            let mut table = self.table_of_victims(index);
-            return self.next_sealed(&mut table);
+            let first = index * self.blocks_per_pool as usize;
+            let scores = self.score.of(first..first + self.blocks_per_pool as usize);
+            // The scores of open and of free blocks are above those of all others.
+            let least = scores.iter().copied().fold(FREE_SCORE, i16::min);
+            let is_victim = |&score: &i16| score == least && (score as u32) < self.data_pages;
+            return scores.iter().position(is_victim).map(|block| BlockId((first + block) as u32));
         }
         let mut table = std::mem::take(&mut self.rounds[index]);
         let mut victim = self.next_sealed(&mut table);
