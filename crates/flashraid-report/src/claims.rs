@@ -169,7 +169,10 @@ mod tests {
                 ["f.said", "", "3 statements", "2 true", "differs"],
             ]
         );
-        assert_eq!(conclusion(&document), "Of 3 claims 1 agrees, 1 holds in direction, 1 differs, 0 are undecided, 0 are unstable; differs: f.said.");
+        assert_eq!(
+            conclusion(&document),
+            "Of 3 claims 1 agrees, 1 holds in direction, 1 differs, 0 are undecided, 0 are unstable; differs: f.said."
+        );
         for (name, ..) in VERDICTS {
             let count = texts.iter().filter(|row| row[4] == name).count();
             let said = tally(&document).replace("holds in direction", "direction").replace("hold in direction", "direction");
