@@ -10,6 +10,7 @@ use crate::cache::{ArrayExtent, Cache, Command, Commands, Destage, HostRequestDo
 use crate::events::WriteCacheDestageToMember;
 use crate::placement::ArrayLayout;
 use crate::request::OpKind;
+use crate::ssd::SimulatorPrefetchTarget;
 
 /// The write cache, and the state that the array keeps for it.
 #[derive(Debug, Clone)]
@@ -101,6 +102,13 @@ impl Caching {
         self.cache.take_commands(&mut self.commands);
         let Self { cache, tie_breaks, commands, destage_record: record } = self;
         let layout = volume.layout;
+        // Parity in advance reads pages of many members, whose map entries are far apart.
+        for extent in &commands.member_extents {
+            let ssd = &volume.members.ssds[extent.member as usize];
+            for page in extent.first_page..extent.first_page + u64::from(extent.pages) {
+                ssd.prefetch(SimulatorPrefetchTarget::MappingTableEntry, page);
+            }
+        }
         for command in &commands.list {
             let (kind, token) = match *command {
                 Command::ScheduleCacheWake { at, wake } => {
