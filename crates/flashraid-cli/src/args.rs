@@ -18,7 +18,7 @@ use flashraid_workload::trace::write::WRITABLE_FORMATS;
 use flashraid_workload::trace::{DevicePlacement, DiscardPolicy, FlushPolicy, Format, TimeUnit, TraceColumns, TraceSortMethod, TraceSpec};
 use flashraid_workload::units::{ByteRate, Duration, Size};
 
-use crate::cmd::until::UntilArgs;
+use crate::until::UntilArgs;
 
 /// Default folder for results.
 pub const DEFAULT_OUT: &str = "flashraid-out";
@@ -486,7 +486,7 @@ pub struct AdviseArgs {
     #[arg(long, value_name = "TIME")]
     pub effort: Option<Duration>,
     /// Number of requests that the search may simulate, such as 90M. The same number gives the same answer on every machine
-    #[arg(long, value_name = "REQUESTS", conflicts_with = "effort", value_parser = crate::cmd::until::parse_requests)]
+    #[arg(long, value_name = "REQUESTS", conflicts_with = "effort", value_parser = crate::until::parse_requests)]
     pub requests: Option<u64>,
     /// Probability with which the answer is right, from 80% to 99.9%
     #[arg(long, value_name = "P%", default_value = "95%", value_parser = parse_sure)]

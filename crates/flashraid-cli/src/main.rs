@@ -11,6 +11,7 @@ mod out_of_memory;
 mod output;
 mod progress;
 mod scenario;
+mod until;
 mod watch;
 
 use std::io::Write;

@@ -1,18 +1,16 @@
 //! Reads the input of a command: a configuration or a trace, with the user's options over it. Also reports problems of the input.
 
 use std::io::Read;
-use std::ops::Range;
 use std::path::Path;
 
-use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use flashraid::advise::{Advisor, Space};
-use flashraid::config::{Preset, PresetKind, Problems, all_presets};
+use flashraid::config::{Preset, PresetKind, all_presets};
 use flashraid::study::Setting;
 use flashraid::{Error, Simulation, Study};
 use flashraid_workload::trace::{self, DevicePlacement, Format, TraceSpec};
 
 use crate::args::ScenarioArgs;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, Outcome, refuse};
 
 /// Builds the simulation of the file, the user's options, and then `more` settings.
 pub fn simulation<'a>(arguments: &ScenarioArgs, more: &[Setting]) -> Outcome<Simulation<'a>> {
@@ -143,87 +141,4 @@ fn standard_input() -> Outcome<String> {
     }
     String::from_utf8(bytes)
         .map_err(|_| Failure::Input("standard input is not text: a configuration is TOML in UTF-8; for a trace add --format".to_owned()))
-}
-
-/// Turns problems of a configuration into a failure. A file that can't be read is a failure of the run; the rest is bad input.
-pub fn refuse(problems: &Problems) -> Failure {
-    match (problems.has_unreadable_file, problems.list.as_slice()) {
-        (true, _) => Failure::Run(problems.to_string()),
-        (false, [only]) if only.place.is_none() => Failure::Input(problems.to_string()),
-        (false, _) => Failure::Input(render(problems)),
-    }
-}
-
-/// Formats the problems one after the other, each with an excerpt of the text.
-fn render(problems: &Problems) -> String {
-    let renderer = if is_coloured() { Renderer::styled() } else { Renderer::plain() };
-    let mut text = match problems.list.len() {
-        1 => "error: the configuration has a problem\n".to_owned(),
-        count => format!("error: the configuration has {count} problems\n"),
-    };
-    for problem in &problems.list {
-        let snippet = problem.place.as_ref().map(|place| {
-            let source = &problems.sources[place.source_index];
-            let (excerpt, first_line, span) = excerpt(&source.text, &place.span);
-            let snippet = Snippet::source(excerpt).line_start(first_line).path(without_control(&source.name)).fold(false);
-            snippet.annotation(AnnotationKind::Primary.span(span))
-        });
-        let help = problem.suggested_fix.as_ref().map(|fix| Level::HELP.message(fix));
-        let report = Level::ERROR.primary_title(&problem.message).elements(snippet).elements(help);
-        text += &renderer.render(&[report]);
-        text += "\n";
-    }
-    text
-}
-
-/// Returns the line of `span` with the lines before and after it, the number of the first of them, and the span's place in them. Long lines
-/// are cut, and control characters are replaced.
-fn excerpt(text: &str, span: &Range<usize>) -> (String, usize, Range<usize>) {
-    /// Bytes that are shown of a long line, on either side of the span.
-    const WIDTH: usize = 120;
-    let near = |mut at: usize| {
-        at = at.min(text.len());
-        while !text.is_char_boundary(at) {
-            at -= 1;
-        }
-        at
-    };
-    let brief = |line| if str::len(line) > 2 * WIDTH { "…\n" } else { line };
-    let line_start = |at: usize| text[..at].rfind('\n').map_or(0, |at| at + 1);
-    let (start, end) = (near(span.start), near(span.end));
-    let own_line = line_start(start);
-    let line_before = line_start(own_line.saturating_sub(1));
-    let mut shown = brief(&text[line_before..own_line]).to_owned();
-    let from = if start - own_line > WIDTH { near(start - WIDTH) } else { own_line };
-    shown += &text[from..start];
-    let begin = shown.len();
-    let cut = near(end.min(start + WIDTH));
-    shown += &text[start..cut];
-    let span = begin..shown.len();
-    // If the span was cut, nothing after it is shown; otherwise the rest of its line and the next line.
-    if cut == end {
-        shown.extend(text[end..].split_inclusive('\n').take(2).map(brief));
-    }
-    (without_control(&shown), 1 + text[..line_before].matches('\n').count(), span)
-}
-
-/// Replaces each control character by another one of the same length, so that positions stay valid.
-fn without_control(text: &str) -> String {
-    let replaced = |character: char| match character {
-        '\n' | '\t' => character,
-        _ if character.is_control() => {
-            if character.len_utf8() == 1 {
-                '?'
-            } else {
-                '¿'
-            }
-        }
-        _ => character,
-    };
-    text.chars().map(replaced).collect()
-}
-
-fn is_coloured() -> bool {
-    use std::io::IsTerminal;
-    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

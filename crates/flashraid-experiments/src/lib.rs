@@ -12,8 +12,6 @@
 //! Nothing is tuned for a figure: what the papers leave open is chosen once, in [`settings`].
 
 pub mod card;
-mod claims;
-mod evaluation;
 mod figure;
 mod ggc;
 mod later;
@@ -28,9 +26,10 @@ mod results;
 pub mod settings;
 mod verdict;
 
-pub use claims::{Evidence, Fact, Role, RootCause, Shown, Variation, facts, root_causes};
-pub use evaluation::{Claim, Effect, Evaluation, Part, Row, Sensitivity};
-pub use figure::{Curves, Figure, Point, Size};
+pub use figure::{
+    Claim, Curves, Effect, Evaluation, Evidence, Fact, Figure, Part, Point, Role, RootCause, Row, Sensitivity, Shown, Size, Variation,
+    facts, root_causes,
+};
 pub use results::Results;
 pub use verdict::{FACTOR, SHARE, Verdict};
 

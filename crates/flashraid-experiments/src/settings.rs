@@ -3,7 +3,7 @@
 use flashraid_workload::catalogue;
 
 use crate::Point;
-use crate::figure::{REQUESTS, SKIPPED_REQUESTS};
+use crate::figure::{DRIVE, REQUESTS, SKIPPED_REQUESTS};
 
 /// A setting that a paper leaves open.
 #[derive(Debug, Clone, Copy)]
@@ -231,18 +231,6 @@ pub const LAWC_ARRAY: &str = r#"
 preset = "lawc-raid0-8"
 [ssd]
 preset = "lawc2017"
-"#;
-
-/// Configuration of the drives of GGC section 3 and of the poster, under a closed loop. Statistics begin when collection has settled.
-pub const DRIVE: &str = r#"
-[array]
-level = "single"
-[ssd]
-preset = "mlc-sata2"
-[workload]
-duration = "40s"
-[report]
-skip_time = "10s"
 "#;
 
 /// Requests of hpc-w before erases count in GGC's array. They write twice the reserve, which is 10 % of 8 × 32 GiB. Each request writes 102

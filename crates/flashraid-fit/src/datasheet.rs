@@ -462,7 +462,7 @@ impl DataSheet {
         let (geometry, drive) = (&base.params.geometry, superblock(&base.params));
         let units = f64::from(geometry.planes * drive.bits_per_cell * drive.mapping_units_per_flash_page);
         let superpage_bytes = units * f64::from(drive.pages_per_mapping_unit) * f64::from(geometry.page_bytes);
-        let program_ns = base.params.timing.page_program_ns as f64 + units * drive.mapping_unit_transfer_ns as f64;
+        let program_ns = base.params.timing.page_program.ns as f64 + units * drive.mapping_unit_transfer_ns as f64;
         let of_base = f64::from(drive.dies_programming_max.min(geometry.dies)) * dies / f64::from(geometry.dies);
         let needed = self.seq_write.map_or(of_base, |rate| rate.bytes_per_s as f64 * program_ns / (superpage_bytes * 1e9));
         needed.ceil().clamp(1.0, dies) as u64

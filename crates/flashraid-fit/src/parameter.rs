@@ -91,7 +91,7 @@ impl Parameter {
     pub(crate) fn of(self, ssd: &SsdParams) -> f64 {
         let drive = superblock(ssd);
         let value = match self {
-            Parameter::PageProgram => ssd.timing.page_program_ns as f64,
+            Parameter::PageProgram => ssd.timing.page_program.ns as f64,
             // Without a limit all may.
             Parameter::ProgramsAtOnce => f64::from(drive.dies_programming_max.min(ssd.geometry.dies)),
             Parameter::PageRead => drive.read_ns_by_page_type.iter().sum::<u64>() as f64 / drive.read_ns_by_page_type.len() as f64,
@@ -118,10 +118,10 @@ impl Parameter {
         }
         let drive = ssd.superblock.as_mut().expect("the base is a drive with superblocks");
         match self {
-            Parameter::PageProgram => ssd.timing.page_program_ns = whole,
+            Parameter::PageProgram => ssd.timing.page_program.ns = whole,
             Parameter::ProgramsAtOnce => drive.dies_programming_max = whole.min(u64::from(dies)) as u32,
             Parameter::PageRead => {
-                ssd.timing.page_read_ns = whole;
+                ssd.timing.page_read.ns = whole;
                 drive.read_ns_by_page_type = vec![whole];
             }
             Parameter::Link => {}

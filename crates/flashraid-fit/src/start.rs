@@ -58,12 +58,12 @@ fn value(base: &Base, ssd: &SsdParams, jobs: &[Measured], parameter: Parameter) 
             let written = bandwidth(best(&|job| large(job) && !job.job.reads())?);
             // So many dies program at a time, and all of them erase as well.
             let superpage_ns = |dies: f64| dies * superpage_bytes * 1e9 / written - superpage_transfer_ns;
-            let erases_ns = ssd.timing.block_erase_ns as f64 / rows;
+            let erases_ns = ssd.timing.block_erase.ns as f64 / rows;
             Some(superpage_ns(programs).min(superpage_ns(f64::from(ssd.geometry.dies)) - erases_ns).max(1e3))
         }
         Parameter::ProgramsAtOnce => {
             let written = bandwidth(best(&|job| large(job) && !job.job.reads())?);
-            Some(written * (ssd.timing.page_program_ns as f64 + superpage_transfer_ns) / (superpage_bytes * 1e9))
+            Some(written * (ssd.timing.page_program.ns as f64 + superpage_transfer_ns) / (superpage_bytes * 1e9))
         }
         Parameter::Read => best(&|job| !large(job) && !job.job.writes()).map(|job| cores * 1e9 / job.figures.iops),
         Parameter::Move => {

@@ -386,14 +386,19 @@ pub mod policy_config_serde {
         K::all_with_default_parameters().iter().filter(|policy| policy.parameters().contains_key(key)).map(PolicyEnum::name).collect()
     }
 
+    /// Returns true if a policy has a parameter, and its value is not the default one.
+    pub fn is_parameter_set<K: PolicyEnum>(policy: &K, key: &str) -> bool {
+        let default = K::all_with_default_parameters().into_iter().find(|default| default.name() == policy.name());
+        default.is_some_and(|default| default.parameters().get(key) != policy.parameters().get(key))
+    }
+
     /// Returns the names of parameters that policies in `others` set, but that `chosen` does not have.
     pub fn unused_parameters<K: PolicyEnum>(chosen: &K, others: &[K]) -> Vec<String> {
-        let (own, defaults) = (chosen.parameters(), K::all_with_default_parameters());
+        let own = chosen.parameters();
         let mut unused = Vec::new();
         for other in others {
-            let default = defaults.iter().find(|policy| policy.name() == other.name()).map(PolicyEnum::parameters).unwrap_or_default();
-            for (key, value) in other.parameters() {
-                if default.get(&key) != Some(&value) && !own.contains_key(&key) && !unused.contains(&key) {
+            for (key, _) in other.parameters() {
+                if is_parameter_set(other, &key) && !own.contains_key(&key) && !unused.contains(&key) {
                     unused.push(key);
                 }
             }

@@ -11,6 +11,7 @@ pub mod fio;
 pub mod fio_logs;
 pub mod grid;
 pub mod hdr;
+mod headline;
 pub mod json;
 pub mod number;
 pub mod page;

@@ -10,15 +10,13 @@ use serde_json::{Map, Value};
 
 use crate::chart::{Axis as ChartAxis, BarSeries, Bars, Chart, Content};
 use crate::claims;
-use crate::grid::{Axis, Grid, Point, Setting};
+use crate::grid::{Axis, Grid, Point, RESULT_KEY, Setting};
 use crate::number::count_with_noun;
 use crate::page::{Part, Tile, of_grid, of_run};
 use crate::sheet::{Cell, Sheet, Tone};
 
 /// The file of a result in its folder, by what wrote it.
 const FILES: [&str; 2] = ["report.json", "reproduction.json"];
-/// Key in which runs that are shown side by side differ: their names.
-pub(crate) const RESULT_KEY: &str = "result";
 /// Most settings by which results are told apart in a table.
 const DIFFERENCES_MAX: usize = 40;
 

@@ -5,8 +5,8 @@ use flashraid::report::{
     FEW_SAMPLES_MARK, LoadVerdict, REPORTED_PERCENTILES, Report, ResponseTime, TableSection, WAITED_TITLE, WarningMark,
 };
 
+use super::headline::headline;
 use super::number;
-use super::page;
 use super::sheet::{Cell, Sheet};
 
 /// The tables of a report. What causes the response times stands below where requests waited.
@@ -87,7 +87,7 @@ pub fn summary(report: &Report) -> Sheet {
     let median = report.response_us.all.p50.unwrap_or(longest);
     // One unit for the whole table where numbers stay readable in it.
     let (unit, divisor) = number::time_unit(if longest > 1000.0 * median { median } else { longest });
-    let mut sheet = Sheet::new(page::headline(report), &["", "requests", "mean", "p50", "p99", "p99.9", "max", ""]);
+    let mut sheet = Sheet::new(headline(report), &["", "requests", "mean", "p50", "p99", "p99.9", "max", ""]);
     sheet.unit_column = true;
     for (name, times) in times.into_iter().filter(|(_, times)| times.count > 0) {
         let figure = |value: Option<f64>, quantile: f64| {

@@ -9,6 +9,7 @@ pub mod quantities;
 mod read_ahead;
 mod space;
 mod spec;
+mod spec_problem;
 pub mod synthetic;
 pub mod trace;
 mod transform;
@@ -25,7 +26,8 @@ pub use mix::MixedSource;
 pub use owners::pages_owned_by_streams;
 pub(crate) use read_ahead::read_on_separate_thread;
 pub use space::{ArrayProperties, SizeOrAddressGranularity};
-pub use spec::{SourceSpec, SpecProblem, WorkloadSpec, open_stoppable_workload, open_workload, open_workload_read_ahead};
+pub use spec::{SourceSpec, WorkloadSpec, open_stoppable_workload, open_workload, open_workload_read_ahead};
+pub use spec_problem::SpecProblem;
 pub use transform::{AddressFit, RequestTransformSpec, TransformedSource};
 
 /// A stream of requests in order of arrival.

@@ -3,7 +3,8 @@
 use super::synthetic::{SyntheticSource, SyntheticSpec};
 use super::trace::{RepeatedTrace, TraceSpec};
 use super::{
-    ArrayProperties, MixedSource, RequestSource, RequestTransformSpec, SourceError, Stop, TransformedSource, read_on_separate_thread,
+    ArrayProperties, MixedSource, RequestSource, RequestTransformSpec, SourceError, SpecProblem, Stop, TransformedSource,
+    read_on_separate_thread,
 };
 
 /// A workload: a source of requests, and the changes made to them.
@@ -29,21 +30,6 @@ pub enum SourceSpec {
 impl From<SyntheticSpec> for WorkloadSpec {
     fn from(spec: SyntheticSpec) -> Self {
         Self { source: SourceSpec::Synthetic(spec), transform: RequestTransformSpec::default() }
-    }
-}
-
-/// Problem of a workload specification.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SpecProblem {
-    /// Name of the setting as a path of field names, such as `address.footprint`.
-    pub key: String,
-    /// Explanation with the value found and the values allowed.
-    pub message: String,
-}
-
-impl std::fmt::Display for SpecProblem {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {}", self.key, self.message)
     }
 }
 
@@ -98,18 +84,6 @@ fn mix_problems(streams: &[WorkloadSpec], space: &ArrayProperties) -> Vec<SpecPr
         problems.extend(stream.problems(space).into_iter().map(|p| p.below(&place)));
     }
     problems
-}
-
-impl SpecProblem {
-    pub(super) fn new(key: &str, message: String) -> Self {
-        Self { key: key.to_owned(), message }
-    }
-
-    /// Returns the same problem with `parent` in front of its key.
-    pub(super) fn below(self, parent: &str) -> Self {
-        let key = if self.key.is_empty() { parent.to_owned() } else { format!("{parent}.{}", self.key) };
-        Self { key, message: self.message }
-    }
 }
 
 /// Opens a workload in the address space `space`. Every random choice comes from streams of `seed`.

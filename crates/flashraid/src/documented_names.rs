@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use crate::config::{nearest_name, validate};
+use crate::config::schema::{self, Property, follow, likely_among, properties};
 use crate::report;
 
 /// Kind of a documented name, which is the name of a configuration key or of a value in a report.
@@ -34,58 +34,12 @@ pub struct KeyOrValueDocumentation {
     pub schema: &'static Value,
 }
 
-/// A property at any depth below the root of a schema.
-pub(crate) struct Property<'a> {
-    /// Path to the property: names separated by dots.
-    pub(crate) path: String,
-    /// Schema of the property's value.
-    pub(crate) schema: &'a Value,
-}
-
-/// Maximum depth below the root. A mix contains workloads, which may be mixes again, so the schema has no end.
-const DEPTH_MAX: u32 = 6;
-
-/// Returns every property below `root`, each path once. With `lists`, properties of list entries are included.
-pub(crate) fn properties(root: &Value, lists: bool) -> Vec<Property<'_>> {
-    let mut found = Vec::new();
-    collect(root, root, "", 0, lists, &mut found);
-    found
-}
-
-fn collect<'a>(root: &'a Value, schema: &'a Value, path: &str, depth: u32, lists: bool, found: &mut Vec<Property<'a>>) {
-    if depth > DEPTH_MAX {
-        return;
-    }
-    let schema = follow(root, schema);
-    for (key, child) in schema["properties"].as_object().into_iter().flatten() {
-        let below = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-        collect(root, child, &below, depth + 1, lists, found);
-        if !found.iter().any(|known| known.path == below) {
-            found.push(Property { path: below, schema: child });
-        }
-    }
-    for branch in ["anyOf", "oneOf"].iter().filter_map(|word| schema[*word].as_array()).flatten() {
-        collect(root, branch, path, depth + 1, lists, found);
-    }
-    if lists && schema["items"].is_object() {
-        collect(root, &schema["items"], path, depth + 1, lists, found);
-    }
-}
-
-/// Returns the schema that a reference points to, or the schema itself.
-pub(crate) fn follow<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
-    match schema["$ref"].as_str().and_then(|reference| reference.strip_prefix('#')) {
-        Some(pointer) => root.pointer(pointer).unwrap_or(schema),
-        None => schema,
-    }
-}
-
 /// Returns all documented keys and report values, keys first.
 pub fn all_key_and_value_documentation() -> &'static [KeyOrValueDocumentation] {
     static ALL: OnceLock<Vec<KeyOrValueDocumentation>> = OnceLock::new();
     static REPORT: OnceLock<Value> = OnceLock::new();
     ALL.get_or_init(|| {
-        let (configuration, report) = (validate::schema(), REPORT.get_or_init(report::report_schema));
+        let (configuration, report) = (schema::schema(), REPORT.get_or_init(report::report_schema));
         let names = |root: &'static Value, kind: DocumentedNameKind| {
             let documented = move |property: Property<'static>| {
                 let own = property.schema["description"].as_str();
@@ -124,39 +78,8 @@ pub fn find_documentation_by_name(name: &str) -> Result<Vec<&'static KeyOrValueD
     if found.is_empty() { Err(likely(name)) } else { Ok(found) }
 }
 
-/// Maximum number of names that are suggested.
-const SUGGESTED_MAX: usize = 4;
-
-/// Returns the existing key that the user probably meant by an unknown name.
-pub(crate) fn likely_key(name: &str) -> Option<&'static str> {
-    likely_among(name, || {
-        all_key_and_value_documentation()
-            .iter()
-            .filter(|documented| documented.kind == DocumentedNameKind::ConfigurationKey)
-            .map(|documented| documented.name.as_str())
-    })
-    .first()
-    .copied()
-}
-
 fn likely(name: &str) -> Vec<&'static str> {
     likely_among(name, || all_key_and_value_documentation().iter().map(|documented| documented.name.as_str()))
-}
-
-/// Returns the names that the user probably meant. They resemble the whole name, or their last part resembles its last part.
-fn likely_among<I: Iterator<Item = &'static str>>(name: &str, names: impl Fn() -> I) -> Vec<&'static str> {
-    let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
-    let whole = nearest_name(name, names());
-    let lasts: Vec<String> = names().map(last).collect();
-    let near = nearest_name(&last(name), lasts.iter().map(String::as_str));
-    let of_last = names().filter(|known| Some(last(known).as_str()) == near);
-    let mut likely: Vec<&str> = Vec::new();
-    for name in whole.into_iter().chain(of_last) {
-        if !likely.contains(&name) && likely.len() < SUGGESTED_MAX {
-            likely.push(name);
-        }
-    }
-    likely
 }
 
 impl KeyOrValueDocumentation {

@@ -8,7 +8,7 @@ use flashraid_workload::SourceError;
 
 use crate::config::Problems;
 use crate::run::RunError;
-use crate::study::StudyProblem;
+use crate::study_problem::StudyProblem;
 
 /// Error that ends a call of the library without a result.
 #[derive(Debug, thiserror::Error)]

@@ -1,7 +1,7 @@
 //! Hashes of the files that a result depends on. A hash depends on the contents of a file but not on its name.
 
 use crate::config::Scenario;
-use crate::run::RunError;
+use crate::run_error::RunError;
 use flashraid_workload::files::is_wrong_path;
 use flashraid_workload::trace::files_of_recording;
 use flashraid_workload::{SourceSpec, WorkloadSpec};

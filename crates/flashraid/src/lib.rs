@@ -124,14 +124,17 @@ pub mod config;
 pub mod counterfactual;
 pub mod documented_names;
 #[doc(hidden)]
-pub mod duration;
+pub use check::duration;
 pub mod exchange;
 pub mod load_rise;
 pub mod memory;
 pub mod report;
+mod resources;
 #[doc(hidden)]
 pub mod run;
+mod run_error;
 pub mod study;
+mod study_problem;
 mod threads;
 mod warm_claim;
 #[doc(hidden)]

@@ -5,51 +5,17 @@ use crate::config::{ScaledDriveDimension, Scenario, changed_workload_keys, workl
 use crate::observer::{Observer, Progress, RunPhase};
 use crate::report::{self, DoneInRun, Report, ReportInputs, SimulatorSpeed, SuperblockDriveInputs};
 use crate::warm_up::{self, SharedWarmUps};
-use flashraid_driver::{DriverError, HostConduct, QueueDepthUse, RunOutcome, RunWatcher};
+use flashraid_driver::{HostConduct, QueueDepthUse, RunOutcome, RunWatcher};
 use flashraid_model::array::{ArrayLayout, MemberFailureAndRebuildState};
 use flashraid_model::events::VictimBlockCollection;
 use flashraid_model::metrics::{CompletedRequest, ResultsOverTime, UnmeasuredStart};
 use flashraid_model::ssd::{MemberCounters, RefreshAndWearLevellingParams, Ssd};
 use flashraid_workload::trace::{MeasuredResponseTimes, measured_response_times};
 use flashraid_workload::units::count_with_noun;
-use flashraid_workload::{self as workload, HostLoop, RequestSource, SourceError, SourceSpec, WorkloadSpec, catalogue};
+use flashraid_workload::{self as workload, HostLoop, RequestSource, SourceSpec, WorkloadSpec, catalogue};
 use std::time::Instant;
 
-/// Error that ends a run without a report.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// The source of requests cannot continue.
-    #[error("{0}")]
-    RequestSource(#[from] SourceError),
-    /// The input is wrong, so that the program exits with status 2.
-    #[error("{0}")]
-    InvalidInput(String),
-    /// Reading or writing failed, so that the program exits with status 1.
-    #[error("{0}")]
-    Io(String),
-    /// Simulated time would exceed the last moment that the clock can hold. The program exits with status 1.
-    #[error("{0}")]
-    SimulatedTimeOverflow(String),
-    /// A closed loop gets its answers in no time, and would never end. The program exits with status 1.
-    #[error("{0}")]
-    SimulatedTimeStandsStill(String),
-    /// The run was stopped before its first request, so that there is nothing to report.
-    #[error("stopped before the first request")]
-    StoppedBeforeFirstRequest,
-    /// An invariant does not hold at the end of the run.
-    #[error("the state at the end is inconsistent: {0}")]
-    FailedVerification(String),
-}
-
-impl From<DriverError> for RunError {
-    fn from(error: DriverError) -> Self {
-        match error {
-            DriverError::SimulatedTimeOverflow => Self::SimulatedTimeOverflow(error.to_string()),
-            DriverError::SimulatedTimeStandsStill => Self::SimulatedTimeStandsStill(error.to_string()),
-            DriverError::RequestSource(error) => Self::RequestSource(error),
-        }
-    }
-}
+pub use crate::run_error::RunError;
 
 /// Runs a scenario.
 ///
@@ -305,7 +271,7 @@ fn drive_inputs(scenario: &Scenario) -> SuperblockDriveInputs {
     let placement = superblock.filter(|_| written.placement_handles.is_some()).map(|superblock| superblock.placement_handles);
     // Rows are whole numbers, and some are always left.
     let scale = match written.scale_by {
-        ScaledDriveDimension::Space => written.geometry.pages / ssd.geometry.pages_per_block,
+        ScaledDriveDimension::Space => written.geometry.shape.pages_per_block / ssd.geometry.pages_per_block,
         ScaledDriveDimension::Width => written.scale,
     };
     let (dies, page_bytes) = (ssd.geometry.dies, ssd.geometry.page_bytes);

@@ -1,6 +1,6 @@
 //! Work on several threads, which reports its progress and can be stopped.
 
-use crate::run::RunError;
+use crate::run_error::RunError;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};

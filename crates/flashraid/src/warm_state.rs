@@ -2,7 +2,7 @@
 //! and the bytes that [`Mapping::save_state`](flashraid_model::space::Mapping::save_state) returns.
 
 use crate::files::{ReplacementFile, is_wrong_path};
-use crate::run::RunError;
+use crate::run_error::RunError;
 use flashraid_model::array::{Array, ArrayParams};
 use flashraid_model::space::checksum;
 use flashraid_model::ssd::Ssd;
@@ -35,9 +35,9 @@ fn fingerprint(params: &ArrayParams) -> String {
         gc.stop_threshold_free_blocks,
         gc.rules.separate_open_block,
         gc.victim,
-        ssd.die_choice_for_writes,
-        ssd.consecutive_pages_per_die,
-        ssd.fill_seals_last_block,
+        ssd.writes.allocation,
+        ssd.writes.die_stride,
+        ssd.writes.fill_seals_last_block,
         if ssd.pools_start_empty { ", empty at first" } else { "" }
     )
 }

@@ -14,7 +14,7 @@ use crate::machine::resources;
 use crate::output::narrow::narrow;
 use crate::output::{json, reference};
 use crate::progress::Board;
-use crate::{files, interrupt, scenario};
+use crate::{failure, files, interrupt};
 
 /// Runs `flashraid preset card` with its arguments.
 pub fn run(arguments: &CardArgs) -> Outcome {
@@ -59,7 +59,7 @@ fn make(card: &Card, window: Window, arguments: &CardArgs) -> Outcome<Graded> {
     let jobs = card.jobs();
     let mut contents = InputFileHashes::default();
     let simulated = |job: &Job| -> Outcome<StudySimulation> {
-        let scenario = card.scenario(*job, window).map_err(|problems| scenario::refuse(&problems))?;
+        let scenario = card.scenario(*job, window).map_err(|problems| failure::refuse(&problems))?;
         Ok(StudySimulation::new(scenario, &mut contents)?)
     };
     let tasks = jobs.iter().map(simulated).collect::<Outcome<Vec<StudySimulation>>>()?;

@@ -38,7 +38,7 @@ pub fn run(arguments: &CheckArgs) -> Outcome {
 /// Returns true unless all that the workload writes is known to be in order.
 fn writes_at_random(scenario: &Scenario, report: &CheckReport) -> bool {
     let writes = report.workload.as_ref().is_none_or(|sample| sample.host_pages_written_per_request > 0.0);
-    writes && scenario.config.workload.sequential_fraction.is_none_or(|share| share.0 < 1.0)
+    writes && scenario.config.workload.synthetic.sequential_fraction.is_none_or(|share| share.0 < 1.0)
 }
 
 /// Returns a warning if the random writes of a preset are far from the data sheet of the drive that it follows.

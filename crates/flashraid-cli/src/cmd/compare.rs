@@ -9,7 +9,6 @@ use flashraid_report::number::count_with_noun;
 use flashraid_report::page::{self, Page};
 use flashraid_report::{chart, picture, text};
 
-use super::until::{Extensions, UntilArgs};
 use crate::args::{CompareArgs, DEFAULT_OUT};
 use crate::failure::{Failure, Outcome};
 use crate::machine::{self, resources};
@@ -17,6 +16,7 @@ use crate::out_folder::all_or_nothing;
 use crate::output::json;
 use crate::output::narrow::{columns, narrow};
 use crate::progress::Board;
+use crate::until::{Extensions, UntilArgs};
 use crate::{files, interrupt, scenario};
 
 /// Most simulations of a comparison with timelines.

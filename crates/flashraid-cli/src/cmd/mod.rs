@@ -24,7 +24,6 @@ mod reproduce;
 mod run;
 mod schema;
 mod trace;
-pub mod until;
 
 use crate::args::Command;
 use crate::failure::Outcome;

@@ -23,7 +23,7 @@ use crate::out_folder::all_or_nothing;
 use crate::output::narrow::{columns, narrow};
 use crate::output::{json, remedies, reproduction};
 use crate::progress::Board;
-use crate::{files, interrupt, scenario};
+use crate::{failure, files, interrupt};
 use flashraid_report::chart::{self, Chart};
 use flashraid_report::page::{Page, Part};
 use flashraid_report::{claims, picture, results, text};
@@ -166,7 +166,7 @@ fn list(arguments: &ReproduceArgs) -> Outcome {
 fn seconds(figure: &Figure, size: Size, arguments: &ReproduceArgs, estimates: &mut WallClockEstimator) -> Outcome<f64> {
     let scenario = |point: &Point| {
         let scenario = config::scenario_from_toml(&point.name, point.text, &point.settings(size, &[]), Some(arguments.seed));
-        Ok((scenario.map_err(|problems| scenario::refuse(&problems))?, arguments.seeds.unwrap_or(point.seeds(size))))
+        Ok((scenario.map_err(|problems| failure::refuse(&problems))?, arguments.seeds.unwrap_or(point.seeds(size))))
     };
     let points = figure.points.iter().filter(|point| point.trace.is_none()).map(scenario).collect::<Outcome<Vec<(Scenario, u64)>>>()?;
     let resources = MachineResources {
@@ -332,7 +332,7 @@ impl<'a> Plan<'a> {
 
     fn position(&mut self, point: &Point, seed: u64) -> Outcome<usize> {
         let scenario = config::scenario_from_toml(&point.name, point.text, &point.settings(self.size, self.traces), Some(seed));
-        let task = StudySimulation::new(scenario.map_err(|problems| scenario::refuse(&problems))?, &mut self.contents)?;
+        let task = StudySimulation::new(scenario.map_err(|problems| failure::refuse(&problems))?, &mut self.contents)?;
         let next = self.tasks.len();
         let index = *self.known.entry(task.result_file_name.clone()).or_insert(next);
         if index == next {

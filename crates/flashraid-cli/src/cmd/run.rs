@@ -28,7 +28,7 @@ use flashraid_report::requests::RequestFiles;
 use flashraid_report::{chart, fio, fio_logs, hdr, picture, run as tables, series, text};
 
 use super::compare::{run_long_enough, shown as shown_grid, write_reports as write_grid, written};
-use super::until::Extensions;
+use crate::until::Extensions;
 
 /// Runs `flashraid run` with its arguments.
 pub fn run(arguments: &RunArgs) -> Outcome {
@@ -80,7 +80,7 @@ pub fn run(arguments: &RunArgs) -> Outcome {
     let mut extensions = Extensions::new(arguments.until, None);
     let (report, document, requests, hdr, fio_logs, fio) = loop {
         let mut requests = out.as_ref().map(|out| RequestFiles::begin(out.path(), &Metadata::of(&config), arguments.csv)).transpose()?;
-        let (interval_ns, skip) = (scenario.metrics.bandwidth_interval_ns, scenario.metrics.skip);
+        let (interval_ns, skip) = (scenario.metrics.bandwidth_interval.ns, scenario.metrics.skip);
         let mut hdr = arguments.hdr.as_ref().map(|file| hdr::Log::begin(file, interval_ns, skip)).transpose()?;
         let mut fio_logs = arguments.fio_logs.as_ref().map(|prefix| fio_logs::Logs::begin(prefix, interval_ns, skip)).transpose()?;
 

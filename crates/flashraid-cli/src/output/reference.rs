@@ -222,7 +222,7 @@ impl<'a> Page<'a> {
         let mut text = String::new();
         for alternative in self.alternatives(property) {
             let (_, target) = self.follow(alternative);
-            for one in target["oneOf"].as_array().into_iter().flatten() {
+            for one in target["oneOf"].as_array().into_iter().flatten().chain([target]) {
                 if let (Some(name), Some(meaning)) = (one["const"].as_str(), one["description"].as_str()) {
                     let _ = writeln!(text, "- `{key} = \"{name}\"`: {}", in_one_line(meaning));
                 }

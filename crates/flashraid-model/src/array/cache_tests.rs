@@ -7,13 +7,11 @@ use crate::cache::{
     CapacityUnit, IndependentMemberCaches, LayoutAwareWriteCache, MemberCachesDestagingTogether, RecencyBit, StowCache,
     StripeAndMemberCaches, WowCache, WriteCacheParams,
 };
-use crate::coordination::{
-    CoordinationParams, CoordinationPolicy, ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS, tiny as schemes,
-};
+use crate::coordination::{CoordinationParams, CoordinationPolicy, JointCollectionRequestTiming, tiny as schemes};
 use crate::ids::MemberSet;
 use crate::ssd::tiny::{self, READ_NS, WRITE_NS};
 use crate::ssd::{GcPreemption, HostOverlapWithMoves};
-use crate::units::{Duration, Fraction};
+use crate::units::{Duration, Fraction, GcStopThreshold};
 use proptest::prelude::*;
 
 /// Returns members of two dies, each with five used blocks of four pages and `spare_blocks` free ones.
@@ -248,16 +246,10 @@ fn levels() -> impl Strategy<Value = (RaidLevel, u32)> {
 fn coordination(scheme: CoordinationPolicy, members: u32) -> CoordinationParams {
     CoordinationParams {
         scheme,
-        forced_collection_amount: ForcedCollectionAmount::OneVictimPerDie,
-        joint_gc_registration_threshold_free_blocks: 2,
-        joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
-        request_to_collection_order_delay_ns: 0,
-        begins_joint_collection_when_idle: false,
-        repeats_cycle_for_requests_during_it: false,
-        all_dies_of_forced_member_collect: true,
-        controller_answers_gc_requests: true,
+        t_soft: GcStopThreshold::FreeBlocks(2),
+        notify: Some(JointCollectionRequestTiming::AtStartThreshold),
         coordinated_members: MemberSet::first_members(members),
-        message_latency_ns: [0; MESSAGE_KINDS],
+        ..CoordinationParams::default()
     }
 }
 

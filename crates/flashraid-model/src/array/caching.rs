@@ -116,7 +116,7 @@ impl Caching {
                     continue;
                 }
                 Command::AccessArray { kind, token, .. } => (kind, token),
-                Command::AccessMembers { write, token, .. } => (OpKind::from_is_write(write), token),
+                Command::AccessMembers { kind, token, .. } => (kind, token),
             };
             if let Some(controller) = &mut controller {
                 controller.request_arrives(now);

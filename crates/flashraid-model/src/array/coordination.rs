@@ -25,7 +25,7 @@ impl Coordination {
             mailbox: Mailbox::new(params),
             actions: Vec::new(),
             page_allowances_to_count: Vec::new(),
-            uses_soft_notification: params.joint_collection_request_timing == JointCollectionRequestTiming::AtSoftThreshold,
+            uses_soft_notification: params.notify() == JointCollectionRequestTiming::AtSoftThreshold,
         }
     }
 

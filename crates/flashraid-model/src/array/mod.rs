@@ -43,7 +43,7 @@ use crate::TimeNs;
 use crate::cache::Cache;
 use crate::coordination::{CoordinatedArray, CoordinationParams};
 use crate::ids::MemberId;
-pub use crate::placement::{ArrayLayout, Extent, RaidLevel, RequestInPages};
+pub use crate::placement::{ArrayLayout, Extent, RaidLevel, Redundancy, RequestInPages};
 use crate::request::OpKind;
 use crate::ssd::{ExactFastPaths, SimulatorPrefetchTarget, Ssd};
 use ahead::Ahead;

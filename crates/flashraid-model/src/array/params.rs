@@ -125,7 +125,7 @@ pub enum InitialSpareState {
 impl ArrayParams {
     /// Returns true if the read plan decides for each read where to get its data.
     pub fn chooses_source_of_each_read(&self) -> bool {
-        self.read_plan.has_choice(self.level.parity_strips() > 0, self.layout().copies_of_each_page() > 1)
+        self.read_plan.has_choice(self.layout().redundancy())
     }
 
     /// Returns the number of spares that take the place of members which fail in the run, and the state in which the spares begin. The
@@ -174,13 +174,26 @@ impl ArrayParams {
     }
 }
 
-/// Settings of the warm-up, which brings the members to a working state before the run.
-#[derive(Debug, Clone, PartialEq)]
+/// Overwrites of the warm-up, which brings the members to a working state before the run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct WarmUp {
-    /// Number of random overwrites after filling, as a multiple of the exported capacity. 0 leaves the freshly filled state.
+    /// Number of overwrites after filling, as a multiple of the exported capacity. 0 leaves the freshly filled state. With
+    /// `pattern = "steady"`, it must be 0.
+    #[schemars(range(min = 0.0, max = 1_000.0))]
+    #[serde(rename = "overwrites")]
     pub overwrites_per_page: f64,
-    /// Addresses of the overwrites of the warm-up.
+    /// Addresses that the warm-up overwrites: random ones (`"random"`, the default) or those that the workload writes (`"workload"`).
+    /// With `"steady"`, nothing is overwritten: the drive is put directly into the steady state of random writes. Drives with
+    /// superblocks do so by default. Such a drive has the default `"random"` if `overwrites`, `start`, or `load` (the file with a
+    /// saved state) is set.
     pub pattern: WarmUpPattern,
+}
+
+impl Default for WarmUp {
+    fn default() -> Self {
+        Self { overwrites_per_page: 2.0, pattern: WarmUpPattern::Random }
+    }
 }
 
 /// Addresses that the warm-up of a drive overwrites.

@@ -88,7 +88,7 @@ pub(crate) enum Command {
         /// without, the second.
         extent_index_bounds: (u32, u32),
         /// True to write the pages, false to read them.
-        write: bool,
+        kind: OpKind,
         /// Purpose of this operation, such as a certain host read or a certain destage. The array passes it back to
         /// [`done`](super::Cache::done) when the operation has ended.
         token: Token,
@@ -131,8 +131,8 @@ impl Commands {
     }
 
     /// Adds an operation on the member extents from index `from` on.
-    pub(super) fn push_member_operation(&mut self, from: usize, write: bool, token: Token) {
-        self.list.push(Command::AccessMembers { extent_index_bounds: (from as u32, self.member_extents.len() as u32), write, token });
+    pub(super) fn push_member_operation(&mut self, from: usize, kind: OpKind, token: Token) {
+        self.list.push(Command::AccessMembers { extent_index_bounds: (from as u32, self.member_extents.len() as u32), kind, token });
     }
 
     /// Adds a page to the array extents that begin at index `from`.

@@ -98,9 +98,17 @@ impl Common {
         }
     }
 
-    pub(super) fn writer(&mut self, sequential: bool, marked: bool, is_host: bool) -> Writer {
+    /// Returns a new source of pages for a write of the host, which continues an earlier one if it is `sequential`.
+    pub(super) fn host_writer(&mut self, sequential: bool) -> Writer {
         self.writers += 1;
-        Writer { id: self.writers, sequential, marked, is_host }
+        Writer { id: self.writers, sequential, marked: false, is_host: true }
+    }
+
+    /// Returns a new source of pages for a destage of the first level. Entries that are `marked` must be destaged before rebuilding may
+    /// begin.
+    pub(super) fn first_level_writer(&mut self, marked: bool) -> Writer {
+        self.writers += 1;
+        Writer { id: self.writers, sequential: false, marked, is_host: false }
     }
 
     /// Returns the strips of a request, in order of address.

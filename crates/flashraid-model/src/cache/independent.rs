@@ -118,7 +118,7 @@ impl MemberCaches {
         offsets: &[u32],
         marked: bool,
     ) {
-        let writer = common.writer(false, marked, false);
+        let writer = common.first_level_writer(marked);
         let sub_request = self.sub_requests.insert(Owner::WriteGroupCacheDestage(slot), writer, stripe);
         self.sub_requests[sub_request].offsets.extend_from_slice(offsets);
         self.start(now, common, sub_request);

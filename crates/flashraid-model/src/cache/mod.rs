@@ -226,7 +226,7 @@ impl Cache {
     fn write(&mut self, now: TimeNs, request: &RequestInPages) {
         let common = &mut self.common;
         let sequential = self.streams.continues(request.first_page, end_page(&common.layout, request));
-        let writer = common.writer(sequential, false, true);
+        let writer = common.host_writer(sequential);
         let host = common.hosts.insert(Host::new(now, request, now));
         match (&mut self.group, &mut self.members) {
             (Some(group), None) => group.write(now, common, host, writer, request),
@@ -570,5 +570,5 @@ fn write_member_destage(common: &mut Common, store: &Store, destage: Destage) {
     for &offset in offsets {
         common.commands.add_member_page(from, u32::from(destage.cache) - 1, first_page + u64::from(offset));
     }
-    common.commands.push_member_operation(from, true, Token::Destage(destage));
+    common.commands.push_member_operation(from, OpKind::Write, Token::Destage(destage));
 }

@@ -3,6 +3,7 @@
 use super::commands::Token;
 use super::common::Common;
 use super::independent::{MemberCaches, rows_of};
+use crate::request::OpKind;
 
 impl MemberCaches {
     /// Issues the reads that a sub-request needs before its parity can be computed. Returns true if there are any.
@@ -46,7 +47,7 @@ impl MemberCaches {
         if common.commands.member_extents.len() == from {
             return false;
         }
-        common.commands.push_member_operation(from, false, Token::ReadForParity(number));
+        common.commands.push_member_operation(from, OpKind::Read, Token::ReadForParity(number));
         true
     }
 }

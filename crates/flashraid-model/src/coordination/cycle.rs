@@ -3,7 +3,7 @@
 
 use super::{
     BlockPoolSizeAndThresholds, CollectionUrgency, ControllerAction, CoordinationParams, Desk, DutyOf, ForcedCollectionAmount,
-    JointCollectionRequestTiming, MemberDuty, MemberEvent, MemberLook, NEVER, Scheme, ToController, ToMember,
+    JointCollectionRequestTiming, MemberDuty, MemberEvent, MemberLook, NEVER, RequestsDuringCycle, Scheme, ToController, ToMember,
 };
 use crate::TimeNs;
 use crate::ids::MemberSet;
@@ -53,15 +53,15 @@ pub(crate) struct Cycle {
 impl Cycle {
     pub(super) fn new(params: &CoordinationParams) -> Self {
         Self {
-            usual_work: params.forced_collection_amount,
-            delay_ns: params.request_to_collection_order_delay_ns,
-            notify: params.joint_collection_request_timing,
-            at_idle: params.begins_joint_collection_when_idle,
+            usual_work: params.force_until,
+            delay_ns: params.delay.ns,
+            notify: params.notify(),
+            at_idle: params.at_idle,
             ggc_aware: params.coordinated_members,
             collecting: MemberSet::NONE,
-            work: params.forced_collection_amount,
+            work: params.force_until,
             pending: false,
-            repeats: params.repeats_cycle_for_requests_during_it,
+            repeats: params.during_cycle == RequestsDuringCycle::Repeat,
             is_repeated: false,
             asking: BTreeMap::new(),
             collection_orders_received: Vec::new(),
@@ -386,12 +386,12 @@ impl JoinsCycles {
 }
 
 impl<S: Scheme> DutyOf<S> for JoinsCycles {
-    fn new(scheme: &S, params: &CoordinationParams, _: &BlockPoolSizeAndThresholds) -> Self {
+    fn new(scheme: &S, params: &CoordinationParams, pools: &BlockPoolSizeAndThresholds) -> Self {
         Self::with(CycleSettings {
-            t_soft_free_blocks: params.joint_gc_registration_threshold_free_blocks,
+            t_soft_free_blocks: params.t_soft_free_blocks(pools),
             registers: scheme.members_report_low_free_blocks(),
-            notify: params.joint_collection_request_timing,
-            across_dies: params.all_dies_of_forced_member_collect,
+            notify: params.notify(),
+            across_dies: params.across_dies,
         })
     }
 }

@@ -1,6 +1,8 @@
 //! Messages between controller and members that have not arrived yet, and counts of all messages.
 
-use super::{ControllerAction, CoordinationParams, MESSAGE_KIND_NAMES, MESSAGE_KINDS, MessageKind, NEVER, ToController, ToMember};
+use super::{
+    ControllerAction, CoordinationParams, MESSAGE_KIND_NAMES, MESSAGE_KINDS, MessageKind, MessageLatency, NEVER, ToController, ToMember,
+};
 use crate::TimeNs;
 use std::collections::BTreeMap;
 
@@ -44,7 +46,7 @@ impl Mail {
 /// Messages that have not arrived yet, in the order of their arrival.
 #[derive(Debug, Clone)]
 pub(crate) struct Mailbox {
-    latency_ns: [u64; MESSAGE_KINDS],
+    latency: MessageLatency,
     /// Messages by time of arrival, rank and order of sending.
     under_way: BTreeMap<(TimeNs, u8, u64), Mail>,
     scheduled: u64,
@@ -58,7 +60,7 @@ impl Mailbox {
     /// Returns a mailbox without messages.
     pub(crate) fn new(params: &CoordinationParams) -> Self {
         Self {
-            latency_ns: params.message_latency_ns,
+            latency: params.latency,
             under_way: BTreeMap::new(),
             scheduled: 0,
             sent: [0; MESSAGE_KINDS],
@@ -117,7 +119,7 @@ impl Mailbox {
         self.sent[kind as usize] += 1;
         #[cfg(test)]
         self.log.push((now, mail));
-        self.schedule(now + self.latency_ns[kind as usize], mail);
+        self.schedule(now + self.latency.ns(kind), mail);
     }
 
     /// Delivers a message to a member at that time, as if the controller had sent it.

@@ -35,6 +35,8 @@ pub(crate) use mailbox::{Mail, Mailbox};
 pub use predictable_latency::{PredictableLatencyCounters, PredictableLatencySettings, ReadsInWindow};
 pub use protocol::*;
 pub use rotate::RotationCounters;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 pub use stagger::{CollectingMembersLimit, CollectionPermissionScope};
 pub use windows::{OutOfTurnCollectionCounters, StatedCount, StatedTime, TurnEndMargin, WindowProtocol};
 
@@ -68,6 +70,10 @@ policies! {
     /// Returns the problems of the scheme's parameters: values that their types admit, but that are not allowed. Some limits depend on
     /// the sizes of the members' pools of blocks (of a plane or of a die).
     pub fn problems(&self, pools: &BlockPoolSizeAndThresholds) -> Vec<ParameterProblem>;
+    /// Returns the parameters that have no effect because of others, each with the setting that it needs.
+    pub fn parameters_without_effect(&self) -> Vec<(&'static str, &'static str)>;
+    /// Returns true if each member has its turn to collect at times that everyone knows by the clock.
+    pub fn has_turns_by_the_clock(&self) -> bool;
     fn begin(&mut self, array: &CoordinatedArray);
     fn receive(&mut self, now: TimeNs, from: u32, message: ToController, cycle: &mut Cycle);
     fn members_of_cycle(&self, cycle: &Cycle) -> MemberSet;
@@ -167,6 +173,16 @@ pub(crate) trait Scheme: Default {
     /// the sizes of the members' pools of blocks (of a plane or of a die).
     fn problems(&self, _pools: &BlockPoolSizeAndThresholds) -> Vec<ParameterProblem> {
         Vec::new()
+    }
+
+    /// Returns the parameters that have no effect because of others, each with the setting that it needs.
+    fn parameters_without_effect(&self) -> Vec<(&'static str, &'static str)> {
+        Vec::new()
+    }
+
+    /// Returns true if each member has its turn to collect at times that everyone knows by the clock.
+    fn has_turns_by_the_clock(&self) -> bool {
+        false
     }
 
     /// Prepares the scheme for a run of an array with these properties.
@@ -302,46 +318,70 @@ pub fn time_range_problem(key: &'static str, time: Duration, min: Duration) -> O
 /// them.
 const SHORTEST_CHECK: Duration = Duration { ns: 1_000 };
 
-/// Settings for the coordination of an array's members: which members collect garbage when, and which messages they exchange with the
-/// controller.
-#[derive(Debug, Clone, PartialEq)]
+/// Keys that apply to every scheme in which a controller of the array decides which members collect garbage, and when. The scheme itself
+/// has keys of its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
 pub struct CoordinationParams {
+    /// Amount of garbage collection that each die does when the controller forces its member to collect, or permits it.
+    pub force_until: ForcedCollectionAmount,
+    /// True if all dies of a member collect when the controller forces the member to collect. False if only dies that are short of
+    /// free blocks collect. Such a die has a pool of blocks with at most as many free blocks as the key `t_soft` says.
+    pub across_dies: bool,
+    /// Moment at which a member asks the controller to force members to collect together. With `"at-start"`, the member asks when it
+    /// begins to collect by itself. With `"soft"`, it asks earlier, before it must collect. The scheme decides which members are then
+    /// forced. By default `"soft"` if the waiting time of the controller (the key `delay`) is above 0, otherwise `"at-start"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notify: Option<JointCollectionRequestTiming>,
+    /// Number of free blocks at or below which a pool of blocks (of a plane or die) counts as low. With the schemes `reactive-selective`
+    /// and `proactive-idle`, a member with a low pool registers with the controller. When the controller next forces members to collect,
+    /// it forces all that have registered. With `notify = "soft"`, a member with a low pool asks the controller to force it to collect.
+    pub t_soft: GcStopThreshold,
+    /// Time from a member's first message that asks for forced collection until the controller forces members to collect, so that more
+    /// members can ask. With `notify = "soft"`, the controller forces members earlier if an asking member would otherwise have to
+    /// collect by itself.
+    pub delay: Duration,
+    /// True if the controller does not wait when the array is idle. It then forces members to collect as soon as no host request is
+    /// outstanding. If false, it always waits for the time in the key `delay` after a member has asked for forced collection. The scheme
+    /// decides which members collect. Only with `notify = "soft"`.
+    pub at_idle: bool,
+    /// Answer to a message that asks for forced collection while members are forced already. Only with `notify = "at-start"`.
+    pub during_cycle: RequestsDuringCycle,
+    /// Answer of the controller to a member that asks for forced collection: it forces the members that the scheme chooses, or ignores all
+    /// messages.
+    pub answer: ControllerAnswer,
+    /// List of the members (counted from 0) that exchange messages with the controller of globally coordinated garbage collection
+    /// (GGC). Other members collect by themselves. By default, all members exchange messages with the controller.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 128))]
+    pub ggc_aware: Option<Vec<u32>>,
+    /// Latency of each kind of message between the controller and a member.
+    pub latency: MessageLatency,
     /// Scheme that decides which members must or may collect, and when.
+    #[serde(skip)]
     pub scheme: CoordinationPolicy,
-    /// Amount of garbage collection that a member does when the controller orders or permits it to collect. In idle time,
-    /// [`ProactiveIdle`] always uses [`ForcedCollectionAmount::UntilFreeBlocksAfterFill`] instead.
-    pub forced_collection_amount: ForcedCollectionAmount,
-    /// Number of free blocks in a pool of blocks (of a plane or of a die) at which its member registers with the controller. A registered
-    /// member takes part in the next common collection (cycle). Only some schemes have registration. With
-    /// [`JointCollectionRequestTiming::AtSoftThreshold`], the member then also asks the controller to begin a cycle.
-    pub joint_gc_registration_threshold_free_blocks: u32,
-    /// Moment at which a member asks the controller to make members collect together. The member either has begun to collect by itself
-    /// already, or asks before it has to begin.
-    pub joint_collection_request_timing: JointCollectionRequestTiming,
-    /// Time from a member's request until the controller orders members to collect, in nanoseconds. With
-    /// [`JointCollectionRequestTiming::AtSoftThreshold`], members ask before they must collect. The order may then come earlier, for
-    /// example because a member is about to run short of free blocks.
-    pub request_to_collection_order_delay_ns: u64,
-    /// True if the controller orders members to collect as soon as no host request is outstanding, once a member has asked for it. False
-    /// if the controller waits even then, until `request_to_collection_order_delay_ns` has passed since the request, or a member is about
-    /// to run short of free blocks. The setting has an effect only with [`JointCollectionRequestTiming::AtSoftThreshold`], with which
-    /// members ask before they must collect (rule 120).
-    pub begins_joint_collection_when_idle: bool,
-    /// True if a request that arrives during a cycle, from a member that is not collecting in it, makes another cycle follow. False if the
-    /// cycle in progress answers it (rule 44).
-    pub repeats_cycle_for_requests_during_it: bool,
-    /// True if all dies of a member collect when the controller forces the member to. False if only dies with a low pool of blocks do:
-    /// one with `joint_gc_registration_threshold_free_blocks` (T_soft) free blocks or fewer (rule 122).
-    pub all_dies_of_forced_member_collect: bool,
-    /// False if the controller never answers, to test how members manage without it.
-    pub controller_answers_gc_requests: bool,
-    /// The members that exchange messages with the controller. The others collect by themselves.
+    /// The members that exchange messages with the controller, by `ggc_aware`.
+    #[serde(skip)]
     pub coordinated_members: MemberSet,
-    /// Time from sending a message to its arrival, for each [`MessageKind`], in nanoseconds. For [`MessageKind::GcState`], the
-    /// question of the controller takes this time, and so does the answer of the member. The entries for [`MessageKind::StopGc`],
-    /// [`MessageKind::Grant`] and [`MessageKind::Deny`] must equal the entry for [`MessageKind::ForceGc`]. Then none of these
-    /// messages overtakes another.
-    pub message_latency_ns: [u64; MESSAGE_KINDS],
+}
+
+impl Default for CoordinationParams {
+    fn default() -> Self {
+        Self {
+            force_until: ForcedCollectionAmount::OneVictimPerDie,
+            across_dies: true,
+            notify: None,
+            t_soft: DEFAULT_LOW_FREE_BLOCKS_THRESHOLD,
+            delay: Duration { ns: 0 },
+            at_idle: false,
+            during_cycle: RequestsDuringCycle::Absorb,
+            answer: ControllerAnswer::Prompt,
+            ggc_aware: None,
+            latency: MessageLatency::default(),
+            scheme: CoordinationPolicy::default(),
+            coordinated_members: MemberSet::NONE,
+        }
+    }
 }
 
 impl CoordinationParams {
@@ -350,10 +390,24 @@ impl CoordinationParams {
         self.coordinated_members.contains(member)
     }
 
-    /// Returns the number of free blocks of a pool (of a plane or of a die) at which its member registers with the controller. A
-    /// registered member takes part in the next common collection (cycle). `None` if the scheme has no registration.
-    pub fn joint_collection_registration_free_blocks(&self) -> Option<u32> {
-        self.scheme.members_report_low_free_blocks().then_some(self.joint_gc_registration_threshold_free_blocks)
+    /// Returns the number of free blocks at or below which a pool counts as low.
+    pub fn t_soft_free_blocks(&self, pools: &BlockPoolSizeAndThresholds) -> u32 {
+        self.t_soft.threshold_free_blocks_for_pool(pools.blocks_per_pool, pools.start_threshold_free_blocks)
+    }
+
+    /// Returns the moment at which a member asks the controller to force members to collect together.
+    pub fn notify(&self) -> JointCollectionRequestTiming {
+        match self.notify {
+            _ if !self.scheme.forces_members_to_collect_together() => JointCollectionRequestTiming::AtStartThreshold,
+            Some(notify) => notify,
+            None if self.delay.ns > 0 => JointCollectionRequestTiming::AtSoftThreshold,
+            None => JointCollectionRequestTiming::AtStartThreshold,
+        }
+    }
+
+    /// Returns true if the controller answers messages.
+    pub fn answers(&self) -> bool {
+        self.answer == ControllerAnswer::Prompt
     }
 
     /// Returns the duty of a member that joins the protocol. `pools` has the sizes of its pools of blocks.
@@ -363,7 +417,7 @@ impl CoordinationParams {
 
     /// Returns true if the controller must know how many page writes each member receives (rule 120).
     pub(crate) fn counts_pages(&self) -> bool {
-        self.joint_collection_request_timing == JointCollectionRequestTiming::AtSoftThreshold && self.controller_answers_gc_requests
+        self.notify() == JointCollectionRequestTiming::AtSoftThreshold && self.answers()
     }
 }
 
@@ -415,7 +469,7 @@ impl Controller {
         Self {
             scheme,
             cycle: Cycle::new(params),
-            answers: params.controller_answers_gc_requests,
+            answers: params.answers(),
             is_over: false,
             duty: params.member_duty(&array.pools),
             uncoordinated: UncoordinatedCleans::default(),

@@ -1,6 +1,9 @@
 //! Messages between the array's controller and its members (GGC 4.2 and 4.3; rules 41, 42 and 119).
 
 use crate::TimeNs;
+use crate::units::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Kind of a message by which the array's controller and a member coordinate garbage collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,27 +39,32 @@ pub const MESSAGE_KINDS: usize = 9;
 pub(crate) const MESSAGE_KIND_NAMES: [&str; MESSAGE_KINDS] =
     ["GcRequest", "Participate", "ForceGc", "StopGc", "GcState", "GcDone", "Grant", "Deny", "AskGc"];
 
-/// Work that a member does in each of its dies when the controller forces or allows it to collect (rule 45). Settings may restrict this
-/// to dies or pools with few free blocks (rules 122 and 262).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Amount of garbage collection that each die does when the controller forces its member to collect, or permits it
+/// (rules 45, 118 and 123). Settings may restrict this to dies or pools with few free blocks (rules 122 and 262).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum ForcedCollectionAmount {
-    /// Collects one victim block in each die, whatever the number of free blocks.
+    /// Collect one victim block in each die, whatever the number of free blocks. A drive with superblocks instead collects until it
+    /// has as many free superblocks as the sum of the keys `ssd.superblock.target` and `ssd.superblock.span`.
+    #[serde(rename = "one-victim")]
     OneVictimPerDie,
-    /// Collects victim blocks until each pool of blocks of the member has more free blocks than the stop threshold. A pool belongs to a
-    /// plane or to a die.
-    ToWatermark,
-    /// Collects one victim block in each die, whatever the number of free blocks. The die then continues until each of its pools of
-    /// blocks has more free blocks than the stop threshold. (See sections 4.3.1 and 5.1 of the paper GGC, and rule 118.) A pool belongs
-    /// to a plane or to a die.
-    OneVictimThenUntilStopThreshold,
-    /// Collects one victim block in each pool of blocks of the member, whatever the number of free blocks (rule 123). A pool belongs to
-    /// a plane or to a die.
+    /// Collect one victim block in each pool of blocks (of a plane or of a die), whatever the number of free blocks. A drive with
+    /// superblocks frees one superblock.
+    #[serde(rename = "pool-victims")]
     OneVictimPerPool,
-    /// Collects one victim block in each pool of blocks of the member, whatever the number of free blocks. Each die then continues until
-    /// its pools have more free blocks than the stop threshold (rule 123). A pool belongs to a plane or to a die.
+    /// Collect one victim block in each die. Then collect further ones until every pool of blocks of the die has more than `ssd.gc.stop`
+    /// free blocks.
+    #[serde(rename = "victim-and-watermark")]
+    OneVictimThenUntilStopThreshold,
+    /// Collect one victim block in each pool of blocks (of a plane or of a die). Then collect further ones until every pool has more than
+    /// `ssd.gc.stop` free blocks (sections 4.3.1, 5.1 and 6 of the paper GGC).
+    #[serde(rename = "pool-victims-and-watermark")]
     OneVictimPerPoolThenWatermark,
-    /// Collects victim blocks until each pool of blocks of the member has as many free blocks as after the initial fill of the drive.
-    /// The arrival of a host request ends this work earlier. A pool belongs to a plane or to a die.
+    /// Collect victim blocks in each die until every pool of blocks of the die has more than `ssd.gc.stop` free blocks.
+    #[serde(rename = "watermark")]
+    ToWatermark,
+    /// Collects victim blocks until each pool of blocks has as many free blocks as after the initial fill of the drive. The arrival of a
+    /// host request ends this work earlier. Only [`ProactiveIdle`](super::ProactiveIdle) orders it.
+    #[serde(skip)]
     UntilFreeBlocksAfterFill,
 }
 
@@ -67,16 +75,78 @@ impl ForcedCollectionAmount {
     }
 }
 
-/// Moment at which a member asks the controller to make members collect together. The member asks either early, before it must collect,
-/// or only after it has begun to collect because its free blocks ran low.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Moment at which a member asks the controller to force members to collect together. The member asks when it begins to collect by
+/// itself, or earlier, before it must collect. The scheme decides which members are then forced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum JointCollectionRequestTiming {
-    /// The member asks the controller to make members collect together only after this member has begun to collect by itself. It had to
-    /// begin because one of its pools of blocks has come down to the start threshold of collection (rule 43).
+    /// The member collects by itself when it must. As it begins, it asks the controller for forced collection, so that other members
+    /// collect at the same time.
+    #[serde(rename = "at-start")]
     AtStartThreshold,
-    /// The member asks the controller to make members collect together before this member must collect. It asks when one of its pools of
-    /// blocks has come down to `t_soft` free blocks. The member then waits for the controller's order as long as it can (rule 119).
+    /// The member asks the controller to force it to collect when a pool of blocks (of a plane or die) has only `t_soft` free blocks.
+    /// It then puts collection off until it is forced, or until a pool has only `ssd.gc.start` free blocks. Its message says how many
+    /// pages can be written before it must collect (section 4.3.1 of the paper GGC).
+    #[serde(rename = "soft")]
     AtSoftThreshold,
+}
+
+/// Answer to a message that asks for forced collection while members are forced already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RequestsDuringCycle {
+    /// Absorb it, since members are being forced.
+    Absorb,
+    /// Force members once more when those that are being forced have finished. A message of a member that has not finished itself is
+    /// absorbed.
+    Repeat,
+}
+
+/// Answer of the controller to a member that asks for forced collection: it forces the members that the scheme chooses, or ignores all
+/// messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ControllerAnswer {
+    /// The controller forces members to collect when the time `delay` has passed since a member asked for it. Other members can ask in
+    /// this time. The scheme decides which members are forced.
+    Prompt,
+    /// The controller ignores all messages, so that members collect only when they must.
+    Never,
+}
+
+/// Latency of each kind of message between the controller and a member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct MessageLatency {
+    /// Latency of the message with which a member asks the controller to force members to collect. With `scheme = "stagger"`, the
+    /// member asks for permission to collect instead, or announces that it collects without permission.
+    pub gc_request: Duration,
+    /// Latency of the message with which a member registers with the controller, because a pool of blocks has only `t_soft` free
+    /// blocks left. When the controller next forces members to collect, it forces all that have registered. Only the schemes
+    /// `reactive-selective` and `proactive-idle` use this message.
+    pub participate: Duration,
+    /// Time that a message from the controller to a member takes. The message forces the member to collect, gives or denies it permission
+    /// to collect, or ends a collection because idle time has ended.
+    pub force_gc: Duration,
+    /// Time that each of two messages takes: the controller's question for a member's state, and the member's answer.
+    pub gc_state: Duration,
+    /// Latency of the message with which a member reports the end of its collection. The member has then collected as much as the
+    /// controller told it to. With `scheme = "stagger"`, the message may also report the end of a collection without permission.
+    pub gc_done: Duration,
+}
+
+impl MessageLatency {
+    /// Returns the time from sending a message of a kind to its arrival, in nanoseconds. Messages to a member take the same time, so that
+    /// none overtakes another.
+    pub fn ns(&self, kind: MessageKind) -> u64 {
+        let time = match kind {
+            MessageKind::GcRequest | MessageKind::AskGc => self.gc_request,
+            MessageKind::Participate => self.participate,
+            MessageKind::ForceGc | MessageKind::StopGc | MessageKind::Grant | MessageKind::Deny => self.force_gc,
+            MessageKind::GcState => self.gc_state,
+            MessageKind::GcDone => self.gc_done,
+        };
+        time.ns
+    }
 }
 
 /// Urgency of a member's request to the controller to order a collection (rule 119). It says how many page writes the member can still

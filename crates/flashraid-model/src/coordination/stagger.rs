@@ -385,7 +385,7 @@ impl DutyOf<StaggeredCollection> for AsksPermission {
             idle_free_blocks: pools.times_start(scheme.idle_at),
             idle_gap_ns: scheme.idle_gap.ns,
             retry_ns: scheme.retry.ns,
-            idle_work: params.forced_collection_amount,
+            idle_work: params.force_until,
             asks: false,
             retry_at: NEVER,
             needed_cleans: 0,

@@ -7,7 +7,6 @@
 //! 2. Five writes bring a die to its start threshold with two valid pages in the best victim (1440). After one write, the best victim has
 //! three (1660).
 
-use super::tiny as schemes;
 use super::{
     BlockPoolSizeAndThresholds, CollectingMembersLimit, CollectionTimeWindows, CollectionUrgency, Controller, ControllerAction,
     CoordinatedArray, CoordinationParams, CoordinationPolicy, Cycle, ForcedCollectionAmount, JoinsCycles, JointCollectionRequestTiming,
@@ -15,6 +14,7 @@ use super::{
     StaggeredCollection, StatedCount, StatedTime, ToController, ToMember, TurnEndMargin, UncoordinatedCleans, WindowProtocol,
     message_counts_by_name,
 };
+use super::{ControllerAnswer, tiny as schemes};
 use crate::TimeNs;
 use crate::array::{
     Array, ArrayEvent, ArrayExecutionOptions, ArrayParams, Avoid, HostKnowledgeOfCollection, RaidLevel, ReadPlan, RequestDone,
@@ -53,16 +53,10 @@ fn params(members: u32, dies: u32, mut coordination: CoordinationParams) -> Arra
 fn scheme(scheme: CoordinationPolicy) -> CoordinationParams {
     CoordinationParams {
         scheme,
-        forced_collection_amount: ForcedCollectionAmount::OneVictimPerDie,
-        joint_gc_registration_threshold_free_blocks: 2,
-        joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
-        request_to_collection_order_delay_ns: 0,
-        begins_joint_collection_when_idle: false,
-        repeats_cycle_for_requests_during_it: false,
-        all_dies_of_forced_member_collect: true,
-        controller_answers_gc_requests: true,
+        t_soft: GcStopThreshold::FreeBlocks(2),
+        notify: Some(JointCollectionRequestTiming::AtStartThreshold),
         coordinated_members: MemberSet(u128::MAX),
-        message_latency_ns: [0; MESSAGE_KINDS],
+        ..CoordinationParams::default()
     }
 }
 
@@ -196,8 +190,8 @@ fn inclusive_forces_all_at_once_and_a_clean_in_progress_counts() {
 #[test]
 fn messages_take_their_time() {
     let mut slow = scheme(schemes::inclusive());
-    slow.message_latency_ns[MessageKind::GcRequest as usize] = 100;
-    slow.message_latency_ns[MessageKind::ForceGc as usize] = 50;
+    slow.latency.gc_request.ns = 100;
+    slow.latency.force_gc.ns = 50;
     let outcome = run(&params(3, 1, slow), &one_asks());
     assert_eq!(outcome.log[..2], ["10000 GcRequest 0", "10100 ForceGc 0"]);
     assert_eq!(outcome.log[4..], ["11440 GcDone 0", "11810 GcDone 1", "11810 GcDone 2"]);
@@ -206,7 +200,7 @@ fn messages_take_their_time() {
 #[test]
 fn requests_are_absorbed_while_a_cycle_is_held_back_or_in_progress() {
     let mut delayed = scheme(schemes::inclusive());
-    delayed.request_to_collection_order_delay_ns = 500;
+    delayed.delay.ns = 500;
     let operations = [worn(0), worn(1), touched(2), vec![(T, 0, 11, false), (T + 100, 1, 11, false)]].concat();
     let outcome = run(&params(3, 1, delayed), &operations);
     assert_eq!(outcome.log[..3], ["10000 GcRequest 0", "10100 GcRequest 1", "10500 ForceGc 0"]);
@@ -214,7 +208,7 @@ fn requests_are_absorbed_while_a_cycle_is_held_back_or_in_progress() {
 
     // The controller hears late that the cycle is over: three more writes of member 0 open a block and ask in vain.
     let mut slow = scheme(schemes::inclusive());
-    slow.message_latency_ns[MessageKind::GcDone as usize] = 10_000;
+    slow.latency.gc_done.ns = 10_000;
     let more = vec![(T + 2000, 0, 0, true), (T + 2000, 0, 1, true), (T + 2000, 0, 4, true)];
     let outcome = run(&params(3, 1, slow), &[one_asks(), more].concat());
     assert_eq!(outcome.log[7..], ["12416 GcRequest 0"]);
@@ -235,8 +229,8 @@ fn members_that_do_not_know_the_protocol_collect_by_themselves() {
 fn no_request_waits_for_a_controller_that_never_answers() {
     for kind in schemes::all() {
         let mut silent = scheme(kind.clone());
-        silent.controller_answers_gc_requests = false;
-        silent.joint_gc_registration_threshold_free_blocks = 0;
+        silent.answer = ControllerAnswer::Never;
+        silent.t_soft = GcStopThreshold::FreeBlocks(0);
         let outcome = run(&params(3, 1, silent), &one_asks());
         assert_eq!(outcome.log, ["10000 GcRequest 0"], "{kind:?}");
         assert_eq!(outcome.done.last(), Some(&(T + 1468)));
@@ -266,7 +260,7 @@ fn a_forced_member_collects_in_all_its_dies() {
 
 #[test]
 fn watermark_goes_on_until_free_blocks_exceed_stop() {
-    let watermark = CoordinationParams { forced_collection_amount: ForcedCollectionAmount::ToWatermark, ..scheme(schemes::inclusive()) };
+    let watermark = CoordinationParams { force_until: ForcedCollectionAmount::ToWatermark, ..scheme(schemes::inclusive()) };
     let operations = [worn(0), touched(1), vec![(T, 0, 11, false)]].concat();
     let outcome = run(&params(2, 1, watermark), &operations);
     // In member 0, two victims with two valid pages gain no free block beyond stop. The third has three and does.
@@ -278,10 +272,7 @@ fn watermark_goes_on_until_free_blocks_exceed_stop() {
 
 #[test]
 fn one_victim_and_then_up_to_the_watermark() {
-    let both = CoordinationParams {
-        forced_collection_amount: ForcedCollectionAmount::OneVictimThenUntilStopThreshold,
-        ..scheme(schemes::inclusive())
-    };
+    let both = CoordinationParams { force_until: ForcedCollectionAmount::OneVictimThenUntilStopThreshold, ..scheme(schemes::inclusive()) };
     let operations = [worn(0), touched(1), vec![(T, 0, 11, false)]].concat();
     // Stop is one free block, so the watermark alone asks nothing of member 1, which has two.
     let with_low_stop = |coordination: &CoordinationParams| {
@@ -290,15 +281,12 @@ fn one_victim_and_then_up_to_the_watermark() {
         run_told(
             &params,
             &operations,
-            &[
-                (T, 0, ToMember::ForceCollection(coordination.forced_collection_amount)),
-                (T, 1, ToMember::ForceCollection(coordination.forced_collection_amount)),
-            ],
+            &[(T, 0, ToMember::ForceCollection(coordination.force_until)), (T, 1, ToMember::ForceCollection(coordination.force_until))],
         )
     };
     let erases = |outcome: &Outcome| outcome.counters.iter().map(|counters| counters.erases).collect::<Vec<_>>();
-    let watermark = with_low_stop(&CoordinationParams { forced_collection_amount: ForcedCollectionAmount::ToWatermark, ..both.clone() });
-    let one = with_low_stop(&CoordinationParams { forced_collection_amount: ForcedCollectionAmount::OneVictimPerDie, ..both.clone() });
+    let watermark = with_low_stop(&CoordinationParams { force_until: ForcedCollectionAmount::ToWatermark, ..both.clone() });
+    let one = with_low_stop(&CoordinationParams { force_until: ForcedCollectionAmount::OneVictimPerDie, ..both.clone() });
     let outcome = with_low_stop(&both);
     assert_eq!(erases(&watermark)[1], 0, "it has free blocks enough");
     assert_eq!(erases(&outcome)[1], 1, "one victim whatever the free blocks");
@@ -307,7 +295,7 @@ fn one_victim_and_then_up_to_the_watermark() {
     // In a whole cycle, both continue until their free blocks exceed stop.
     let cycle = run(&params(2, 1, both), &operations);
     let watermark = run(
-        &params(2, 1, CoordinationParams { forced_collection_amount: ForcedCollectionAmount::ToWatermark, ..scheme(schemes::inclusive()) }),
+        &params(2, 1, CoordinationParams { force_until: ForcedCollectionAmount::ToWatermark, ..scheme(schemes::inclusive()) }),
         &operations,
     );
     assert_eq!(cycle.log, watermark.log);
@@ -316,8 +304,7 @@ fn one_victim_and_then_up_to_the_watermark() {
 #[test]
 fn with_one_pool_a_victim_of_each_pool_is_one_victim() {
     let operations = [worn(0), touched(1), vec![(T, 0, 11, false)]].concat();
-    let cycle =
-        |work| run(&params(2, 1, CoordinationParams { forced_collection_amount: work, ..scheme(schemes::inclusive()) }), &operations).log;
+    let cycle = |work| run(&params(2, 1, CoordinationParams { force_until: work, ..scheme(schemes::inclusive()) }), &operations).log;
     assert_eq!(cycle(ForcedCollectionAmount::OneVictimPerPool), cycle(ForcedCollectionAmount::OneVictimPerDie));
     assert_eq!(
         cycle(ForcedCollectionAmount::OneVictimPerPoolThenWatermark),
@@ -341,7 +328,7 @@ fn selective_forces_those_that_have_registered() {
     ];
     assert_eq!(outcome.log, expected);
     // With T_soft one lower, only member 0 has come down to it.
-    let low = CoordinationParams { joint_gc_registration_threshold_free_blocks: 1, ..scheme(schemes::selective()) };
+    let low = CoordinationParams { t_soft: GcStopThreshold::FreeBlocks(1), ..scheme(schemes::selective()) };
     let outcome = run(&params(3, 1, low), &operations);
     assert_eq!(outcome.log, ["832 Participate 0", "10000 GcRequest 0", "10000 ForceGc 0", "11440 GcDone 0"]);
 }
@@ -440,11 +427,7 @@ fn on_its_own() -> ArrayParams {
     let mut params = params(
         1,
         1,
-        CoordinationParams {
-            controller_answers_gc_requests: false,
-            joint_gc_registration_threshold_free_blocks: 0,
-            ..scheme(schemes::inclusive())
-        },
+        CoordinationParams { answer: ControllerAnswer::Never, t_soft: GcStopThreshold::FreeBlocks(0), ..scheme(schemes::inclusive()) },
     );
     (params.ssd.geometry.blocks_per_plane, params.ssd.geometry.overprovisioned_blocks_per_plane) = (8, 5);
     params.ssd.gc.stop_threshold_free_blocks = 3;
@@ -538,8 +521,8 @@ fn a_scheme_can_grant_and_deny() {
 /// Members ask at two free blocks, which they have from the beginning. A cycle waits for `delay_ns`.
 fn soft(delay_ns: u64) -> CoordinationParams {
     CoordinationParams {
-        joint_collection_request_timing: JointCollectionRequestTiming::AtSoftThreshold,
-        request_to_collection_order_delay_ns: delay_ns,
+        notify: Some(JointCollectionRequestTiming::AtSoftThreshold),
+        delay: Duration { ns: delay_ns },
         ..scheme(schemes::inclusive())
     }
 }
@@ -567,11 +550,7 @@ fn a_soft_request_lets_the_controller_wait_until_the_pages_are_used_up() {
     assert_eq!(outcome.uncoordinated, Some(UncoordinatedCleans::default()));
     // A member that asks only at its start collects unforced when a read finds it there.
     let late = run(
-        &params(
-            3,
-            1,
-            CoordinationParams { joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold, ..soft(1_000_000) },
-        ),
+        &params(3, 1, CoordinationParams { notify: Some(JointCollectionRequestTiming::AtStartThreshold), ..soft(1_000_000) }),
         &one_by_one(0, 0),
     );
     assert!(late.log.is_empty() && late.uncoordinated.is_none());
@@ -591,7 +570,7 @@ fn what_waits_in_the_member_counts() {
 fn a_soft_cycle_waits_no_longer_than_its_delay_or_until_the_array_is_idle() {
     let outcome = run(&params(2, 1, soft(500)), &touched(0));
     assert_eq!(outcome.log[..3], ["0 GcRequest 0", "500 ForceGc 0", "500 ForceGc 1"]);
-    let at_idle = CoordinationParams { begins_joint_collection_when_idle: true, ..soft(500) };
+    let at_idle = CoordinationParams { at_idle: true, ..soft(500) };
     let outcome = run(&params(2, 1, at_idle.clone()), &touched(0));
     assert_eq!(outcome.log[..3], ["0 GcRequest 0", "208 ForceGc 0", "208 ForceGc 1"]);
     let outcome = run(&params(2, 1, at_idle), &[touched(0), vec![(200, 1, 3, false)]].concat());
@@ -612,7 +591,7 @@ fn a_soft_request_during_a_cycle_waits_for_the_next() {
 #[test]
 fn a_soft_request_is_void_if_its_member_is_forced_after_it() {
     let mut slow = soft(50);
-    slow.message_latency_ns[MessageKind::GcRequest as usize] = 10_000;
+    slow.latency.gc_request.ns = 10_000;
     let outcome = run(&params(2, 1, slow), &[touched(1), vec![(100, 0, 0, true)]].concat());
     let forced = ["10050 ForceGc 0", "10050 ForceGc 1"];
     assert_eq!(outcome.log[..4], ["0 GcRequest 1", "100 GcRequest 0", forced[0], forced[1]]);
@@ -628,11 +607,10 @@ fn a_member_that_asks_holds_out_until_its_hard_limit() {
         run(&params, &low())
     };
     let begun_at = |outcome: &Outcome| outcome.cleans.iter().map(|clean| clean.free_blocks_before).collect::<Vec<_>>();
-    let unanswered = CoordinationParams { controller_answers_gc_requests: false, coordinated_members: MemberSet::single(0), ..soft(0) };
+    let unanswered = CoordinationParams { answer: ControllerAnswer::Never, coordinated_members: MemberSet::single(0), ..soft(0) };
     let soft = quiet(unanswered.clone());
     assert!(!soft.cleans.is_empty() && begun_at(&soft).iter().all(|&free_blocks| free_blocks == 1), "{:?}", begun_at(&soft));
-    let at_start =
-        quiet(CoordinationParams { joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold, ..unanswered });
+    let at_start = quiet(CoordinationParams { notify: Some(JointCollectionRequestTiming::AtStartThreshold), ..unanswered });
     assert!(begun_at(&at_start).contains(&2), "{:?}", begun_at(&at_start));
     // The member asks once, because the waiting writes bring it to its limit.
     assert_eq!(soft.log, ["1664 GcRequest 0"]);
@@ -642,7 +620,7 @@ fn a_member_that_asks_holds_out_until_its_hard_limit() {
 #[test]
 fn cleans_that_the_controller_could_not_prevent_are_counted() {
     let mut slow = soft(1_000_000);
-    slow.message_latency_ns[MessageKind::ForceGc as usize] = 10_000;
+    slow.latency.force_gc.ns = 10_000;
     let late = run(&params(2, 1, slow), &[one_by_one(0, 0), vec![(1500, 0, 11, false)]].concat());
     assert_eq!(late.uncoordinated, Some(UncoordinatedCleans { unanswered: 1, during_cycles: 0 }));
     // Member 1 has no victim and is done at once. It asks again while member 0 collects until 2848.
@@ -667,11 +645,7 @@ fn dies_with_free_blocks_enough_take_no_part() {
         let mut params = params(
             1,
             2,
-            CoordinationParams {
-                all_dies_of_forced_member_collect: across_dies,
-                joint_gc_registration_threshold_free_blocks: t_soft_free_blocks,
-                ..scheme(schemes::inclusive())
-            },
+            CoordinationParams { across_dies, t_soft: GcStopThreshold::FreeBlocks(t_soft_free_blocks), ..scheme(schemes::inclusive()) },
         );
         (params.ssd.geometry.blocks_per_plane, params.ssd.geometry.overprovisioned_blocks_per_plane) = (7, 4);
         // Five writes to the first die leave it two free blocks, and one to the second leaves it three.
@@ -802,7 +776,7 @@ fn a_member_at_its_limit_collects_unasked_and_delays_the_others() {
     };
     let mut slow = scheme(stagger.into());
     // The controller hears of asks so late that member 0 comes down to its limit.
-    slow.message_latency_ns[MessageKind::AskGc as usize] = 20_000;
+    slow.latency.gc_request.ns = 20_000;
     let outcome = run(&params(2, 1, slow), &[worn(0), vec![(T, 0, 11, false)], vec![(T + 100, 1, 0, true)]].concat());
     let of_messages: Vec<&str> = outcome.log.iter().map(String::as_str).take(6).collect();
     assert_eq!(of_messages, ["0 AskGc 0", "10000 GcRequest 0", "10100 AskGc 1", "11440 GcDone 0", "20000 Grant 0", "21440 GcDone 0"]);

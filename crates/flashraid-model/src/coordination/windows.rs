@@ -69,6 +69,18 @@ pub struct CollectionTimeWindows {
     pub turns: CollectionTurnState,
 }
 
+/// Keys that only the protocol of NVMe has.
+const KEYS_OF_NVME: [&str; 8] = [
+    "dtwin_reads_typical",
+    "dtwin_writes_typical",
+    "dtwin_time_maximum",
+    "ndwin_time_minimum_high",
+    "ndwin_time_minimum_low",
+    "dtwin_reads_threshold",
+    "dtwin_writes_threshold",
+    "dtwin_time_threshold",
+];
+
 /// Number of page reads or page writes that a drive states for its deterministic windows, if it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatedCount(
@@ -239,23 +251,6 @@ impl CollectionTimeWindows {
         })
     }
 
-    /// Returns the keys that are set, but have no effect without the protocol of NVMe.
-    pub fn keys_without_effect(&self) -> Vec<&'static str> {
-        let default = Self::default();
-        let keys = [
-            ("dtwin_reads_typical", self.dtwin_reads_typical != default.dtwin_reads_typical),
-            ("dtwin_writes_typical", self.dtwin_writes_typical != default.dtwin_writes_typical),
-            ("dtwin_time_maximum", self.dtwin_time_maximum != default.dtwin_time_maximum),
-            ("ndwin_time_minimum_high", self.ndwin_time_minimum_high != default.ndwin_time_minimum_high),
-            ("ndwin_time_minimum_low", self.ndwin_time_minimum_low != default.ndwin_time_minimum_low),
-            ("dtwin_reads_threshold", self.dtwin_reads_threshold != default.dtwin_reads_threshold),
-            ("dtwin_writes_threshold", self.dtwin_writes_threshold != default.dtwin_writes_threshold),
-            ("dtwin_time_threshold", self.dtwin_time_threshold != default.dtwin_time_threshold),
-        ];
-        let is_unused = |&(_, is_set): &(_, bool)| is_set && self.protocol != WindowProtocol::Nvme;
-        keys.into_iter().filter(is_unused).map(|(key, _)| key).collect()
-    }
-
     /// Returns the problems of the keys that only the protocol of NVMe has. `buffer` is the length of the last part of each turn.
     fn nvme_problems(&self, buffer: Duration) -> Vec<ParameterProblem> {
         let mut problems = Vec::new();
@@ -306,6 +301,17 @@ impl Scheme for CollectionTimeWindows {
             problems.extend(self.nvme_problems(buffer));
         }
         problems
+    }
+
+    fn parameters_without_effect(&self) -> Vec<(&'static str, &'static str)> {
+        match self.protocol {
+            WindowProtocol::Nvme => Vec::new(),
+            WindowProtocol::Ioda => KEYS_OF_NVME.map(|key| (key, "protocol = \"nvme\"")).into(),
+        }
+    }
+
+    fn has_turns_by_the_clock(&self) -> bool {
+        true
     }
 
     fn begin(&mut self, array: &CoordinatedArray) {

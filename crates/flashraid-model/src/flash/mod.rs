@@ -6,4 +6,4 @@ mod timing;
 
 pub use channels::{DieNumbering, DieToChannelAssignment};
 pub use geometry::Geometry;
-pub use timing::Timing;
+pub use timing::{Timing, filled_in_by_preset};

@@ -25,6 +25,9 @@ pub mod trend;
 use crate::TimeNs;
 use crate::events::{OperationTimeParts, VictimBlockCollection, WriteCacheDestageToMember};
 use crate::request::{OpKind, Request};
+use crate::units::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 pub use bandwidth::BandwidthSummary;
 pub use batches::{DirectionBatchResults, RequestBatchResults};
@@ -56,27 +59,31 @@ pub struct CompletedRequest {
 }
 
 /// Settings that say what is measured, and with which resolution.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct MetricsParams {
-    /// Length of an interval of the bandwidth series, in nanoseconds; at least 1.
-    pub bandwidth_interval_ns: u64,
-    /// Length of a slice of time, in nanoseconds; at least 1. Members that collect in the same slice are counted as collecting
-    /// together. The paper LAWC uses slices of 0.1 ms (section 4.2).
-    pub collection_overlap_slice_ns: u64,
+    /// Length of an interval of the bandwidth series.
+    pub bandwidth_interval: Duration,
+    /// Length of a time slice. All members that collect during the same slice count as collecting together.
+    pub gc_slice: Duration,
     /// Window `[from, to)` of simulated time whose requests and collections are kept one by one, in nanoseconds.
+    #[serde(skip)]
     pub timeline_window: Option<(TimeNs, TimeNs)>,
     /// The beginning of the run that the statistics leave out.
+    #[serde(skip)]
     pub skip: UnmeasuredStart,
     /// Number of streams, the workloads that are merged into one (a mix). Response times are also recorded separately for each stream.
     /// It is 0 without a mix.
+    #[serde(skip)]
     pub streams: u32,
 }
 
 impl Default for MetricsParams {
     fn default() -> Self {
         Self {
-            bandwidth_interval_ns: 1_000_000_000,
-            collection_overlap_slice_ns: 100_000,
+            bandwidth_interval: Duration { ns: 1_000_000_000 },
+            // The paper LAWC uses slices of this length (section 4.2).
+            gc_slice: Duration { ns: 100_000 },
             timeline_window: None,
             skip: UnmeasuredStart::Nothing,
             streams: 0,
@@ -208,8 +215,8 @@ impl MetricsRecorder {
             batches: batches::Recorder::default(),
             breakdown: breakdown::Breakdown::default(),
             requests_by_members_met: vec![0; members as usize + 1],
-            bandwidth: bandwidth::BandwidthRecorder::new(0, params.bandwidth_interval_ns),
-            gc: gc::GcTracker::new(members, dies_per_member, params.collection_overlap_slice_ns),
+            bandwidth: bandwidth::BandwidthRecorder::new(0, params.bandwidth_interval.ns),
+            gc: gc::GcTracker::new(members, dies_per_member, params.gc_slice.ns),
             cleans: vec![CollectionTimeSums::default(); members as usize],
             trend: trend::TrendRecorder::new(0),
             whole_trend: trend::TrendRecorder::new(0),
@@ -540,7 +547,8 @@ mod tests {
 
     #[test]
     fn a_restart_leaves_out_earlier_requests_but_not_their_bytes() {
-        let mut metrics = MetricsRecorder::new(&MetricsParams { bandwidth_interval_ns: 100, ..MetricsParams::default() }, 2, 1);
+        let mut metrics =
+            MetricsRecorder::new(&MetricsParams { bandwidth_interval: Duration { ns: 100 }, ..MetricsParams::default() }, 2, 1);
         metrics.record_request(&completed(0, 0, 90, 2));
         metrics.record_gc_interval(&VictimBlockCollection {
             member: 0,

@@ -8,6 +8,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
+/// Redundancy of an array: what it has of its data besides the data themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Redundancy {
+    /// Nothing: each page lies in one place only.
+    None,
+    /// Copies of each page.
+    Copies,
+    /// Parity of each stripe.
+    Parity,
+}
+
 /// RAID level, which decides how addresses spread over the members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -366,6 +377,15 @@ impl ArrayLayout {
             RaidLevel::Raid1 => self.members,
             RaidLevel::Raid10 => 2,
             _ => 1,
+        }
+    }
+
+    /// Returns what the array has of its data besides the data themselves.
+    pub fn redundancy(&self) -> Redundancy {
+        match (self.level.parity_strips(), self.copies_of_each_page()) {
+            (0, 1) => Redundancy::None,
+            (0, _) => Redundancy::Copies,
+            _ => Redundancy::Parity,
         }
     }
 

@@ -2,12 +2,13 @@
 
 use super::{
     BufferParams, CollectionRules, ControllerCores, DieChoiceForWrites, GcAlgorithm, GcParams, HostLinkParams, PlacementHandles,
-    PlaneChoice, PlaneReads, RefreshAndWearLevellingParams, SsdParams, SuperblockCollectionParams, SuperblockDriveParams, VictimPolicy,
-    WriteBuffer,
+    PlaneChoice, PlaneReads, PoolWrites, RefreshAndWearLevellingParams, SsdParams, SuperblockCollectionParams, SuperblockDriveParams,
+    VictimPolicy, WriteBuffer,
 };
 use crate::TimeNs;
 use crate::flash::{Geometry, Timing};
-use crate::units::Duration;
+use crate::ssd::Duplex;
+use crate::units::{Duration, TimePerByte};
 
 pub(crate) const READ_NS: TimeNs = 28;
 pub(crate) const WRITE_NS: TimeNs = 208;
@@ -26,17 +27,22 @@ pub(crate) fn ssd(dies: u32, blocks: u32, reserved: u32) -> SsdParams {
             has_summary_page: false,
         },
         timing: Timing {
-            page_read_ns: 20,
-            page_program_ns: 200,
-            block_erase_ns: 1000,
+            page_read: Duration { ns: 20 },
+            page_program: Duration { ns: 200 },
+            block_erase: Duration { ns: 1000 },
             page_transfer_ns: 7,
             block_summary_page_transfer_ns: 0,
-            host_command_overhead_ns: 1,
+            command_overhead: Duration { ns: 1 },
+            transfer_per_byte: TimePerByte::default(),
+            spare_bytes_per_sector: 0,
             spreads_summary_page_over_programs: false,
         },
-        consecutive_pages_per_die: 1,
-        die_choice_for_writes: DieChoiceForWrites::Static,
-        plane_choice: PlaneChoice::Rotate,
+        writes: PoolWrites {
+            die_stride: 1,
+            allocation: DieChoiceForWrites::Static,
+            plane_choice: PlaneChoice::Rotate,
+            ..PoolWrites::default()
+        },
         gc: GcParams {
             gc_algorithm: GcAlgorithm::VictimByPolicy,
             rules: CollectionRules::default(),
@@ -47,7 +53,6 @@ pub(crate) fn ssd(dies: u32, blocks: u32, reserved: u32) -> SsdParams {
             preemption: None,
             idle_collection_after_ns: None,
         },
-        fill_seals_last_block: true,
         pools_start_empty: false,
         channel: None,
         link: None,
@@ -65,8 +70,8 @@ pub(crate) fn ssd(dies: u32, blocks: u32, reserved: u32) -> SsdParams {
 pub(crate) fn drive_with_superblocks() -> SsdParams {
     let mut params = ssd(1, 20, 12);
     params.geometry.pages_per_block = 8;
-    (params.timing.page_program_ns, params.timing.block_erase_ns) = (1000, 5000);
-    params.link = Some(HostLinkParams { page_transfer_ns: 4, full_duplex: true });
+    (params.timing.page_program.ns, params.timing.block_erase.ns) = (1000, 5000);
+    params.link = Some(HostLinkParams { page_transfer_ns: 4, duplex: Duplex::Full });
     params.superblock = Some(SuperblockDriveParams {
         pages_per_mapping_unit: 1,
         mapping_units_per_flash_page: 2,

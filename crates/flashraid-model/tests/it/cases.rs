@@ -3,7 +3,8 @@
 use flashraid_model::array::{ArrayParams, RaidLevel, ReadPlan, WarmUp, WarmUpPattern};
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::request::{HostLoop, OpKind, Request};
-use flashraid_model::ssd::{CollectionRules, DieChoiceForWrites, GcAlgorithm, GcParams, PlaneChoice, SsdParams, VictimPolicy};
+use flashraid_model::ssd::{CollectionRules, DieChoiceForWrites, GcAlgorithm, GcParams, PlaneChoice, PoolWrites, SsdParams, VictimPolicy};
+use flashraid_model::units::{Duration, TimePerByte};
 
 use crate::outcome::Case;
 
@@ -25,12 +26,14 @@ pub(crate) fn one_plane() -> Case {
         has_summary_page: true,
     };
     let timing = Timing {
-        page_read_ns: 20,
-        page_program_ns: 200,
-        block_erase_ns: 1000,
+        page_read: Duration { ns: 20 },
+        page_program: Duration { ns: 200 },
+        block_erase: Duration { ns: 1000 },
         page_transfer_ns: 7,
         block_summary_page_transfer_ns: 3,
-        host_command_overhead_ns: 1,
+        command_overhead: Duration { ns: 1 },
+        transfer_per_byte: TimePerByte::default(),
+        spare_bytes_per_sector: 0,
         spreads_summary_page_over_programs: false,
     };
     let gc = GcParams {
@@ -46,11 +49,13 @@ pub(crate) fn one_plane() -> Case {
     let ssd = SsdParams {
         geometry,
         timing,
-        consecutive_pages_per_die: 1,
-        die_choice_for_writes: DieChoiceForWrites::Static,
-        plane_choice: PlaneChoice::MostFreePages,
+        writes: PoolWrites {
+            die_stride: 1,
+            allocation: DieChoiceForWrites::Static,
+            plane_choice: PlaneChoice::MostFreePages,
+            ..PoolWrites::default()
+        },
         gc,
-        fill_seals_last_block: true,
         pools_start_empty: false,
         channel: None,
         link: None,

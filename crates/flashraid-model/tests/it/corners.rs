@@ -6,13 +6,15 @@ use flashraid_model::array::{
     HedgeDelay, HostKnowledgeOfCollection, HostKnowledgeOfRemainingCollection, RaidLevel, ReadPlan, SlowMemberPeriod, WarmUpPattern,
 };
 use flashraid_model::cache::CachePolicy;
-use flashraid_model::coordination::{CoordinationPolicy, ForcedCollectionAmount, JointCollectionRequestTiming, MessageKind};
+use flashraid_model::coordination::{
+    CoordinationPolicy, ForcedCollectionAmount, JointCollectionRequestTiming, MessageKind, MessageLatency,
+};
 use flashraid_model::policy::PolicyEnum;
 use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::space::superblocks::CollectionCourse;
 use flashraid_model::ssd::{
-    BlockPoolScope, CollectionBlockingScope, DieChoiceForWrites, FrontEndCounters, GcAlgorithm, HostOverlapWithMoves, MemberCounters,
-    SuperblockDriveParams, VictimPolicy,
+    BlockPoolScope, CollectionBlockingScope, DieChoiceForWrites, Duplex, FrontEndCounters, GcAlgorithm, HostOverlapWithMoves,
+    MemberCounters, SuperblockDriveParams, VictimPolicy,
 };
 
 use crate::agreement::{cases, seeds};
@@ -53,20 +55,20 @@ fn the_cases_reach_every_corner() {
         count("procedure of the reference, several planes", reference && ssd.geometry.planes > 1);
         count("procedure of the reference, channel", reference && ssd.channel.is_some() && ssd.geometry.planes > 1);
         count("separate open block", ssd.gc.rules.separate_open_block && collected);
-        count("dynamic", ssd.die_choice_for_writes == DieChoiceForWrites::Dynamic && collected);
+        count("dynamic", ssd.writes.allocation == DieChoiceForWrites::Dynamic && collected);
         count(
             "dynamic, channel, no copy-back",
-            ssd.die_choice_for_writes == DieChoiceForWrites::Dynamic && ssd.channel.is_some() && !ssd.gc.rules.copy_back && met,
+            ssd.writes.allocation == DieChoiceForWrites::Dynamic && ssd.channel.is_some() && !ssd.gc.rules.copy_back && met,
         );
-        count("last block left unsealed", !ssd.fill_seals_last_block && collected);
+        count("last block left unsealed", !ssd.writes.fill_seals_last_block && collected);
         count("channel", ssd.channel.is_some() && met);
-        count("last block left unsealed", !ssd.fill_seals_last_block && collected);
+        count("last block left unsealed", !ssd.writes.fill_seals_last_block && collected);
         count(
             "dynamic, one plane blocked",
-            ssd.die_choice_for_writes == DieChoiceForWrites::Dynamic && ssd.gc.rules.blocking == CollectionBlockingScope::Plane && met,
+            ssd.writes.allocation == DieChoiceForWrites::Dynamic && ssd.gc.rules.blocking == CollectionBlockingScope::Plane && met,
         );
-        count("half-duplex link", ssd.link.is_some_and(|link| !link.full_duplex));
-        count("full-duplex link", ssd.link.is_some_and(|link| link.full_duplex));
+        count("half-duplex link", ssd.link.is_some_and(|link| link.duplex == Duplex::Half));
+        count("full-duplex link", ssd.link.is_some_and(|link| link.duplex == Duplex::Full));
         for name in VictimPolicy::NAMES {
             count(name, ssd.gc.victim.name() == *name && collected);
         }
@@ -167,38 +169,35 @@ fn the_cases_of_coordination_reach_every_corner() {
         count("idle time used", unasked || is_sent(MessageKind::StopGc));
         count("idle time over", is_sent(MessageKind::StopGc));
         count("soft limit without being asked", name == "proactive-soft-limit" && forced && !is_sent(MessageKind::GcRequest));
-        count("one victim", coordination.forced_collection_amount == ForcedCollectionAmount::OneVictimPerDie && forced);
-        count("up to a watermark", coordination.forced_collection_amount == ForcedCollectionAmount::ToWatermark && several);
+        count("one victim", coordination.force_until == ForcedCollectionAmount::OneVictimPerDie && forced);
+        count("up to a watermark", coordination.force_until == ForcedCollectionAmount::ToWatermark && several);
         count(
             "one victim, then up to a watermark",
-            coordination.forced_collection_amount == ForcedCollectionAmount::OneVictimThenUntilStopThreshold && several,
+            coordination.force_until == ForcedCollectionAmount::OneVictimThenUntilStopThreshold && several,
         );
-        count("a victim of each pool", coordination.forced_collection_amount == ForcedCollectionAmount::OneVictimPerPool && forced);
+        count("a victim of each pool", coordination.force_until == ForcedCollectionAmount::OneVictimPerPool && forced);
         count(
             "a victim of each pool, then up to a watermark",
-            coordination.forced_collection_amount == ForcedCollectionAmount::OneVictimPerPoolThenWatermark && several,
+            coordination.force_until == ForcedCollectionAmount::OneVictimPerPoolThenWatermark && several,
         );
-        count("no answer", !coordination.controller_answers_gc_requests && is_sent(MessageKind::GcRequest));
-        count("held back", coordination.request_to_collection_order_delay_ns > 0 && forced);
-        count("slow messages", coordination.message_latency_ns.iter().any(|&ns| ns > 0) && forced);
+        count("no answer", !coordination.answers() && is_sent(MessageKind::GcRequest));
+        count("held back", coordination.delay.ns > 0 && forced);
+        count("slow messages", coordination.latency != MessageLatency::default() && forced);
         let unaware = coordination.coordinated_members.len() < case.params.members;
         count("not all GGC-aware", unaware && forced);
         let sum = |figure: fn(&MemberCounters) -> u64| outcome.members.iter().map(|member| figure(&member.counters)).sum::<u64>() > 0;
         count("forced and preempted", forced && sum(|c| c.preemptions));
         count("forced and suspended", forced && sum(|c| c.suspensions));
         count("closed loop", case.host != HostLoop::Open && forced);
-        let soft = coordination.joint_collection_request_timing == JointCollectionRequestTiming::AtSoftThreshold && forced;
+        let soft = coordination.notify() == JointCollectionRequestTiming::AtSoftThreshold && forced;
         count("soft", soft);
-        count(
-            "soft and at idle",
-            soft && coordination.begins_joint_collection_when_idle && coordination.request_to_collection_order_delay_ns > 0,
-        );
-        count("soft and slow messages", soft && coordination.message_latency_ns.iter().any(|&ns| ns > 0));
+        count("soft and at idle", soft && coordination.at_idle && coordination.delay.ns > 0);
+        count("soft and slow messages", soft && coordination.latency != MessageLatency::default());
         count("soft with a link", soft && case.params.ssd.link.is_some());
         let (during_cycles, unanswered) = outcome.uncoordinated_cleans.unwrap_or_default();
         count("uncoordinated during cycles of others", during_cycles > 0);
         count("uncoordinated", unanswered > 0);
-        count("not across dies", !coordination.all_dies_of_forced_member_collect && forced);
+        count("not across dies", !coordination.across_dies && forced);
         check_uncoordinated(&case, &outcome);
     }
     assert_often_enough(&seen, cases() / 100);
@@ -212,7 +211,7 @@ fn collects_in_turns(outcome: &Outcome) -> bool {
 /// Checks members that ask in time. If messages take no time and the controller answers, they collect only together (rule 121).
 fn check_uncoordinated(case: &Case, outcome: &Outcome) {
     let Some(coordination) = &case.params.coordination else { return };
-    if coordination.controller_answers_gc_requests && coordination.message_latency_ns.iter().all(|&ns| ns == 0) {
+    if coordination.answers() && coordination.latency == MessageLatency::default() {
         assert_eq!(outcome.uncoordinated_cleans.unwrap_or_default().1, 0, "seed {}", case.seed);
     }
 }
@@ -260,7 +259,7 @@ fn the_cases_of_parity_reach_every_corner() {
         count("collection on the spare", spare.is_some_and(|spare| spare.erases > 0));
         count("coordinated", params.coordination.is_some() && outcome.gc_intervals.iter().any(|gc| gc.forced));
         count("coordinated with the spare", outcome.gc_intervals.iter().any(|gc| gc.forced && gc.member == params.members));
-        count("dynamic", params.ssd.die_choice_for_writes == DieChoiceForWrites::Dynamic && met);
+        count("dynamic", params.ssd.writes.allocation == DieChoiceForWrites::Dynamic && met);
         count("closed loop", case.host != HostLoop::Open && met);
     }
     assert_often_enough(&seen, cases() / 200);
@@ -411,7 +410,7 @@ fn with_pools(case: &Case) -> Vec<(&'static str, bool)> {
     vec![
         ("plane blocking", ssd.gc.rules.blocking == CollectionBlockingScope::Plane),
         ("plane blocking and channels", ssd.gc.rules.blocking == CollectionBlockingScope::Plane && ssd.channel.is_some()),
-        ("dynamic allocation", ssd.die_choice_for_writes == DieChoiceForWrites::Dynamic),
+        ("dynamic allocation", ssd.writes.allocation == DieChoiceForWrites::Dynamic),
         ("joining steps in flight", in_flight),
         ("blocks of many pages", ssd.geometry.pages_per_block > 64),
         ("a buffer", ssd.front_end.is_some_and(|front| front.write_buffer.is_some())),
@@ -482,11 +481,9 @@ fn with_superblocks(case: &Case) -> Vec<(&'static str, bool)> {
 fn count_special(case: &Case, outcome: &Outcome, count: &mut dyn FnMut(&str, bool)) {
     let (params, ssd) = (&case.params, &case.params.ssd);
     let asked = outcome.messages.is_some_and(|sent| sent[MessageKind::GcRequest as usize] > 0);
-    let soft = params
-        .coordination
-        .as_ref()
-        .is_some_and(|coordination| coordination.joint_collection_request_timing == JointCollectionRequestTiming::AtSoftThreshold)
-        && asked;
+    let soft =
+        params.coordination.as_ref().is_some_and(|coordination| coordination.notify() == JointCollectionRequestTiming::AtSoftThreshold)
+            && asked;
     count("soft requests with a failure", soft && !params.failures.is_empty());
     let port = outcome.host_port_counters.unwrap_or_default();
     let collected = !outcome.gc_intervals.is_empty();
@@ -510,7 +507,7 @@ fn count_special(case: &Case, outcome: &Outcome, count: &mut dyn FnMut(&str, boo
         return;
     }
     let sum = |figure: fn(&MemberCounters) -> u64| sum_of(outcome, figure);
-    let dynamic = ssd.die_choice_for_writes == DieChoiceForWrites::Dynamic;
+    let dynamic = ssd.writes.allocation == DieChoiceForWrites::Dynamic;
     check_uncoordinated(case, outcome);
     count("soft requests with plane blocking", soft && ssd.gc.rules.blocking == CollectionBlockingScope::Plane);
     count("soft requests with dynamic allocation", soft && dynamic);
@@ -574,7 +571,7 @@ fn the_cases_of_what_stands_before_dies_reach_every_corner() {
             outcome.members.iter().filter_map(|member| member.front.as_ref()).map(figure).sum::<u64>() > 0
         };
         let of_dies = |figure: fn(&MemberCounters) -> u64| outcome.members.iter().map(|member| figure(&member.counters)).sum::<u64>() > 0;
-        let dynamic = ssd.die_choice_for_writes == DieChoiceForWrites::Dynamic;
+        let dynamic = ssd.writes.allocation == DieChoiceForWrites::Dynamic;
         count("overwritten in the buffer", sum(|c| c.units_overwritten_in_buffer));
         count("overwritten in the buffer, dynamic", sum(|c| c.units_overwritten_in_buffer) && dynamic);
         count("read from the buffer", sum(|c| c.pages_read_from_buffer));
@@ -697,7 +694,7 @@ fn the_cases_of_planned_reads_reach_every_corner() {
             count("mirrors", avoided && mirrors);
             count("superblocks", avoided && ssd.superblock.is_some());
             count("one plane blocked", avoided && ssd.gc.rules.blocking == CollectionBlockingScope::Plane);
-            count("dynamic", avoided && ssd.die_choice_for_writes == DieChoiceForWrites::Dynamic);
+            count("dynamic", avoided && ssd.writes.allocation == DieChoiceForWrites::Dynamic);
             count("preemption", avoided && ssd.gc.preemption.is_some());
             count("a cache", avoided && case.params.cache.is_some());
             count("a front", avoided && ssd.front_end.is_some());

@@ -5,7 +5,7 @@ use flashraid_model::array::{
     Predict, RaidLevel, ReadPlan, SlowMemberPeriod, UnneededReadCancellation, WarmUp, WarmUpPattern,
 };
 use flashraid_model::cache::RecencyBit;
-use flashraid_model::coordination::{CoordinationPolicy, JointCollectionRequestTiming};
+use flashraid_model::coordination::{CoordinationPolicy, JointCollectionRequestTiming, RequestsDuringCycle};
 use flashraid_model::request::HostLoop;
 use flashraid_model::rng;
 use flashraid_model::ssd::{BlockPoolScope, CollectionBlockingScope, DieDelayMechanisms, GcAlgorithm, HostOverlapWithMoves, VictimPolicy};
@@ -156,7 +156,7 @@ fn draw_mixed(seed: u64, superblocks: bool) -> Case {
     let mut of_mechanisms = Draw(rng::stream(seed, "agreement", 9));
     if !superblocks && of_mechanisms.chance(25) {
         case.params.ssd.die_delay_mechanisms =
-            DieDelayMechanisms::random_for_tests(&mut of_mechanisms.0, case.params.ssd.timing.page_program_ns);
+            DieDelayMechanisms::random_for_tests(&mut of_mechanisms.0, case.params.ssd.timing.page_program.ns);
     }
     case
 }
@@ -219,7 +219,7 @@ fn plan_reads(case: &mut Case, draw: &mut Draw) {
         remaining: if draw.chance(65) { HostKnowledgeOfRemainingCollection::Known } else { HostKnowledgeOfRemainingCollection::Unknown },
         ..Avoid::default()
     };
-    let shortest = params.ssd.timing.page_read_ns.max(1_000);
+    let shortest = params.ssd.timing.page_read.ns.max(1_000);
     let mut hedge = Hedge::default();
     match draw.between(0, 3) {
         0 => hedge.after = HedgeDelay::Time(time(draw.between(1, 2 * shortest))),
@@ -227,7 +227,7 @@ fn plan_reads(case: &mut Case, draw: &mut Draw) {
         _ => hedge.learn = draw.between(1, 30) as u32,
     }
     let hedges = plans && draw.chance(50);
-    let clean_ns = params.ssd.timing.block_erase_ns.max(shortest);
+    let clean_ns = params.ssd.timing.block_erase.ns.max(shortest);
     let mut predict = Predict {
         slow: time([0, draw.between(1, shortest), draw.between(1, 2 * clean_ns)][draw.between(0, 2) as usize]),
         false_accept: Fraction(if draw.chance(50) { 0.0 } else { draw.between(1, 100) as f64 / 100.0 }),
@@ -258,7 +258,7 @@ fn plan_reads(case: &mut Case, draw: &mut Draw) {
     if plans && draw.chance(10) {
         let drawn = ReadPlan::random_for_tests(&mut draw.0);
         let is_ruled = include_str!("../../../../docs/rules.md").contains(&format!("plan = \"{}\"", drawn.name()));
-        if is_ruled && drawn.has_choice(params.level.parity_strips() > 0, params.level.parity_strips() == 0) {
+        if is_ruled && drawn.has_choice(params.layout().redundancy()) {
             params.read_plan = drawn;
         }
     }
@@ -271,7 +271,7 @@ fn slow_down(case: &mut Case, draw: &mut Draw) {
         return;
     }
     let ends_ns = case.requests.iter().map(|request| request.arrival_ns).max().unwrap_or(0) + 100_000;
-    let operation_ns = case.params.ssd.timing.page_program_ns.max(1000);
+    let operation_ns = case.params.ssd.timing.page_program.ns.max(1000);
     let member = draw.between(0, u64::from(case.params.members) - 1) as u32;
     let mut from_ns = draw.between(0, ends_ns);
     for nth in 0..draw.between(1, 3) {
@@ -332,15 +332,20 @@ fn set_rules_by_seed(case: &mut Case) {
     slow_down(case, &mut Draw(rng::stream(case.seed, "agreement", 12)));
     let mut draw = Draw(rng::stream(case.seed, "agreement", 7));
     if let Some(coordination) = &mut case.params.coordination {
-        coordination.joint_collection_request_timing =
-            if draw.chance(50) { JointCollectionRequestTiming::AtSoftThreshold } else { JointCollectionRequestTiming::AtStartThreshold };
-        coordination.begins_joint_collection_when_idle = draw.chance(30);
-        coordination.all_dies_of_forced_member_collect = draw.chance(75);
-        coordination.repeats_cycle_for_requests_during_it = Draw(rng::stream(case.seed, "agreement", 15)).chance(40);
+        coordination.notify = Some(if draw.chance(50) {
+            JointCollectionRequestTiming::AtSoftThreshold
+        } else {
+            JointCollectionRequestTiming::AtStartThreshold
+        });
+        coordination.at_idle = draw.chance(30);
+        coordination.across_dies = draw.chance(75);
+        if Draw(rng::stream(case.seed, "agreement", 15)).chance(40) {
+            coordination.during_cycle = RequestsDuringCycle::Repeat;
+        }
         // Without a delay a soft request begins a cycle at once.
         let delay_ns = draw.between(1_013, 5_000_000);
-        if coordination.joint_collection_request_timing == JointCollectionRequestTiming::AtSoftThreshold && draw.chance(70) {
-            coordination.request_to_collection_order_delay_ns = delay_ns;
+        if coordination.notify() == JointCollectionRequestTiming::AtSoftThreshold && draw.chance(70) {
+            coordination.delay.ns = delay_ns;
         }
     }
 }

@@ -1,22 +1,22 @@
 //! Random small drives with superblocks, and loads for a single drive.
 
 use flashraid_model::array::{ArrayParams, RaidLevel, ReadPlan, WarmUp, WarmUpPattern};
-use flashraid_model::coordination::{CoordinationParams, JointCollectionRequestTiming, MESSAGE_KINDS, ReactiveInclusive};
+use flashraid_model::coordination::{ControllerAnswer, CoordinationParams, JointCollectionRequestTiming, MESSAGE_KINDS, ReactiveInclusive};
 use flashraid_model::flash::{DieNumbering, DieToChannelAssignment, Geometry, Timing};
 use flashraid_model::ids::MemberSet;
 use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::rng::{self, RandomStream};
 use flashraid_model::ssd::{
-    BufferParams, CollectionRules, ControllerCores, DieChoiceForWrites, DieDelayMechanisms, GcAlgorithm, GcParams, GcPreemption,
+    BufferParams, CollectionRules, ControllerCores, DieChoiceForWrites, DieDelayMechanisms, Duplex, GcAlgorithm, GcParams, GcPreemption,
     HandleIsolation, HostLinkParams, HostOverlapWithMoves, OperationSuspension, PlacementHandles, PlaneChoice, PlaneReadMode, PlaneReads,
-    RefreshAndWearLevellingParams, SlcSuperblockCountLimit, SlcSuperblockParams, SlcTimes, SsdParams, SubmissionQueues,
+    PoolWrites, RefreshAndWearLevellingParams, SlcSuperblockCountLimit, SlcSuperblockParams, SlcTimes, SsdParams, SubmissionQueues,
     SuperblockCollectionParams, SuperblockDriveParams, Suspension, VictimPolicy, WriteBuffer,
 };
-use flashraid_model::units::{Duration, Fraction};
+use flashraid_model::units::{Duration, Fraction, GcStopThreshold, TimePerByte};
 
 use crate::cases::PAGE_BYTES;
 use crate::draw::draw_owners;
-use crate::draw_parts::FORCED_WORK;
+use crate::draw_parts::{FORCED_WORK, latency_of_kinds};
 use crate::outcome::Case;
 
 /// Seeds of cases in which the host once waited for ever.
@@ -48,7 +48,7 @@ pub(crate) fn draw_drive_case(seed: u64) -> Case {
             if extra.handles {
                 requests.iter_mut().for_each(|request| request.stream = extra.apart.small(0, 6) as u8);
             }
-            let coordination = (!ssd.gc.collection_takes_no_time && draw.chance(30)).then(|| draw.coordination(&ssd));
+            let coordination = (!ssd.gc.collection_takes_no_time && draw.chance(30)).then(|| draw.coordination());
             let (ssd, requests) = draw.queues(ssd, requests);
             let params = ArrayParams {
                 level: RaidLevel::Single,
@@ -121,7 +121,7 @@ impl ExtraDraws {
             ssd.gc.victim = VictimPolicy::random_for_tests(&mut self.of_victims.0);
             self.of_preemption.preemption(ssd);
             if self.of_mechanisms.chance(40) {
-                ssd.die_delay_mechanisms = DieDelayMechanisms::random_for_tests(&mut self.of_mechanisms.0, ssd.timing.page_program_ns);
+                ssd.die_delay_mechanisms = DieDelayMechanisms::random_for_tests(&mut self.of_mechanisms.0, ssd.timing.page_program.ns);
             }
             if let Some(channel) = ssd.channel.as_mut().filter(|_| self.of_channels.chance(50)) {
                 channel.die_numbering = DieNumbering::InterleavedDies;
@@ -160,8 +160,8 @@ fn slower(mut ssd: SsdParams, times: u64) -> SsdParams {
     for ns in [
         &mut own.mapping_unit_transfer_ns,
         &mut own.buffer.settings.ack.ns,
-        &mut ssd.timing.page_program_ns,
-        &mut ssd.timing.block_erase_ns,
+        &mut ssd.timing.page_program.ns,
+        &mut ssd.timing.block_erase.ns,
     ] {
         *ns *= times;
     }
@@ -278,12 +278,14 @@ impl DriveDraw {
         };
         let superpage_units = planes * pages_per_cell * units_per_flash_page;
         let timing = Timing {
-            page_read_ns: 0,
-            page_program_ns: self.between(1, 9_000),
-            block_erase_ns: self.between(1, 20_000),
+            page_read: Duration { ns: 0 },
+            page_program: Duration { ns: self.between(1, 9_000) },
+            block_erase: Duration { ns: self.between(1, 20_000) },
             page_transfer_ns: 0,
             block_summary_page_transfer_ns: 0,
-            host_command_overhead_ns: 0,
+            command_overhead: Duration { ns: 0 },
+            transfer_per_byte: TimePerByte::default(),
+            spare_bytes_per_sector: 0,
             spreads_summary_page_over_programs: false,
         };
         let superblock = SuperblockDriveParams {
@@ -350,14 +352,19 @@ impl DriveDraw {
         SsdParams {
             geometry,
             timing,
-            consecutive_pages_per_die: 1,
-            die_choice_for_writes: DieChoiceForWrites::Static,
-            plane_choice: PlaneChoice::MostFreePages,
+            writes: PoolWrites {
+                die_stride: 1,
+                allocation: DieChoiceForWrites::Static,
+                plane_choice: PlaneChoice::MostFreePages,
+                ..PoolWrites::default()
+            },
             gc,
-            fill_seals_last_block: true,
             pools_start_empty: false,
             channel: self.chance(50).then(|| DieToChannelAssignment::consecutive(self.small(1, u64::from(dies)))),
-            link: self.chance(60).then(|| HostLinkParams { page_transfer_ns: self.between(1, 300), full_duplex: self.chance(70) }),
+            link: self.chance(60).then(|| HostLinkParams {
+                page_transfer_ns: self.between(1, 300),
+                duplex: if self.chance(70) { Duplex::Full } else { Duplex::Half },
+            }),
             front_end: None,
             die_delay_mechanisms: DieDelayMechanisms::default(),
             superblock: Some(superblock),
@@ -374,22 +381,20 @@ impl DriveDraw {
     }
 
     /// Draws a controller that forces the drive whenever it has asked, or never answers.
-    fn coordination(&mut self, ssd: &SsdParams) -> CoordinationParams {
+    fn coordination(&mut self) -> CoordinationParams {
         let mut latency_ns = [0; MESSAGE_KINDS];
         latency_ns.fill_with(|| if self.chance(20) { 0 } else { self.between(1, 5_000) });
         CoordinationParams {
             scheme: ReactiveInclusive {}.into(),
             // The work follows from the latency, so that the other cases stay what they were.
-            forced_collection_amount: FORCED_WORK[(latency_ns[0] % FORCED_WORK.len() as u64) as usize],
-            joint_gc_registration_threshold_free_blocks: ssd.gc.start_threshold_free_blocks + 1,
-            joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
-            request_to_collection_order_delay_ns: if self.chance(50) { 0 } else { self.between(1, 20_000) },
-            begins_joint_collection_when_idle: false,
-            repeats_cycle_for_requests_during_it: false,
-            all_dies_of_forced_member_collect: true,
-            controller_answers_gc_requests: self.chance(85),
+            force_until: FORCED_WORK[(latency_ns[0] % FORCED_WORK.len() as u64) as usize],
+            t_soft: GcStopThreshold::AboveStart(1),
+            notify: Some(JointCollectionRequestTiming::AtStartThreshold),
+            delay: Duration { ns: if self.chance(50) { 0 } else { self.between(1, 20_000) } },
+            answer: if self.chance(85) { ControllerAnswer::Prompt } else { ControllerAnswer::Never },
             coordinated_members: MemberSet::single(0),
-            message_latency_ns: latency_ns,
+            latency: latency_of_kinds(latency_ns),
+            ..CoordinationParams::default()
         }
     }
 

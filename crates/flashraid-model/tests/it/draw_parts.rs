@@ -6,7 +6,8 @@ use flashraid_model::array::{
 };
 use flashraid_model::cache::{CachePolicy, CapacityUnit, RecencyBit, StripeAndMemberCaches, WriteCacheParams};
 use flashraid_model::coordination::{
-    CoordinationParams, CoordinationPolicy, ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS, MessageKind,
+    ControllerAnswer, CoordinationParams, CoordinationPolicy, ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS,
+    MessageKind, MessageLatency,
 };
 use flashraid_model::flash::{DieNumbering, DieToChannelAssignment, Geometry, Timing};
 use flashraid_model::ids::MemberSet;
@@ -14,11 +15,11 @@ use flashraid_model::policy::PolicyEnum;
 use flashraid_model::request::{OpKind, Request};
 use flashraid_model::rng::{self, RandomStream};
 use flashraid_model::ssd::{
-    BlockPoolScope, BufferParams, CollectionBlockingScope, CollectionRules, ControllerCores, DieChoiceForWrites, FrontEndParams,
-    GcAlgorithm, GcParams, GcPreemption, HostLinkParams, HostOverlapWithMoves, HostRequestKindsThatMayStartGc, PlaneChoice,
+    BlockPoolScope, BufferParams, CollectionBlockingScope, CollectionRules, ControllerCores, DieChoiceForWrites, Duplex, FrontEndParams,
+    GcAlgorithm, GcParams, GcPreemption, HostLinkParams, HostOverlapWithMoves, HostRequestKindsThatMayStartGc, PlaneChoice, PoolWrites,
     ProgramEraseSuspension, SsdParams, SubmissionQueues, VictimPolicy, WriteBuffer,
 };
-use flashraid_model::units::{ByteRate, Duration, Fraction};
+use flashraid_model::units::{ByteRate, Duration, Fraction, GcStopThreshold, TimePerByte};
 
 use crate::cases::PAGE_BYTES;
 use crate::draw::has_rule;
@@ -27,6 +28,18 @@ use crate::reference;
 
 /// Draws from a stream of random numbers.
 pub(crate) struct Draw(pub RandomStream);
+
+/// Returns latencies of which each is that of one kind of message.
+pub(crate) fn latency_of_kinds(ns: [u64; MESSAGE_KINDS]) -> MessageLatency {
+    let of = |kind: MessageKind| Duration { ns: ns[kind as usize] };
+    MessageLatency {
+        gc_request: of(MessageKind::GcRequest),
+        participate: of(MessageKind::Participate),
+        force_gc: of(MessageKind::ForceGc),
+        gc_state: of(MessageKind::GcState),
+        gc_done: of(MessageKind::GcDone),
+    }
+}
 
 /// Works that a member can be forced to do.
 pub(crate) const FORCED_WORK: [ForcedCollectionAmount; 5] = [
@@ -121,15 +134,21 @@ impl Draw {
             },
         });
         let blocking = if channel.is_some() { CollectionBlockingScope::Die } else { blocking };
-        let link = self.chance(30).then(|| HostLinkParams { page_transfer_ns: self.between(4_001, 60_000), full_duplex: self.chance(50) });
+        let link = self.chance(30).then(|| HostLinkParams {
+            page_transfer_ns: self.between(4_001, 60_000),
+            duplex: if self.chance(50) { Duplex::Full } else { Duplex::Half },
+        });
         SsdParams {
             geometry,
             timing: self.timing(channel.is_some()),
-            consecutive_pages_per_die: if self.chance(50) { 1 } else { self.between(1, 4) as u32 },
-            die_choice_for_writes: if dynamic { DieChoiceForWrites::Dynamic } else { DieChoiceForWrites::Static },
-            plane_choice: if self.chance(70) { PlaneChoice::MostFreePages } else { PlaneChoice::Rotate },
+            writes: PoolWrites {
+                die_stride: if self.chance(50) { 1 } else { self.between(1, 4) as u32 },
+                allocation: if dynamic { DieChoiceForWrites::Dynamic } else { DieChoiceForWrites::Static },
+                plane_choice: if self.chance(70) { PlaneChoice::MostFreePages } else { PlaneChoice::Rotate },
+                fill_seals_last_block,
+                ..PoolWrites::default()
+            },
             gc: GcParams { rules: CollectionRules { blocking, ..gc.rules }, ..gc },
-            fill_seals_last_block,
             pools_start_empty: false,
             channel,
             link,
@@ -271,7 +290,7 @@ impl Draw {
     pub(crate) fn make_interruptible(&mut self, case: &mut Case) {
         let ssd = &mut case.params.ssd;
         ssd.channel = None;
-        ssd.die_choice_for_writes = DieChoiceForWrites::Static;
+        ssd.writes.allocation = DieChoiceForWrites::Static;
         ssd.gc.rules.blocking = CollectionBlockingScope::Die;
         ssd.gc.collection_takes_no_time = false;
         ssd.gc.preemption = self.preemption();
@@ -344,22 +363,17 @@ impl Draw {
         if slow {
             latency_ns = std::array::from_fn(|_| if self.chance(70) { self.between(1_003, 900_000) } else { 0 });
         }
-        for kind in [MessageKind::StopGc, MessageKind::Grant, MessageKind::Deny] {
-            latency_ns[kind as usize] = latency_ns[MessageKind::ForceGc as usize];
-        }
         let all = (1 << members) - 1;
         CoordinationParams {
             scheme,
-            forced_collection_amount: FORCED_WORK[self.between(0, FORCED_WORK.len() as u64 - 1) as usize],
-            joint_gc_registration_threshold_free_blocks: (start + self.between(1, 4)) as u32,
-            joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
-            request_to_collection_order_delay_ns: if self.chance(30) { self.between(1_009, 3_000_000) } else { 0 },
-            begins_joint_collection_when_idle: false,
-            repeats_cycle_for_requests_during_it: false,
-            all_dies_of_forced_member_collect: true,
-            controller_answers_gc_requests: self.chance(90),
+            force_until: FORCED_WORK[self.between(0, FORCED_WORK.len() as u64 - 1) as usize],
+            t_soft: GcStopThreshold::FreeBlocks((start + self.between(1, 4)) as u32),
+            notify: Some(JointCollectionRequestTiming::AtStartThreshold),
+            delay: Duration { ns: if self.chance(30) { self.between(1_009, 3_000_000) } else { 0 } },
+            answer: if self.chance(90) { ControllerAnswer::Prompt } else { ControllerAnswer::Never },
             coordinated_members: MemberSet(if self.chance(70) { all } else { u128::from(self.between(0, all as u64)) }),
-            message_latency_ns: latency_ns,
+            latency: latency_of_kinds(latency_ns),
+            ..CoordinationParams::default()
         }
     }
 
@@ -495,12 +509,14 @@ impl Draw {
     /// Odd figures, so that sums of them are seldom equal by accident.
     pub(crate) fn timing(&mut self, channels: bool) -> Timing {
         Timing {
-            page_read_ns: self.between(20_011, 90_000),
-            page_program_ns: self.between(150_001, 900_000),
-            block_erase_ns: self.between(1_000_001, 4_000_000),
+            page_read: Duration { ns: self.between(20_011, 90_000) },
+            page_program: Duration { ns: self.between(150_001, 900_000) },
+            block_erase: Duration { ns: self.between(1_000_001, 4_000_000) },
             page_transfer_ns: if channels || self.chance(70) { self.between(5_003, 120_000) } else { 0 },
             block_summary_page_transfer_ns: if channels || self.chance(70) { self.between(1_009, 20_000) } else { 0 },
-            host_command_overhead_ns: if self.chance(50) { self.between(501, 9_000) } else { 0 },
+            command_overhead: Duration { ns: if self.chance(50) { self.between(501, 9_000) } else { 0 } },
+            transfer_per_byte: TimePerByte::default(),
+            spare_bytes_per_sector: 0,
             spreads_summary_page_over_programs: false,
         }
     }

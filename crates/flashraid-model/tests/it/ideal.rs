@@ -17,7 +17,7 @@ fn draw_in_domain(seed: u64) -> Case {
     params.level = RaidLevel::Raid0;
     params.failures.clear();
     (params.rebuild, params.cache, params.host_port) = (None, None, None);
-    (params.ssd.die_choice_for_writes, params.ssd.channel, params.ssd.link) = (DieChoiceForWrites::Static, None, None);
+    (params.ssd.writes.allocation, params.ssd.channel, params.ssd.link) = (DieChoiceForWrites::Static, None, None);
     (params.ssd.gc.preemption, params.ssd.gc.collection_takes_no_time) = (None, false);
     params.ssd.die_delay_mechanisms = Default::default();
     params.ssd.geometry.has_summary_page = true;

@@ -1,7 +1,7 @@
 //! Tests the direction of dependencies. A folder of the model uses only folders below it, and so do crates (ARCHITECTURE.md,
 //! "Invariants").
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -9,17 +9,17 @@ use std::path::{Path, PathBuf};
 const FOLDERS: &[(&str, &[&str])] = &[
     ("counts", &[]),
     ("events", &[]),
-    ("flash", &[]),
     ("ids", &[]),
     ("request", &[]),
     ("rng", &[]),
     ("units", &["events"]),
+    ("flash", &["units"]),
     ("policy", &["rng"]),
     ("placement", &["request"]),
     ("cache", &["counts", "events", "ids", "placement", "policy", "request", "rng", "units"]),
     ("coordination", &["counts", "events", "ids", "policy", "request", "rng", "units"]),
     ("space", &["flash", "ids", "policy", "rng", "units"]),
-    ("metrics", &["events", "request"]),
+    ("metrics", &["events", "request", "units"]),
     ("ssd", &["coordination", "counts", "events", "flash", "ids", "policy", "request", "rng", "space", "units"]),
     ("array", &["cache", "coordination", "events", "ids", "placement", "policy", "request", "rng", "space", "ssd", "units"]),
 ];
@@ -175,6 +175,46 @@ fn every_crate_uses_only_what_stands_below_it() {
         }
     }
     assert_eq!(found, listed(CRATES), "left: what the manifests say, right: what this test allows");
+}
+
+/// A part of a crate is a file or a folder below `src`. Files of one folder may use each other; parts may not.
+#[test]
+fn no_parts_of_a_crate_use_each_other_in_a_circle() {
+    for entry in fs::read_dir(crates()).expect("the crates") {
+        let source = entry.expect("a crate").path().join("src");
+        let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        // Names that the root of the crate takes from its parts, each with the part.
+        let root = fs::read_to_string(source.join("lib.rs")).unwrap_or_default();
+        let taken = root.split("\npub use ").skip(1).filter_map(|line| line.split(';').next()?.split_once("::"));
+        let of_root: BTreeMap<&str, &str> = taken
+            .flat_map(|(part, names)| names.split([',', ' ', '\n', '{', '}']).map(move |name| (name, part)))
+            .filter(|(name, _)| !name.is_empty())
+            .collect();
+        for file in if source.exists() { rust_files(&source) } else { Vec::new() } {
+            let inside = file.strip_prefix(&source).expect("it was found there").with_extension("");
+            let names: Vec<_> = inside.components().map(|name| name.as_os_str().to_string_lossy().into_owned()).collect();
+            let (part, depth) = (&names[0], names.iter().filter(|name| *name != "mod").count());
+            let text = fs::read_to_string(&file).expect("source is readable");
+            let text = text.split("#[cfg(test)]\nmod tests {").next().expect("a first part");
+            let code: String = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
+            let name = |path: &str| path.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("").to_owned();
+            for path in code.split("crate::").skip(1).chain(code.split(&"super::".repeat(depth)).skip(1)) {
+                let group = path.strip_prefix('{').and_then(|group| group.split('}').next()).unwrap_or(path);
+                let heads = if path.starts_with('{') { group.split(',').collect() } else { vec![group] };
+                let name = |head: &str| of_root.get(name(head).as_str()).map_or_else(|| name(head), |part| (*part).to_owned());
+                uses.entry(part.clone()).or_default().extend(heads.into_iter().map(|head| name(head.trim())).filter(|head| head != part));
+            }
+        }
+        uses.retain(|part, _| !["lib", "main", "bin"].contains(&part.as_str()));
+        // Parts that use only what is gone go, until what is left are circles and what uses them.
+        while let Some(part) = uses.iter().find(|(_, used)| !used.iter().any(|used| uses.contains_key(used))).map(|(part, _)| part.clone())
+        {
+            uses.remove(&part);
+        }
+        let left: BTreeSet<String> = uses.keys().cloned().collect();
+        uses.values_mut().for_each(|used| used.retain(|used| left.contains(used)));
+        assert!(uses.is_empty(), "{} has circles among these, each with what it uses: {uses:#?}", source.display());
+    }
 }
 
 /// Methods of an array that code outside the model calls.

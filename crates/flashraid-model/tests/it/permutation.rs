@@ -1,6 +1,6 @@
 //! Nothing depends on how members are numbered (rule 42): a case and the same case with its members renumbered have the same outcome.
 
-use flashraid_model::coordination::{CoordinationPolicy, ReactiveInclusive};
+use flashraid_model::coordination::{CoordinationPolicy, MessageLatency, ReactiveInclusive};
 use flashraid_model::placement::RaidLevel;
 use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::rng;
@@ -26,11 +26,11 @@ fn draw(seed: u64) -> Case {
     case.warm_up.overwrites_per_page = 0.0;
     let round = |time: &mut u64| *time = time.next_multiple_of(100_000);
     let timing = &mut params.ssd.timing;
-    for time in [&mut timing.page_read_ns, &mut timing.page_program_ns, &mut timing.block_erase_ns, &mut timing.page_transfer_ns] {
+    for time in [&mut timing.page_read.ns, &mut timing.page_program.ns, &mut timing.block_erase.ns, &mut timing.page_transfer_ns] {
         round(time);
     }
     timing.block_summary_page_transfer_ns = 0;
-    timing.host_command_overhead_ns = 0;
+    timing.command_overhead.ns = 0;
     if let Some(link) = &mut params.ssd.link {
         round(&mut link.page_transfer_ns);
     }
@@ -42,7 +42,8 @@ fn draw(seed: u64) -> Case {
     params.slow.iter_mut().for_each(|slow| slow.share.0 = 1.0);
     let coordination = params.coordination.as_mut().expect("the case is coordinated");
     coordination.coordinated_members.0 &= (1 << params.members) - 1;
-    coordination.message_latency_ns.iter_mut().for_each(round);
+    let MessageLatency { gc_request, participate, force_gc, gc_state, gc_done } = &mut coordination.latency;
+    [gc_request, participate, force_gc, gc_state, gc_done].into_iter().for_each(|time| round(&mut time.ns));
     match &mut coordination.scheme {
         CoordinationPolicy::ProactiveIdle(scheme) => {
             round(&mut scheme.check_interval.ns);
@@ -55,7 +56,7 @@ fn draw(seed: u64) -> Case {
         | CoordinationPolicy::RotatingCollection(_) => coordination.scheme = ReactiveInclusive {}.into(),
         _ => {}
     }
-    round(&mut coordination.request_to_collection_order_delay_ns);
+    round(&mut coordination.delay.ns);
     if case.host != HostLoop::Open {
         case.host = HostLoop::Closed { depth: 2 * params.members, think_ns: 0 };
     }

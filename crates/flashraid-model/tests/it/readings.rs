@@ -2,6 +2,7 @@
 
 use flashraid_model::array::{InitialSpareState, MemberFailure, RebuildParams, Rebuilding};
 use flashraid_model::cache::{CachePolicy, CapacityUnit, RecencyBit, WriteCacheParams};
+use flashraid_model::coordination::RequestsDuringCycle;
 use flashraid_model::placement::RaidLevel;
 use flashraid_model::policy::PolicyEnum;
 use flashraid_model::ssd::{CollectionBlockingScope, PlaneChoice};
@@ -25,7 +26,7 @@ fn two_planes_at_rest() -> Case {
     let mut case = one_plane().writes(0, &[0, 3, 6, 9, 12, 15, 1, 4]).read(9000, 2, 1);
     let ssd = &mut case.params.ssd;
     (ssd.geometry.planes, ssd.geometry.blocks_per_plane, ssd.geometry.overprovisioned_blocks_per_plane) = (2, 7, 4);
-    ssd.plane_choice = PlaneChoice::Rotate;
+    ssd.writes.plane_choice = PlaneChoice::Rotate;
     ssd.gc.rules.blocking = CollectionBlockingScope::Die;
     ssd.gc.idle_collection_after_ns = Some(100);
     case
@@ -115,13 +116,13 @@ fn a_bit_that_every_store_sets_lets_older_strips_go_first() {
 
 #[test]
 fn requests_during_a_cycle_make_another_one_follow_or_not() {
-    let forced = |case: &Case, repeats: bool| {
+    let forced = |case: &Case, during_cycle: RequestsDuringCycle| {
         let mut case = case.clone();
         let coordination = case.params.coordination.as_mut().expect("there is a controller");
-        coordination.repeats_cycle_for_requests_during_it = repeats;
+        coordination.during_cycle = during_cycle;
         simulate(&case).messages.map(|sent| sent[flashraid_model::coordination::MessageKind::ForceGc as usize])
     };
     let with_controller = (0..400).map(draw_coordinated_case).filter(|case| case.params.coordination.is_some());
-    let differs = |case: &Case| forced(case, true) > forced(case, false);
+    let differs = |case: &Case| forced(case, RequestsDuringCycle::Repeat) > forced(case, RequestsDuringCycle::Absorb);
     assert!(with_controller.into_iter().any(|case| differs(&case)), "no case has a request during a cycle");
 }

@@ -6,7 +6,7 @@ use flashraid_model::array::{
 };
 use flashraid_model::cache::WriteCacheParams;
 use flashraid_model::coordination::{
-    CoordinationParams, ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS, ReactiveInclusive,
+    CoordinationParams, ForcedCollectionAmount, JointCollectionRequestTiming, MessageLatency, ReactiveInclusive,
 };
 use flashraid_model::placement::RaidLevel;
 use flashraid_model::request::HostLoop;
@@ -87,7 +87,7 @@ fn rebuild(case: &mut Case, simplify: fn(&mut RebuildParams)) {
 /// Returns true if each pool always has room for a write (rule 16).
 fn has_room(ssd: &SsdParams) -> bool {
     let planes_per_pool = if ssd.gc.rules.pool == BlockPoolScope::Plane { 1 } else { ssd.geometry.planes };
-    let more = [ssd.gc.rules.separate_open_block, ssd.die_choice_for_writes == DieChoiceForWrites::Dynamic, !ssd.fill_seals_last_block];
+    let more = [ssd.gc.rules.separate_open_block, ssd.writes.allocation == DieChoiceForWrites::Dynamic, !ssd.writes.fill_seals_last_block];
     let more = more.into_iter().filter(|&needs_one| needs_one).count() as u32;
     planes_per_pool * ssd.geometry.overprovisioned_blocks_per_plane >= ssd.gc.start_threshold_free_blocks + 2 + more
 }
@@ -233,13 +233,13 @@ const SIMPLER: [fn(&mut Case); 110] = [
     |case| rebuild(case, |rebuild| rebuild.settings.spares = 1),
     |case| rebuild(case, |rebuild| rebuild.settings.finish = false),
     |case| case.params.coordination = None,
-    |case| coordination(case, |coordination| coordination.message_latency_ns = [0; MESSAGE_KINDS]),
-    |case| coordination(case, |coordination| coordination.request_to_collection_order_delay_ns = 0),
-    |case| coordination(case, |coordination| coordination.joint_collection_request_timing = JointCollectionRequestTiming::AtStartThreshold),
-    |case| coordination(case, |coordination| coordination.begins_joint_collection_when_idle = false),
-    |case| coordination(case, |coordination| coordination.all_dies_of_forced_member_collect = true),
+    |case| coordination(case, |coordination| coordination.latency = MessageLatency::default()),
+    |case| coordination(case, |coordination| coordination.delay.ns = 0),
+    |case| coordination(case, |coordination| coordination.notify = Some(JointCollectionRequestTiming::AtStartThreshold)),
+    |case| coordination(case, |coordination| coordination.at_idle = false),
+    |case| coordination(case, |coordination| coordination.across_dies = true),
     |case| coordination(case, |coordination| coordination.coordinated_members.0 = u128::MAX),
-    |case| coordination(case, |coordination| coordination.forced_collection_amount = ForcedCollectionAmount::OneVictimPerDie),
+    |case| coordination(case, |coordination| coordination.force_until = ForcedCollectionAmount::OneVictimPerDie),
     |case| coordination(case, |coordination| coordination.scheme = ReactiveInclusive {}.into()),
     |case| case.params.members = 1,
     |case| {
@@ -249,10 +249,10 @@ const SIMPLER: [fn(&mut Case); 110] = [
     |case| case.params.stripe_unit_pages = 1,
     |case| case.params.ssd.link = None,
     |case| case.params.ssd.channel = None,
-    |case| case.params.ssd.die_choice_for_writes = DieChoiceForWrites::Static,
-    |case| case.params.ssd.consecutive_pages_per_die = 1,
-    |case| case.params.ssd.plane_choice = PlaneChoice::Rotate,
-    |case| case.params.ssd.fill_seals_last_block = true,
+    |case| case.params.ssd.writes.allocation = DieChoiceForWrites::Static,
+    |case| case.params.ssd.writes.die_stride = 1,
+    |case| case.params.ssd.writes.plane_choice = PlaneChoice::Rotate,
+    |case| case.params.ssd.writes.fill_seals_last_block = true,
     |case| case.params.ssd.gc.rules.blocking = CollectionBlockingScope::Die,
     |case| case.params.ssd.gc.gc_algorithm = GcAlgorithm::VictimByPolicy,
     |case| case.params.ssd.gc.rules.trigger = HostRequestKindsThatMayStartGc::EveryRequest,
@@ -283,7 +283,7 @@ const SIMPLER: [fn(&mut Case); 110] = [
     },
     |case| case.params.ssd.timing.spreads_summary_page_over_programs = false,
     |case| case.params.ssd.geometry.has_summary_page = false,
-    |case| case.params.ssd.timing.host_command_overhead_ns = 0,
+    |case| case.params.ssd.timing.command_overhead.ns = 0,
     |case| case.params.ssd.geometry.dies = 1,
     |case| case.params.ssd.geometry.planes = 1,
     |case| case.requests.iter_mut().for_each(|request| request.length_bytes = request.length_bytes.min(PAGE_BYTES)),

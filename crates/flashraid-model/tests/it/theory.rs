@@ -7,7 +7,7 @@ use flashraid_model::request::{OpKind, Request};
 use flashraid_model::rng;
 use flashraid_model::space::victim::{Fifo, Greedy};
 use flashraid_model::ssd::{BlockPoolScope, GcPreemption, HostOverlapWithMoves, ProgramEraseSuspension, VictimPolicy};
-use flashraid_model::units::{Duration, Fraction};
+use flashraid_model::units::{Duration, Fraction, TimePerByte};
 
 use crate::adapter;
 use crate::cases::{PAGE_BYTES, one_plane};
@@ -78,12 +78,14 @@ fn idle_latencies(simulate: Simulate) {
     let mut case = one_plane();
     case.params.ssd.geometry.dies = 2;
     case.params.ssd.timing = Timing {
-        page_read_ns: 25_000,
-        page_program_ns: 200_000,
-        block_erase_ns: 1_500_000,
+        page_read: Duration { ns: 25_000 },
+        page_program: Duration { ns: 200_000 },
+        block_erase: Duration { ns: 1_500_000 },
         page_transfer_ns: 105_600,
         block_summary_page_transfer_ns: 13_200,
-        host_command_overhead_ns: 0,
+        command_overhead: Duration { ns: 0 },
+        transfer_per_byte: TimePerByte::default(),
+        spare_bytes_per_sector: 0,
         spreads_summary_page_over_programs: false,
     };
     let ms = |number: u64| number * 1_000_000;
@@ -101,7 +103,7 @@ fn idle_latencies(simulate: Simulate) {
 fn poisson_reads(simulate: Simulate, requests: u64) {
     for (index, load) in [(1, 0.3), (2, 0.5), (3, 0.7)] {
         let mut case = one_plane();
-        case.params.ssd.timing.page_read_ns = 99_992;
+        case.params.ssd.timing.page_read.ns = 99_992;
         let service_ns = 100_000.0;
         let pages = case.params.ssd.exported_pages();
         let mut gaps = rng::stream(1, "gaps", index);
@@ -134,12 +136,14 @@ fn reads_that_suspend_programs(simulate: Simulate, writes: u64, tolerance: f64) 
         ssd.geometry.overprovisioned_blocks_per_plane = writes as u32 / 256 + 20;
         ssd.geometry.blocks_per_plane = ssd.geometry.overprovisioned_blocks_per_plane + 20;
         ssd.timing = Timing {
-            page_read_ns: read_ns,
-            page_program_ns: program_ns,
-            block_erase_ns: 1_500_000,
+            page_read: Duration { ns: read_ns },
+            page_program: Duration { ns: program_ns },
+            block_erase: Duration { ns: 1_500_000 },
             page_transfer_ns: transfer_ns,
             block_summary_page_transfer_ns: 0,
-            host_command_overhead_ns: 0,
+            command_overhead: Duration { ns: 0 },
+            transfer_per_byte: TimePerByte::default(),
+            spare_bytes_per_sector: 0,
             spreads_summary_page_over_programs: false,
         };
         ssd.gc.preemption = Some(GcPreemption {

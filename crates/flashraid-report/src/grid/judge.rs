@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
+use super::RESULT_KEY;
 use super::length::MARGIN;
 use super::{Axis, Estimate, Grid, Point, Setting};
 use crate::figures::{Better, CAPACITY, Figure};
-use crate::results::RESULT_KEY;
 use flashraid::model::metrics::confidence_interval::{half_width_of_batches, half_width_of_paired_batches};
 use flashraid::report::{Cycles, Shortfall, WarningMark};
 use flashraid::study::must_match_for_comparison;

@@ -21,6 +21,9 @@ use crate::error::Outcome;
 use crate::figures::{Better, Figure};
 use crate::json;
 
+/// Key in which runs that are shown side by side differ: their names.
+pub(crate) const RESULT_KEY: &str = "result";
+
 /// Results of a finished comparison.
 pub struct Grid {
     /// Varied keys with their values.

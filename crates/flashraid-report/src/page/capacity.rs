@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use flashraid::Simulation;
 use serde_json::Value;
 
-use super::part::{Tile, array};
+use super::part::Tile;
+use crate::headline::array;
 use crate::number;
 
 /// Most different arrays whose capacities are looked up.

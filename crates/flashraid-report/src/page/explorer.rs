@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 use super::Drawn;
 use crate::chart::{self, Chart, Colours, Content};
 use crate::figures;
-use crate::grid::Grid;
-use crate::results::RESULT_KEY;
+use crate::grid::{Grid, RESULT_KEY};
 use crate::sheet::Tone;
 
 /// Most points whose data a page holds: some kilobytes each.

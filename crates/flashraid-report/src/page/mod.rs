@@ -14,7 +14,7 @@ use super::picture;
 use super::sheet::{Sheet, Tone};
 
 pub use explorer::Explorer;
-pub use part::{Part, Tile, headline, of_grid, of_run, toml_of};
+pub use part::{Part, Tile, of_grid, of_run, toml_of};
 
 const STYLE: &str = include_str!("page.css");
 /// Script that draws the charts, as one function.

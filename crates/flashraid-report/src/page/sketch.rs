@@ -34,7 +34,7 @@ pub fn of(configs: &[&Value]) -> String {
     let scheme =
         one_of(configs, "schemes of collection", |config| format!("{} collection", text(&config["coordination"]["scheme"], "local")));
     let device = one_of(configs, "kinds of SSD", |config| text(&config["ssd"]["preset"], "SSD"));
-    let workload = one_of(configs, "workloads", super::part::workload);
+    let workload = one_of(configs, "workloads", crate::headline::workload);
     let cache = one_of(configs, "write caches", |config| match config["cache"]["policy"].as_str() {
         Some(policy) if policy != "none" => format!("write cache: {policy}"),
         _ => String::new(),

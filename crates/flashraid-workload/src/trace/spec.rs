@@ -9,6 +9,8 @@ use super::columns::TraceColumns;
 use super::formats::Format;
 use super::time_unit::TimeUnit;
 use crate::OpKind;
+use crate::quantity_impls;
+use crate::units::{AllowedUnitlessRange, Quantity, UnitError};
 
 /// A trace and the settings for reading it. The defaults of [`TraceSpec::new`] leave it to the program to find everything out from
 /// the content.
@@ -99,12 +101,12 @@ pub enum DevicePlacement {
     /// Lets the devices of the trace overlap: every device begins at address 0 of the array.
     Fold,
     /// Uses only the devices of the trace with these numbers, and places them one after another in this order.
+    #[serde(untagged)]
     List(Vec<u32>),
 }
 
 /// Method by which requests of the file are put in order of time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TraceSortMethod {
     /// Holds this number of requests back, and returns them in order of time. With 0, a time that goes backwards is refused.
     Window(u32),
@@ -115,5 +117,30 @@ pub enum TraceSortMethod {
 impl Default for TraceSortMethod {
     fn default() -> Self {
         Self::Window(0)
+    }
+}
+
+quantity_impls!(TraceSortMethod);
+
+impl Quantity for TraceSortMethod {
+    const JSON_SCHEMA_FORMAT: &'static str = "reorder";
+    const ALLOWED_VALUES: &'static str = "\"sort\", or the number of requests to hold back, such as 1000";
+    const JSON_SCHEMA_PATTERN: &'static str = r"^\s*sort\s*$";
+    const UNITLESS_RANGE: Option<AllowedUnitlessRange> =
+        Some(AllowedUnitlessRange { min: 0.0, max: 4_294_967_295.0, only_whole_numbers: true });
+
+    fn parse(text: &str) -> Result<Self, UnitError> {
+        if text.trim() == "sort" { Ok(Self::Sort) } else { Err(UnitError::new("the only word is \"sort\"")) }
+    }
+
+    fn from_unitless_number(number: f64) -> Result<Self, UnitError> {
+        Ok(Self::Window(number as u32))
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        match self {
+            Self::Window(requests) => (*requests).into(),
+            Self::Sort => "sort".into(),
+        }
     }
 }

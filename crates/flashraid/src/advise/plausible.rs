@@ -74,7 +74,7 @@ fn hypercube(count: usize, seed: u64) -> Vec<[f64; PROPERTIES]> {
 /// Returns the drive at a point of the cube, or `None` if it cannot keep the figures of the data sheet.
 fn drive(ssd: &SsdConfig, place: [f64; PROPERTIES]) -> Option<PlausibleDrive> {
     let superblock = ssd.superblock.as_ref()?;
-    let (geometry, mut settings, mut words) = (&ssd.geometry, Vec::new(), Vec::new());
+    let (geometry, mut settings, mut words) = (&ssd.geometry.shape, Vec::new(), Vec::new());
     let mut set = |key: &str, value: String| settings.push((format!("ssd.{key}"), value));
     let factor = |place: f64| libm::pow(FACTOR_MAX, 2.0 * place - 1.0);
     let [dies_at, rows_at, reserve_at, debt_at, suspension_at, spread_at, cores_at] = place;
@@ -85,12 +85,12 @@ fn drive(ssd: &SsdConfig, place: [f64; PROPERTIES]) -> Option<PlausibleDrive> {
     let dies = (f64::from(geometry.dies) * factor(dies_at) / f64::from(step)).round().max(1.0) as u32 * step;
     // An eighth of the rows of a block keeps whole rows in scaled drives, too.
     let eighths = (8.0 * factor(rows_at)).round() as u32;
-    if !geometry.pages.is_multiple_of(8) {
+    if !geometry.pages_per_block.is_multiple_of(8) {
         return None;
     }
-    let pages = geometry.pages / 8 * eighths;
+    let pages = geometry.pages_per_block / 8 * eighths;
     let larger = f64::from(dies) / f64::from(geometry.dies) * f64::from(eighths) / 8.0;
-    let blocks = (f64::from(geometry.blocks) / larger).round() as u32;
+    let blocks = (f64::from(geometry.blocks_per_plane) / larger).round() as u32;
     set("geometry.dies", dies.to_string());
     set("geometry.pages", pages.to_string());
     set("geometry.blocks", blocks.to_string());

@@ -45,7 +45,7 @@ fn plausible_drives_keep_what_a_data_sheet_tells() {
             assert!(near(rate(a.cores, a.move_.ns), rate(b.cores, b.move_.ns)), "{drive}");
             assert!(near((a.read.ns + a.latency.ns) as f64, (b.read.ns + b.latency.ns) as f64), "{drive}");
             let channels = |scenario: &Scenario| {
-                scenario.config.ssd.geometry.dies / scenario.config.ssd.channel.as_ref().map_or(1, |channel| channel.dies_per_channel)
+                scenario.config.ssd.geometry.shape.dies / scenario.config.ssd.channel.as_ref().map_or(1, |channel| channel.dies_per_channel)
             };
             assert_eq!(channels(&own), channels(&other), "{drive}");
         }

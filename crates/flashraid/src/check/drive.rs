@@ -169,7 +169,7 @@ pub(super) fn drive_check(scenario: &Scenario) -> Option<SuperblockDriveCheck> {
     // Rows are whole numbers, so that the drive may be scaled by a little more or less.
     let written = &scenario.config.ssd;
     let (pages, unscaled) = match written.scale_by {
-        ScaledDriveDimension::Space => (u64::from(ssd.geometry.pages_per_block), u64::from(written.geometry.pages)),
+        ScaledDriveDimension::Space => (u64::from(ssd.geometry.pages_per_block), u64::from(written.geometry.shape.pages_per_block)),
         ScaledDriveDimension::Width => (1, u64::from(written.scale)),
     };
     let slc_bytes = |superblocks: u32| u64::from(superblocks) * data_bytes / u64::from(superblock.bits_per_cell);
@@ -279,7 +279,7 @@ pub(super) fn gc_check(ssd: &SsdParams, superblock: &SuperblockDriveParams) -> P
     // A row is one superpage of each die.
     let superpage_ns = (programs_ns(ssd, superblock) + reads_ns(superblock)) as f64 + parity * programs_ns(ssd, superblock) as f64;
     let rows = f64::from(shape.data_superpages()) / f64::from(shape.dies);
-    let clean_ns = rows * moved * superpage_ns + ssd.timing.block_erase_ns as f64;
+    let clean_ns = rows * moved * superpage_ns + ssd.timing.block_erase.ns as f64;
     PoolGcThresholdsAndCost {
         pool_blocks: shape.superblocks,
         start_free_blocks: superblock.collection.target,
@@ -305,7 +305,7 @@ fn superpage_units(ssd: &SsdParams, superblock: &SuperblockDriveParams) -> u32 {
 }
 
 fn programs_ns(ssd: &SsdParams, superblock: &SuperblockDriveParams) -> u64 {
-    ssd.timing.page_program_ns + u64::from(superpage_units(ssd, superblock)) * superblock.mapping_unit_transfer_ns
+    ssd.timing.page_program.ns + u64::from(superpage_units(ssd, superblock)) * superblock.mapping_unit_transfer_ns
 }
 
 fn reads_ns(superblock: &SuperblockDriveParams) -> u64 {
@@ -323,7 +323,7 @@ pub(super) fn die_ns_per_page(ssd: &SsdParams, superblock: &SuperblockDriveParam
     let parity = parity_share(&superblock.shape(&ssd.geometry));
     let program = program * (1.0 + parity);
     let moved = gc.write_amplification / (1.0 + parity) - 1.0;
-    let erases = gc.write_amplification * ssd.timing.block_erase_ns as f64 / f64::from(ssd.geometry.pages_per_block * ssd.geometry.planes);
+    let erases = gc.write_amplification * ssd.timing.block_erase.ns as f64 / f64::from(ssd.geometry.pages_per_block * ssd.geometry.planes);
     let moves = if ssd.gc.collection_takes_no_time { 0.0 } else { moved * (program + reads_ns(superblock) as f64 / pages) + erases };
     (read / planes, program, program + moves)
 }

@@ -2,6 +2,8 @@
 //!
 //! Load and write amplification are estimates for uniformly random writes. The comment of each field defines its value.
 
+#[doc(hidden)]
+pub mod duration;
 pub mod theory;
 
 mod drive;
@@ -21,14 +23,14 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use crate::config::{Scenario, WorkloadConfig, workload_address_space};
-use crate::duration::EstimatedWallClockSeconds;
 use crate::file_hashes::traces;
 use crate::load_rise::LoadRiseUntilGcMatters;
 use crate::memory;
-use crate::run::RunError;
+use crate::run_error::RunError;
 use crate::warm_state;
+use duration::EstimatedWallClockSeconds;
 use flashraid_model::array::{ArrayParams, WarmUpPattern};
-use flashraid_model::ssd::{BlockPoolScope, GcAlgorithm, PlaneChoice, SsdParams};
+use flashraid_model::ssd::{BlockPoolScope, Duplex, GcAlgorithm, PlaneChoice, SsdParams};
 use flashraid_workload::files::is_wrong_path;
 use flashraid_workload::{SourceError, Stop};
 
@@ -259,7 +261,7 @@ pub fn check_before_run(scenario: &Scenario, stop: &Stop) -> Result<CheckReport,
 
 /// Checks that the files of traces exist.
 fn trace_files(workload: &WorkloadConfig, section: &str) -> Result<(), RunError> {
-    if let Some(path) = &workload.path {
+    if let Some(path) = &workload.trace.path {
         // Opening a pipe would wait for its writer.
         let found = std::fs::metadata(path).and_then(|metadata| if metadata.is_file() { File::open(path).map(drop) } else { Ok(()) });
         found.map_err(|error| {
@@ -371,7 +373,7 @@ fn planes_may_drift_apart(ssd: &SsdParams) -> bool {
     }
     let g = &ssd.geometry;
     let pages = f64::from((g.blocks_per_plane - g.overprovisioned_blocks_per_plane) * g.data_pages_per_block());
-    let is_shared_out = ssd.gc.rules.pool == BlockPoolScope::Plane && g.planes > 1 && ssd.plane_choice == PlaneChoice::MostFreePages;
+    let is_shared_out = ssd.gc.rules.pool == BlockPoolScope::Plane && g.planes > 1 && ssd.writes.plane_choice == PlaneChoice::MostFreePages;
     is_shared_out && (alpha(ssd) - 1.0) * pages < 10.5 * libm::sqrt(pages)
 }
 
@@ -430,7 +432,7 @@ fn gc_check(ssd: &SsdParams) -> PoolGcThresholdsAndCost {
 fn clean_ns(ssd: &SsdParams, pages: f64) -> f64 {
     let t = &ssd.timing;
     let transfers_ns = transfers_per_move(ssd) * t.page_transfer_ns as f64;
-    pages * ((t.page_read_ns + t.page_program_ns) as f64 + transfers_ns + summary_ns_per_page(ssd)) + t.block_erase_ns as f64
+    pages * ((t.page_read.ns + t.page_program.ns) as f64 + transfers_ns + summary_ns_per_page(ssd)) + t.block_erase.ns as f64
 }
 
 /// Returns the mean number of transfers for each moved page. Without copy-back there are two, out and in. The reference simulator's
@@ -448,7 +450,7 @@ fn summary_ns_per_page(ssd: &SsdParams) -> f64 {
     if !ssd.geometry.has_summary_page {
         return 0.0;
     }
-    (ssd.timing.block_summary_page_transfer_ns + ssd.timing.page_program_ns) as f64 / f64::from(ssd.geometry.data_pages_per_block())
+    (ssd.timing.block_summary_page_transfer_ns + ssd.timing.page_program.ns) as f64 / f64::from(ssd.geometry.data_pages_per_block())
 }
 
 fn load_check(array: &ArrayParams, gc: &PoolGcThresholdsAndCost, sample: &FirstRequestsStatistics) -> ExpectedMemberUtilisation {
@@ -458,8 +460,8 @@ fn load_check(array: &ArrayParams, gc: &PoolGcThresholdsAndCost, sample: &FirstR
     let share = sample.busiest_member_share;
     let (read, written) = (sample.pages_read_per_request * share, sample.pages_written_per_request * share);
     let dies = f64::from(ssd.geometry.dies);
-    let read_ns = (t.host_command_overhead_ns + t.page_read_ns + t.page_transfer_ns) as f64;
-    let write_ns = (t.host_command_overhead_ns + t.page_transfer_ns + t.page_program_ns) as f64 + summary_ns_per_page(ssd);
+    let read_ns = (t.command_overhead.ns + t.page_read.ns + t.page_transfer_ns) as f64;
+    let write_ns = (t.command_overhead.ns + t.page_transfer_ns + t.page_program.ns) as f64 + summary_ns_per_page(ssd);
     let cleans = gc.write_amplification / f64::from(ssd.geometry.data_pages_per_block());
     let (plain_ns, with_gc_ns) = match &ssd.superblock {
         Some(superblock) => {
@@ -472,7 +474,7 @@ fn load_check(array: &ArrayParams, gc: &PoolGcThresholdsAndCost, sample: &FirstR
         }
     };
     let link_ns = ssd.link.map(|link| {
-        let pages = if link.full_duplex { read.max(written) } else { read + written };
+        let pages = if link.duplex == Duplex::Full { read.max(written) } else { read + written };
         pages * link.page_transfer_ns as f64
     });
     let channel_ns = ssd.channel.map(|channel| {
@@ -581,7 +583,7 @@ fn warn(
     }
     let (ssd, g) = (&scenario.array.ssd, &scenario.array.ssd.geometry);
     let spare_blocks = g.planes * g.overprovisioned_blocks_per_plane;
-    if ssd.superblock.is_none() && !ssd.fill_seals_last_block && !ssd.pools_start_empty && g.planes == 1 {
+    if ssd.superblock.is_none() && !ssd.writes.fill_seals_last_block && !ssd.pools_start_empty && g.planes == 1 {
         warnings.push(format!(
             "ssd.fill_seals_last_block is false: a block of each die is never collected, {:.1} % of its spare area, which raises write \
              amplification; with true, the fill closes it",

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
+use super::duration;
 use super::{
     CheckReport, ExpectedMemberUtilisation, FirstCollectionEstimate, PlacementHandlesCheck, SlcSuperblocksCheck, SubmissionQueuesCheck,
 };
 use crate::config::{HandleIsolation, SlcShareBase};
-use crate::duration;
 use flashraid_workload::units::{Size, count_with_noun, with_commas};
 
 impl fmt::Display for CheckReport {

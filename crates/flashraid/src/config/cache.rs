@@ -1,29 +1,13 @@
 //! Keys of the write cache: `[cache]`.
-//!
-//! The parameters of all policies stand side by side in this table, with the keys of every cache. A comparison of policies can therefore
-//! set them once. The policies themselves define their parameters.
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::Map;
-use std::borrow::Cow;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
+use super::policy_table::{PolicyTable, TablePolicy};
 use flashraid_model::cache::{CachePolicy, CapacityUnit, RecencyBit};
 use flashraid_model::policy::policy_config_serde;
 use flashraid_workload::units::{Duration, Fraction, Size};
-
-/// The write cache of the array.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct CacheConfig {
-    /// The policy, with its parameters.
-    pub policy: CachePolicy,
-    /// Configuration keys that apply to every cache policy. The array has one cache or several, depending on the policy, and the same
-    /// values apply to each of them.
-    pub common: CommonCacheKeys,
-    /// Other policies whose parameters the user also set.
-    pub(super) others: Vec<CachePolicy>,
-}
 
 /// Configuration keys that apply to every cache policy. The array has one cache or several, depending on the policy, and the same
 /// values apply to each of them.
@@ -66,39 +50,18 @@ pub struct CommonCacheKeys {
     pub nvm_write: Option<Duration>,
 }
 
-/// Key in the table under which users name the policy.
-const POLICY: &str = "policy";
+/// The write cache of the array.
+pub type CacheConfig = PolicyTable<CachePolicy>;
 
-impl Serialize for CacheConfig {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        policy_config_serde::serialize_merged_tables(
-            policy_config_serde::named_table_with_own_parameters(POLICY, &self.policy),
-            &self.common,
-            serializer,
-        )
-    }
-}
+impl TablePolicy for CachePolicy {
+    type Common = CommonCacheKeys;
+    const TABLE: &'static str = "cache";
+    const KEY: &'static str = "policy";
+    const SCHEMA_NAME: &'static str = "CacheConfig";
+    const KEY_MEANING: &'static str = "The policy.";
+    const TABLE_MEANING: &'static str = "The write cache of the array.";
 
-impl<'de> Deserialize<'de> for CacheConfig {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut table = Map::deserialize(deserializer)?;
-        let (policy, others) = policy_config_serde::take_chosen_and_other_policies(POLICY, &mut table).map_err(D::Error::custom)?;
-        let common = serde_json::from_value(table.into()).map_err(D::Error::custom)?;
-        Ok(Self { policy, common, others })
-    }
-}
-
-impl JsonSchema for CacheConfig {
-    fn schema_name() -> Cow<'static, str> {
-        "CacheConfig".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        policy_config_serde::policy_table_json_schema::<CachePolicy, CommonCacheKeys>(
-            POLICY,
-            "The policy.",
-            "The write cache of the array.",
-            generator,
-        )
+    fn table(&self, _others: &[Self]) -> Map<String, Value> {
+        policy_config_serde::named_table_with_own_parameters(Self::KEY, self)
     }
 }

@@ -1,18 +1,15 @@
 //! Keys of one member SSD: `[ssd]`.
 
-use schemars::{JsonSchema, Schema};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use flashraid_model::array::WarmUpPattern;
-use flashraid_model::flash::DieToChannelAssignment;
-use flashraid_model::space::pools::MAX_PAGES_PER_BLOCK;
-use flashraid_model::ssd::{
-    ControllerCores, DieChoiceForWrites, DieDelayMechanisms, PlacementHandles, PlaneChoice, SubmissionQueues, Suspension,
-};
+use flashraid_model::array::WarmUp;
+use flashraid_model::flash::{DieToChannelAssignment, Geometry, Timing, filled_in_by_preset};
+use flashraid_model::ssd::{ControllerCores, DieDelayMechanisms, Duplex, PlacementHandles, PoolWrites, SubmissionQueues, Suspension};
 
 use super::gc::GcConfig;
 use super::superblock::{SlcSuperblocksConfig, SuperblockConfig, WriteBufferConfig};
-use flashraid_workload::units::{AllowedUnitlessRange, ByteRate, Duration, Fraction, Quantity, Size, TimePerByte, UnitError};
+use flashraid_workload::units::{AllowedUnitlessRange, ByteRate, Fraction, Quantity, Size, UnitError};
 
 /// Name of the preset that is used if the configuration names none.
 pub(super) const DEFAULT_PRESET: &str = "ggc2014";
@@ -29,7 +26,7 @@ pub struct SsdConfig {
     /// Shape of the flash medium.
     pub geometry: GeometryConfig,
     /// Durations of flash operations.
-    pub timing: TimingConfig,
+    pub timing: Timing,
     /// Path of data between the controller and the dies.
     #[serde(default)]
     pub transfer: ControllerDiePath,
@@ -40,25 +37,9 @@ pub struct SsdConfig {
     /// link such as SATA, or a table with `rate` and `duplex`.
     #[serde(default)]
     pub link: HostLinkBandwidth,
-    /// Rule that chooses the die of a write.
-    #[serde(default)]
-    pub allocation: DieChoiceForWrites,
-    /// Number of consecutive logical pages that go to one die before the next die has its turn.
-    #[serde(default = "one")]
-    #[schemars(range(min = 1, max = 16_777_216))]
-    pub die_stride: u32,
-    /// Rule that chooses the plane of a write inside its die.
-    #[serde(default)]
-    pub plane_choice: PlaneChoice,
-    /// Summary page at the end of each block, which describes the block instead of holding data. With `true`, the program that fills a
-    /// block is followed by that of the summary page. With `"spread"`, the time of this program is divided among all programs of a block,
-    /// so that all last equally long.
-    #[serde(default)]
-    pub summary_page: BlockSummaryPage,
-    /// True if the initial fill closes the block that it writes last, so that collection may choose it. In the DiskSim SSD extension, that
-    /// block stays open forever.
-    #[serde(default = "yes")]
-    pub fill_seals_last_block: bool,
+    /// Writes to pools of blocks.
+    #[serde(flatten)]
+    pub writes: PoolWrites,
     /// Superblocks (the same block of all planes and dies) behind a write buffer, as in current drives. Without this table, planes or
     /// dies collect single blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -156,10 +137,6 @@ fn default_preset() -> String {
     DEFAULT_PRESET.to_string()
 }
 
-fn yes() -> bool {
-    true
-}
-
 fn one() -> u32 {
     1
 }
@@ -173,97 +150,19 @@ fn default_endurance() -> u32 {
     100_000
 }
 
-/// Makes all keys of a schema optional, because a preset supplies the keys that a file leaves out.
-pub(super) fn filled_in_by_preset(schema: &mut Schema) {
-    schema.remove("required");
-}
-
 /// Shape of the flash of one SSD.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(transform = filled_in_by_preset)]
 #[non_exhaustive]
 pub struct GeometryConfig {
-    /// Number of dies in each SSD. A die serves one command at a time. (The papers that the simulator follows call it an element or a
-    /// package.)
-    #[schemars(range(min = 1, max = 65_536))]
-    pub dies: u32,
-    /// Number of planes in a die.
-    #[schemars(range(min = 1, max = 1_024))]
-    pub planes: u32,
-    /// Number of blocks in a plane.
-    #[schemars(range(min = 4, max = 16_777_216))]
-    pub blocks: u32,
-    /// Number of pages in a block. The last one counts even if it is a summary page, which holds no data (`ssd.summary_page`).
-    #[schemars(range(min = 2, max = MAX_PAGES_PER_BLOCK))]
-    pub pages: u32,
+    /// Numbers of dies, planes, blocks and pages.
+    #[serde(flatten)]
+    pub shape: Geometry,
     /// User data in a page, a multiple of 512 B.
     pub page_size: Size,
     /// Share of the blocks of each plane that is not exported, rounded down to whole blocks.
     pub reserved: Fraction,
-}
-
-/// Durations of the flash operations.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(transform = filled_in_by_preset)]
-#[non_exhaustive]
-pub struct TimingConfig {
-    /// Time to read a page from the flash array into the register.
-    pub page_read: Duration,
-    /// Time to program a page from the register into the flash array.
-    pub page_program: Duration,
-    /// Time to erase one block.
-    pub block_erase: Duration,
-    /// Time to transfer one byte between the controller and a die.
-    pub transfer_per_byte: TimePerByte,
-    /// Number of spare bytes that are transferred with every 512 bytes of data.
-    #[schemars(range(min = 0, max = 4_096))]
-    pub spare_bytes_per_sector: u32,
-    /// Time that the controller adds to every host read and program command.
-    #[serde(default)]
-    pub command_overhead: Duration,
-}
-
-/// Choice of a summary page: the last page of each block, which describes the block and holds no data. The time to write it is added
-/// to the program operation that fills the block, or spread over all program operations of the block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum BlockSummaryPage {
-    /// No summary page (`false`), or one at the end of each block (`true`). A summary page describes the other pages of its block. It
-    /// is written right after the last of these has been programmed.
-    Plain(bool),
-    /// A summary page at the end of each block, which describes the block. The time to write it is divided equally among the programs of
-    /// the block's data pages.
-    Named(SummaryPageTimeSplit),
-}
-
-/// Ways to divide the time for writing a block's summary page (the last page, which describes the block) among the programs of its data
-/// pages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum SummaryPageTimeSplit {
-    /// The time to write a block's summary page (the last page, which describes the block) is divided equally among the programs of its
-    /// data pages.
-    Spread,
-}
-
-impl Default for BlockSummaryPage {
-    fn default() -> Self {
-        Self::Plain(false)
-    }
-}
-
-impl BlockSummaryPage {
-    /// Returns true if the last page of a block holds a summary.
-    pub fn last_page_holds_summary(self) -> bool {
-        self != Self::Plain(false)
-    }
-
-    /// Returns true if every program of a block takes an equal share of the time to write its summary page.
-    pub fn spreads_time_over_programs(self) -> bool {
-        self == Self::Named(SummaryPageTimeSplit::Spread)
-    }
 }
 
 /// Path of data between the controller and the dies.
@@ -316,17 +215,6 @@ pub struct LinkTable {
     pub duplex: Duplex,
 }
 
-/// Use of the rate of a link by the two directions: shared, or each at the full rate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Duplex {
-    /// The directions share the rate: data go one way at a time, as with SATA.
-    #[default]
-    Half,
-    /// Each direction has the full rate, as with NVMe.
-    Full,
-}
-
 impl Quantity for HalfDuplexLinkBandwidthLimit {
     const JSON_SCHEMA_FORMAT: &'static str = "link-rate";
     const ALLOWED_VALUES: &'static str =
@@ -347,19 +235,13 @@ impl Quantity for HalfDuplexLinkBandwidthLimit {
 }
 
 /// Warm-up, which brings the device to a working state before the run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct WarmUpConfig {
-    /// Number of overwrites after filling, as a multiple of the exported capacity. 0 leaves the freshly filled state. With
-    /// `pattern = "steady"`, it must be 0.
-    #[schemars(range(min = 0.0, max = 1_000.0))]
-    pub overwrites: f64,
-    /// Addresses that the warm-up overwrites: random ones (`"random"`, the default) or those that the workload writes (`"workload"`).
-    /// With `"steady"`, nothing is overwritten: the drive is put directly into the steady state of random writes. Drives with
-    /// superblocks do so by default. Such a drive has the default `"random"` if `overwrites`, `start`, or `load` (the file with a
-    /// saved state) is set.
-    pub pattern: WarmUpPattern,
+    /// Overwrites after the drive has been filled.
+    #[serde(flatten)]
+    pub overwriting: WarmUp,
     /// Pages that hold data before the overwrites.
     #[serde(skip_serializing_if = "FillBeforeWarmUp::is_default")]
     pub start: FillBeforeWarmUp,
@@ -369,12 +251,6 @@ pub struct WarmUpConfig {
     /// File with a warm state that is loaded instead of a warm-up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<String>,
-}
-
-impl Default for WarmUpConfig {
-    fn default() -> Self {
-        Self { overwrites: 2.0, pattern: WarmUpPattern::Random, start: FillBeforeWarmUp::Filled, save: None, load: None }
-    }
 }
 
 /// Pages that hold data before the overwrites of the warm-up.

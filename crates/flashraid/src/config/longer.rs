@@ -1,6 +1,6 @@
 //! Longer runs of the same workload.
 
-use super::workload::{RequestsOrTime, WorkloadConfig, WorkloadKind};
+use super::workload::{RequestsOrTime, TraceKeys, WorkloadConfig, WorkloadKind};
 use flashraid_workload::units::Duration;
 use flashraid_workload::{SourceSpec, WorkloadSpec};
 
@@ -17,12 +17,15 @@ pub(super) fn workload(workload: &WorkloadConfig, times: u64) -> Result<Workload
         RequestsOrTime::Requests(requests) => RequestsOrTime::Requests(requests.saturating_mul(times)),
         RequestsOrTime::Time(limit) => RequestsOrTime::Time(time(limit)),
     };
-    let repeat = workload.repeat.unwrap_or(1).saturating_mul(times);
+    let repeat = workload.trace.repeat.unwrap_or(1).saturating_mul(times);
     Ok(WorkloadConfig {
         requests: workload.requests.map(|requests| requests.saturating_mul(times)),
         duration: workload.duration.map(time),
         limit: workload.limit.map(limit),
-        repeat: (workload.kind == Some(WorkloadKind::Trace)).then_some(repeat).filter(|repeat| *repeat > 1).or(workload.repeat),
+        trace: TraceKeys {
+            repeat: (workload.kind == Some(WorkloadKind::Trace)).then_some(repeat).filter(|repeat| *repeat > 1).or(workload.trace.repeat),
+            ..workload.trace.clone()
+        },
         ..workload.clone()
     })
 }
@@ -32,7 +35,7 @@ pub(super) fn apply(spec: &mut WorkloadSpec, workload: &WorkloadConfig) {
     let of_config = super::workload_spec::to_spec(workload);
     spec.transform.limit_requests = of_config.transform.limit_requests;
     spec.transform.limit_ns = of_config.transform.limit_ns;
-    if let (SourceSpec::Trace(trace), Some(repeat)) = (&mut spec.source, workload.repeat) {
+    if let (SourceSpec::Trace(trace), Some(repeat)) = (&mut spec.source, workload.trace.repeat) {
         trace.passes = repeat;
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::quantities::CHECKERS;
-use crate::documented_names::follow;
+use super::schema::follow;
 
 /// One thing that does not fit.
 pub(super) struct Misfit<'a> {
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn every_keyword_of_the_configuration_is_known() {
-        expect_known(super::super::validate::schema(), "");
+        expect_known(super::super::schema::schema(), "");
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod device;
 mod gc;
 mod longer;
 mod misfits;
+mod policy_table;
 mod presets;
 mod problems;
 mod quantities;
@@ -30,9 +31,10 @@ mod resolve_front;
 mod resolve_host_port;
 mod resolve_slow;
 mod resolve_superblock;
+pub(crate) mod schema;
 mod superblock;
 mod tree;
-pub(crate) mod validate;
+mod validate;
 mod workload;
 mod workload_spec;
 
@@ -55,27 +57,27 @@ use flashraid_workload::{SourceSpec, WorkloadSpec};
 
 pub use array::ArrayConfig;
 pub use cache::{CacheConfig, CommonCacheKeys};
-pub use coordination::{
-    ControllerAnswerToForcedGcRequest, CoordinationConfig, ForceCollectionUntil, GcCoordinatorConfig, JointCollectionRequestTimingConfig,
-    MessageLatencyConfig, RequestsDuringCycle,
-};
+pub use coordination::CoordinationConfig;
 pub use device::{
-    BlockSummaryPage, ControllerDiePath, Duplex, FillBeforeWarmUp, GeometryConfig, HalfDuplexLinkBandwidthLimit, HostLinkBandwidth,
-    LinkTable, ScaledDriveDimension, SsdConfig, SummaryPageTimeSplit, TimingConfig, WarmUpConfig, WriteZeroes,
+    ControllerDiePath, FillBeforeWarmUp, GeometryConfig, HalfDuplexLinkBandwidthLimit, HostLinkBandwidth, LinkTable, ScaledDriveDimension,
+    SsdConfig, WarmUpConfig, WriteZeroes,
 };
 pub use flashraid_model::array::{InitialSpareState, RaidLevel};
 pub use flashraid_model::cache::{CapacityUnit, RecencyBit};
-pub use flashraid_model::coordination::CoordinationPolicy;
-pub use flashraid_model::flash::{DieNumbering, DieToChannelAssignment};
+pub use flashraid_model::coordination::{
+    ControllerAnswer, CoordinationParams, CoordinationPolicy, ForcedCollectionAmount, JointCollectionRequestTiming, MessageLatency,
+    RequestsDuringCycle,
+};
+pub use flashraid_model::flash::{DieNumbering, DieToChannelAssignment, Geometry, Timing};
 pub use flashraid_model::ssd::{
-    BlockPoolScope, CollectionBlockingScope, ControllerCores, DieChoiceForWrites, GcAlgorithm, HandleIsolation,
-    HostRequestKindsThatMayStartGc, OperationSuspension, PlacementHandles, PlaneChoice, PlaneReadMode, SlcTimes, SubmissionQueues,
-    Suspension, VictimPolicy, WriteBuffer,
+    BlockPoolScope, BlockSummaryPage, CollectionBlockingScope, ControllerCores, DieChoiceForWrites, Duplex, GcAlgorithm, HandleIsolation,
+    HostRequestKindsThatMayStartGc, OperationSuspension, PlacementHandles, PlaneChoice, PlaneReadMode, PoolWrites, SlcTimes,
+    SubmissionQueues, SummaryPageTimeSplit, Suspension, VictimPolicy, WriteBuffer,
 };
 pub use flashraid_workload::units::{GcStartThreshold, GcStopThreshold};
 pub use gc::{GcConfig, IdleTimeBeforeCollection, Preemption};
+pub use policy_table::{PolicyTable, TablePolicy};
 pub use presets::{Preset, PresetKind, all_presets};
-pub(crate) use problems::nearest as nearest_name;
 pub use problems::{Problem, Problems, SourceText, TextPlace};
 pub use read::HostReadConfig;
 pub use report::{EventTimelineConfig, ReportConfig};
@@ -87,7 +89,7 @@ pub(crate) use workload_spec::changed_workload_keys;
 /// A configuration as users write it. Reports show it with every preset filled in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(transform = device::filled_in_by_preset)]
+#[schemars(transform = flashraid_model::flash::filled_in_by_preset)]
 #[non_exhaustive]
 pub struct Config {
     /// Another configuration to build on, relative to this file.
@@ -106,7 +108,7 @@ pub struct Config {
     #[serde(default)]
     pub coordination: CoordinationConfig,
     /// Settings of the host's reads.
-    #[serde(default, skip_serializing_if = "HostReadConfig::is_default")]
+    #[serde(default, skip_serializing_if = "read::is_default")]
     pub read: HostReadConfig,
     /// Settings of the write cache.
     #[serde(default)]
@@ -183,7 +185,7 @@ impl Scenario {
         let scheme = CoordinationPolicy::from(ZeroTimeCollection::default());
         scenario.array.ssd.gc.collection_takes_no_time = scheme.collection_takes_no_time();
         scenario.array.coordination = None;
-        scenario.config.coordination.scheme = scheme;
+        scenario.config.coordination.policy = scheme;
         scenario.config_hash = hash_of(&scenario.config);
         scenario
     }

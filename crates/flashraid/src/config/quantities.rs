@@ -2,16 +2,17 @@
 
 use super::device::HalfDuplexLinkBandwidthLimit;
 use super::gc::IdleTimeBeforeCollection;
-use super::workload::{RequestsOrTime, TraceReorder};
+use super::workload::RequestsOrTime;
 use flashraid_model::array::{HedgeDelay, ParityHandle};
 use flashraid_model::coordination::{CollectingMembersLimit, StatedCount, StatedTime, TurnEndMargin};
 use flashraid_workload::SizeOrAddressGranularity;
 use flashraid_workload::quantities::{MeanRequestInterval, MeanRequestSize};
 use flashraid_workload::quantity_impls;
 use flashraid_workload::synthetic::Footprint;
+use flashraid_workload::trace::TraceSortMethod;
 use flashraid_workload::units::{ByteRate, Duration, Fraction, GcStartThreshold, GcStopThreshold, Quantity, Size, TimePerByte, UnitError};
 
-quantity_impls!(HalfDuplexLinkBandwidthLimit, IdleTimeBeforeCollection, RequestsOrTime, TraceReorder);
+quantity_impls!(HalfDuplexLinkBandwidthLimit, IdleTimeBeforeCollection, RequestsOrTime);
 
 /// Information about a kind of [`Quantity`]: its name in the schema, the allowed texts, and a function that checks a text.
 pub(super) struct Checker {
@@ -46,5 +47,5 @@ pub(super) const CHECKERS: &[Checker] = &[
     checker::<SizeOrAddressGranularity>(),
     checker::<MeanRequestSize>(),
     checker::<RequestsOrTime>(),
-    checker::<TraceReorder>(),
+    checker::<TraceSortMethod>(),
 ];

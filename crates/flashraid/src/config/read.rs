@@ -1,109 +1,77 @@
 //! Keys of reads: `[read]`.
-//!
-//! The parameters of all read plans stand side by side in this table, so that a comparison of plans can set them once. The plans themselves
-//! define their parameters.
 
-use std::borrow::Cow;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::Map;
-
-use flashraid_model::array::{self, ReadPlan};
+use flashraid_model::array::{self, ReadPlan, Redundancy};
 use flashraid_model::coordination::CoordinationPolicy;
 use flashraid_model::policy::{PolicyEnum, policy_config_serde};
 
 use super::Config;
+use super::policy_table::{PolicyTable, TablePolicy};
+use super::problems::one_of;
 use super::resolve::Resolver;
 
 /// Settings of the host's reads.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct HostReadConfig {
-    /// The read plan, with its parameters: the way the array chooses which members a read is served from.
-    pub plan: ReadPlan,
-    /// Other plans whose parameters the user also set.
-    pub(super) others: Vec<ReadPlan>,
-}
-
-/// Key in the table under which users name the plan.
-const PLAN: &str = "plan";
+pub type HostReadConfig = PolicyTable<ReadPlan>;
 
 /// The keys that belong to no plan, of which there are none.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct NoOtherKeys {}
+pub struct NoOtherKeys {}
 
-impl HostReadConfig {
-    /// Returns true if the settings are the defaults, so that reports leave the section out.
-    pub(super) fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-}
+impl TablePolicy for ReadPlan {
+    type Common = NoOtherKeys;
+    const TABLE: &'static str = "read";
+    const KEY: &'static str = "plan";
+    const SCHEMA_NAME: &'static str = "HostReadConfig";
+    const KEY_MEANING: &'static str = "Read plan: the way the array chooses which members a read is served from, if there is a choice. With \
+                                       mirrors, it chooses a copy. With parity, it may reconstruct pages from the rest of their stripe \
+                                       instead of reading them.";
+    const TABLE_MEANING: &'static str = "Settings of the host's reads.";
 
-impl Serialize for HostReadConfig {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut chosen = self.plan.parameters();
-        let mut table = Map::from_iter([(PLAN.to_owned(), self.plan.name().into())]);
+    fn table(&self, others: &[Self]) -> Map<String, Value> {
+        let mut chosen = self.parameters();
+        let mut table = Map::from_iter([(Self::KEY.to_owned(), self.name().into())]);
         // Keys of plans that are not chosen keep what the user wrote, in the order of the list of plans.
         for default in ReadPlan::all_with_default_parameters() {
-            let written = self.others.iter().find(|plan| plan.name() == default.name()).unwrap_or(&default);
+            let written = others.iter().find(|plan| plan.name() == default.name()).unwrap_or(&default);
             for (key, value) in written.parameters() {
                 let value = chosen.remove(&key).unwrap_or(value);
                 table.entry(key).or_insert(value);
             }
         }
-        table.serialize(serializer)
+        table
     }
 }
 
-impl<'de> Deserialize<'de> for HostReadConfig {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut table = Map::deserialize(deserializer)?;
-        let (plan, others) = policy_config_serde::take_chosen_and_other_policies(PLAN, &mut table).map_err(D::Error::custom)?;
-        let NoOtherKeys {} = serde_json::from_value(table.into()).map_err(D::Error::custom)?;
-        Ok(Self { plan, others })
-    }
-}
-
-impl JsonSchema for HostReadConfig {
-    fn schema_name() -> Cow<'static, str> {
-        "HostReadConfig".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let meaning = "Read plan: the way the array chooses which members a read is served from, if there is a choice. With mirrors, it chooses \
-                       a copy. With parity, it may reconstruct pages from the rest of their stripe instead of reading them.";
-        let table = "Settings of the host's reads.";
-        policy_config_serde::policy_table_json_schema::<ReadPlan, NoOtherKeys>(PLAN, meaning, table, generator)
-    }
+/// Returns true if the settings are the defaults, so that reports leave the section out.
+pub(super) fn is_default(read: &HostReadConfig) -> bool {
+    *read == HostReadConfig::default()
 }
 
 impl Resolver<'_> {
     /// Adds problems of the read plan.
     pub(super) fn read_plan(&mut self, config: &Config) {
-        let HostReadConfig { plan, others } = &config.read;
-        // Parameters without effect with this plan must also be possible, because other plans use them.
-        let mut known = Vec::new();
-        for problem in std::iter::once(plan).chain(others).flat_map(ReadPlan::problems) {
-            if !known.contains(&problem) {
-                self.policy_problem("read", &problem);
-                known.push(problem);
-            }
-        }
-        let takes_turns = matches!(config.coordination.scheme, CoordinationPolicy::CollectionTimeWindows(_));
-        if let Some(parameter) = plan.parameter_that_needs_turns().filter(|_| !takes_turns) {
+        let plan = &config.read.policy;
+        self.table_problems(&config.read, ReadPlan::problems, []);
+        let scheme = &config.coordination.policy;
+        if let Some(parameter) = plan.parameter_that_needs_turns().filter(|_| !scheme.has_turns_by_the_clock()) {
             let key = format!("read.{parameter}");
             let message = format!(
-                "`{key}` is {}, but with coordination.scheme = \"{}\" members have no turns",
+                "`{key}` is {}, but with coordination.scheme = \"{}\" members have no turns by the clock",
                 self.written(&key),
-                config.coordination.scheme.name()
+                scheme.name()
             );
-            let fix = format!("use coordination.scheme = \"windows\", or another {key}");
+            let by_the_clock =
+                CoordinationPolicy::all_with_default_parameters().into_iter().filter(CoordinationPolicy::has_turns_by_the_clock);
+            let names: Vec<_> = by_the_clock.map(|scheme| format!("\"{}\"", scheme.name())).collect();
+            let fix = format!("use coordination.scheme = {}, or another {key}", one_of(&names));
             self.problem(&key, message, Some(&fix));
         }
         let policy = &config.cache.policy;
-        if plan.has_choice(true, true) && policy.stripe_and_member_caches().member_caches.is_some() {
+        if plan.has_choice(Redundancy::Copies) && policy.stripe_and_member_caches().member_caches.is_some() {
             let message = format!(
                 "`read.plan` is \"{}\", but with cache.policy = \"{}\" the flash of a member may be older than its cache, so that no strip follows from the others",
                 plan.name(),
@@ -116,7 +84,7 @@ impl Resolver<'_> {
 
 /// Returns warnings about keys of reads without effect. `is_written` says whether the user has set a key.
 pub(super) fn without_effect(config: &Config, array: &array::ArrayParams, is_written: impl Fn(&str) -> bool) -> Vec<String> {
-    let plan = &config.read.plan;
+    let plan = &config.read.policy;
     let (name, own, unused) = (plan.name(), plan.parameters(), plan.parameters_without_effect());
     let mut keys: Vec<String> = Vec::new();
     for key in ReadPlan::all_with_default_parameters().iter().flat_map(|plan| plan.parameters().into_iter()).map(|(key, _)| key) {
@@ -133,7 +101,7 @@ pub(super) fn without_effect(config: &Config, array: &array::ArrayParams, is_wri
         };
         warnings.push(format!("read.{key} has no effect without read.{needs}"));
     }
-    if !plan.has_choice(true, true) {
+    if !plan.has_choice(Redundancy::Copies) {
         return warnings;
     }
     if !array.chooses_source_of_each_read() {
@@ -160,7 +128,7 @@ mod tests {
     #[test]
     fn plans_are_written_by_their_names_with_the_keys_of_all() {
         for plan in ReadPlan::all_with_default_parameters() {
-            let config = HostReadConfig { plan: plan.clone(), ..HostReadConfig::default() };
+            let config = HostReadConfig { policy: plan.clone(), ..HostReadConfig::default() };
             let text = serde_json::to_string(&config).unwrap();
             assert!(text.starts_with(&format!("{{\"plan\":\"{}\",\"fast_fail\":\"1us\",", plan.name())), "{text}");
             assert_eq!(serde_json::from_str::<HostReadConfig>(&text).unwrap(), config);

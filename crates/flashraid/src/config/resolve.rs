@@ -2,22 +2,22 @@
 
 use std::path::PathBuf;
 
-use super::device::{ControllerDiePath, Duplex, FillBeforeWarmUp, HalfDuplexLinkBandwidthLimit, HostLinkBandwidth, WriteZeroes};
+use super::device::{ControllerDiePath, FillBeforeWarmUp, GeometryConfig, HalfDuplexLinkBandwidthLimit, HostLinkBandwidth, WriteZeroes};
 use super::gc::{IdleTimeBeforeCollection, Preemption, REFERENCE_NO_COPY_BACK};
 use super::problems::{Problem, TextPlace};
 use super::tree::Tree;
 use super::validate::show;
 use super::workload::WorkloadKind;
 use super::{Config, RunLimit, Scenario, WarmStateFiles, workload_spec};
-use flashraid_model::array::{ArrayParams, MEMBERS_MAX, ParityHandle, RaidLevel, WarmUp, WarmUpPattern};
+use flashraid_model::array::{ArrayParams, MEMBERS_MAX, ParityHandle, RaidLevel, WarmUpPattern};
 use flashraid_model::events::TIME_MAX_NS;
 use flashraid_model::flash::{DieToChannelAssignment, Geometry, Timing};
 use flashraid_model::metrics::{MetricsParams, UnmeasuredStart};
 use flashraid_model::policy::ParameterProblem;
 use flashraid_model::space::pools::BLOCK_POOLS_PER_DIE_MAX;
 use flashraid_model::ssd::{
-    BlockPoolScope, CollectionBlockingScope, DieChoiceForWrites, DieDelayMechanisms, GcAlgorithm, GcParams, GcPreemption, HostLinkParams,
-    HostOverlapWithMoves, SsdParams, VictimPolicy,
+    BlockPoolScope, CollectionBlockingScope, DieChoiceForWrites, DieDelayMechanisms, Duplex, GcAlgorithm, GcParams, GcPreemption,
+    HostLinkParams, HostOverlapWithMoves, SsdParams, VictimPolicy,
 };
 use flashraid_workload::units::{Duration, GcStopThreshold, Size, count_with_noun};
 use flashraid_workload::{ArrayProperties, SourceSpec};
@@ -51,7 +51,6 @@ pub(super) fn resolve(mut config: Config, tree: &Tree, written: &Tree, problems:
         return None;
     }
     let array = array?;
-    let warm_up = WarmUp { overwrites_per_page: config.ssd.warm_up.overwrites, pattern: config.ssd.warm_up.pattern };
     let path = |path: &Option<String>| path.as_ref().map(PathBuf::from);
     let mut workload = workload_spec::to_spec(&config.workload);
     if config.ssd.write_zeroes == WriteZeroes::Deallocate {
@@ -60,7 +59,7 @@ pub(super) fn resolve(mut config: Config, tree: &Tree, written: &Tree, problems:
     Some(Scenario {
         config_hash: super::hash_of(&config),
         seed: config.seed,
-        warm_up,
+        warm_up: config.ssd.warm_up.overwriting.clone(),
         warm_state: WarmStateFiles { save_to: path(&config.ssd.warm_up.save), load_from: path(&config.ssd.warm_up.load) },
         workload,
         run_limit: RunLimit { max_requests: config.workload.requests, max_duration_ns: config.workload.duration.map(|time| time.ns) },
@@ -153,8 +152,13 @@ fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String>
             warnings.push(format!("{key} has no effect beside ssd.warm_up.load, because the loaded state is warm already"));
         }
     }
-    if config.ssd.warm_up.pattern == WarmUpPattern::SteadyStateWithoutWrites && config.ssd.warm_up.overwrites > 0.0 {
-        warnings.push("ssd.warm_up.overwrites has no effect with ssd.warm_up.pattern = \"steady\", which overwrites nothing".into());
+    if config.ssd.warm_up.overwriting.pattern == WarmUpPattern::SteadyStateWithoutWrites
+        && config.ssd.warm_up.overwriting.overwrites_per_page > 0.0
+    {
+        warnings.push(
+            "ssd.warm_up.overwriting.overwrites_per_page has no effect with ssd.warm_up.pattern = \"steady\", which overwrites nothing"
+                .into(),
+        );
     }
     // A user may think that one or two keys describe the whole workload.
     let names_base = ["preset", "kind", "path", "streams"].iter().any(|key| is_written(&format!("workload.{key}")));
@@ -168,7 +172,7 @@ fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String>
     if is_written("ssd.channel") && config.ssd.transfer != ControllerDiePath::Channel {
         warnings.push("ssd.channel has no effect without ssd.transfer = \"channel\"".into());
     }
-    if array.members == 1 && config.coordination.scheme.has_coordinating_controller() {
+    if array.members == 1 && config.coordination.policy.has_coordinating_controller() {
         warnings.push("coordination.scheme has nothing to coordinate, because the array has one member".into());
     }
     warnings
@@ -195,7 +199,7 @@ fn without_effect(config: &Config) -> Vec<String> {
         set.map(|(key, _)| format!("ssd.gc.{key} has no effect without {needed}")).collect()
     };
     let mut warnings = Vec::new();
-    if config.coordination.scheme.collection_takes_no_time() {
+    if config.coordination.policy.collection_takes_no_time() {
         // Collection that takes no time cannot be preempted (rule 109).
         let of_time = [
             ("blocking", gc.rules.blocking != default.rules.blocking),
@@ -279,11 +283,8 @@ impl Resolver<'_> {
         let ssd = SsdParams {
             geometry,
             timing,
-            consecutive_pages_per_die: config.ssd.die_stride,
-            die_choice_for_writes: config.ssd.allocation,
-            plane_choice: config.ssd.plane_choice,
+            writes: config.ssd.writes,
             gc,
-            fill_seals_last_block: config.ssd.fill_seals_last_block,
             pools_start_empty: config.ssd.warm_up.start == FillBeforeWarmUp::Fresh,
             channel,
             link,
@@ -297,25 +298,25 @@ impl Resolver<'_> {
 
     fn geometry(&mut self, config: &Config) -> Option<Geometry> {
         let before = self.problems.len();
-        let written = &config.ssd.geometry;
-        let page_bytes = written.page_size.bytes;
+        let GeometryConfig { shape: written, page_size, reserved } = &config.ssd.geometry;
+        let page_bytes = page_size.bytes;
         if page_bytes == 0 || !page_bytes.is_multiple_of(SECTOR_BYTES) || page_bytes > 1 << 20 {
-            let message = format!("`ssd.geometry.page_size` is {}, but must be a multiple of 512 B up to 1 MiB", written.page_size);
+            let message = format!("`ssd.geometry.page_size` is {}, but must be a multiple of 512 B up to 1 MiB", page_size);
             self.problem("ssd.geometry.page_size", message, None);
         }
-        if config.ssd.summary_page.last_page_holds_summary() && written.pages < 2 {
+        if config.ssd.writes.summary_page.last_page_holds_summary() && written.pages_per_block < 2 {
             self.problem("ssd.geometry.pages", "a block whose last page is a summary needs at least 2 pages", None);
         }
-        let blocks_per_member = u64::from(written.dies) * u64::from(written.planes) * u64::from(written.blocks);
-        let page_ids = blocks_per_member.saturating_mul(u64::from(written.pages.next_power_of_two()));
+        let blocks_per_member = u64::from(written.dies) * u64::from(written.planes) * u64::from(written.blocks_per_plane);
+        let page_ids = blocks_per_member.saturating_mul(u64::from(written.pages_per_block.next_power_of_two()));
         if page_ids > PAGES_PER_MEMBER_MAX {
             let message = format!(
                 "{} dies × {} planes × {} blocks × {} pages are {} pages; a member can have at most {PAGES_PER_MEMBER_MAX} (pages of a block rounded up to a power of two)",
                 written.dies,
                 written.planes,
-                written.blocks,
-                written.pages,
-                blocks_per_member.saturating_mul(u64::from(written.pages))
+                written.blocks_per_plane,
+                written.pages_per_block,
+                blocks_per_member.saturating_mul(u64::from(written.pages_per_block))
             );
             self.problem("ssd.geometry", message, Some("larger pages (`ssd.geometry.page_size`) need fewer of them"));
         }
@@ -326,31 +327,28 @@ impl Resolver<'_> {
             );
             self.problem("ssd.geometry.planes", message, Some("set ssd.gc.pool = \"die\""));
         }
-        let reserved = written.reserved.floor_of(written.blocks);
+        let reserved = reserved.floor_of(written.blocks_per_plane);
         let planes_per_pool = if config.ssd.gc.rules.pool == BlockPoolScope::Die { written.planes } else { 1 };
         let (working, why) = working_blocks(config);
         let needed = (working + 1).div_ceil(planes_per_pool);
         if reserved < needed {
             // The value is rounded up, so that it is enough.
-            let min = libm::ceil(f64::from(needed) / f64::from(written.blocks) * 1e6) / 1e6;
+            let min = libm::ceil(f64::from(needed) / f64::from(written.blocks_per_plane) * 1e6) / 1e6;
             let message = format!(
                 "`ssd.geometry.reserved` is {}, which leaves {reserved} of the {} blocks of a plane in reserve, but garbage collection needs at least {needed} ({why}, and one free for `ssd.gc.start`)",
                 self.written("ssd.geometry.reserved"),
-                written.blocks
+                written.blocks_per_plane
             );
-            self.problem("ssd.geometry.reserved", message, Some(&format!("with {} blocks, {min} is the least", written.blocks)));
-        } else if reserved >= written.blocks {
+            self.problem("ssd.geometry.reserved", message, Some(&format!("with {} blocks, {min} is the least", written.blocks_per_plane)));
+        } else if reserved >= written.blocks_per_plane {
             let message = format!("`ssd.geometry.reserved` is {}, which leaves nothing to export", self.written("ssd.geometry.reserved"));
             self.problem("ssd.geometry.reserved", message, None);
         }
         (self.problems.len() == before).then_some(Geometry {
-            dies: written.dies,
-            planes: written.planes,
-            blocks_per_plane: written.blocks,
-            pages_per_block: written.pages,
             page_bytes: page_bytes as u32,
             overprovisioned_blocks_per_plane: reserved,
-            has_summary_page: config.ssd.summary_page.last_page_holds_summary(),
+            has_summary_page: config.ssd.writes.summary_page.last_page_holds_summary(),
+            ..*written
         })
     }
 
@@ -386,13 +384,10 @@ impl Resolver<'_> {
         }
         let allowed_ns = |ns: u128| ns.min(u128::from(LONGEST_OPERATION_NS)) as u64;
         Timing {
-            page_read_ns: written.page_read.ns,
-            page_program_ns: written.page_program.ns,
-            block_erase_ns: written.block_erase.ns,
             page_transfer_ns: allowed_ns(page_transfer_ns),
             block_summary_page_transfer_ns: if geometry.has_summary_page { allowed_ns(transfer_ns(1)) } else { 0 },
-            host_command_overhead_ns: written.command_overhead.ns,
-            spreads_summary_page_over_programs: config.ssd.summary_page.spreads_time_over_programs(),
+            spreads_summary_page_over_programs: config.ssd.writes.summary_page.spreads_time_over_programs(),
+            ..*written
         }
     }
 
@@ -406,7 +401,7 @@ impl Resolver<'_> {
             self.problem("ssd.link", "`ssd.link` is so slow that a page takes more than the 1h that is allowed", Some("raise the rate"));
         }
         let (g, t) = (&ssd.geometry, &ssd.timing);
-        let mut page_ns = u128::from(t.page_read_ns) + 2 * u128::from(t.page_program_ns) + u128::from(t.host_command_overhead_ns);
+        let mut page_ns = u128::from(t.page_read.ns) + 2 * u128::from(t.page_program.ns) + u128::from(t.command_overhead.ns);
         page_ns += 2 * u128::from(t.page_transfer_ns) + u128::from(t.block_summary_page_transfer_ns);
         if let Some(preemption) = ssd.gc.preemption {
             page_ns += 2 * u128::from(preemption.poll.ns);
@@ -414,7 +409,7 @@ impl Resolver<'_> {
                 page_ns += (u128::from(suspension.suspend_ns) + u128::from(suspension.resume_ns)) * u128::from(suspension.suspensions_max);
             }
         }
-        let block_ns = page_ns * u128::from(g.pages_per_block) + u128::from(t.block_erase_ns);
+        let block_ns = page_ns * u128::from(g.pages_per_block) + u128::from(t.block_erase.ns);
         let die_ns = block_ns * u128::from(g.blocks_per_die());
         if die_ns > LONGEST_DIE_NS {
             let years = |ns: u128| ns / 31_557_600_000_000_000;
@@ -481,7 +476,7 @@ impl Resolver<'_> {
             start_threshold_free_blocks: start,
             stop_threshold_free_blocks: stop,
             victim: self.victim(config),
-            collection_takes_no_time: config.coordination.scheme.collection_takes_no_time(),
+            collection_takes_no_time: config.coordination.policy.collection_takes_no_time(),
             preemption: (written.preemption != Preemption::None).then(|| GcPreemption {
                 suspension: (written.preemption == Preemption::Suspend).then_some(written.suspension),
                 ..written.options
@@ -512,7 +507,7 @@ impl Resolver<'_> {
     }
 
     pub(super) fn channel(&mut self, config: &Config) -> Option<DieToChannelAssignment> {
-        let dies = config.ssd.geometry.dies;
+        let dies = config.ssd.geometry.shape.dies;
         match (config.ssd.transfer, &config.ssd.channel) {
             (ControllerDiePath::Channel, Some(channel)) => {
                 let per_channel = channel.dies_per_channel;
@@ -579,8 +574,7 @@ impl Resolver<'_> {
         let member_bytes = ssd.exported_pages() * page_bytes;
         if member_bytes == 0 && ssd.superblock.is_none() {
             let pages = ssd.geometry.exported_pages_per_die();
-            let message =
-                format!("`ssd.die_stride` is {}, but 1 to {pages} (what a die exports) is allowed", ssd.consecutive_pages_per_die);
+            let message = format!("`ssd.die_stride` is {}, but 1 to {pages} (what a die exports) is allowed", ssd.writes.die_stride);
             self.problem("ssd.die_stride", message, None);
         } else if stripe_unit.bytes > member_bytes {
             let message = format!("`array.stripe_unit` is {stripe_unit}, more than a member exports ({})", Size { bytes: member_bytes });
@@ -607,7 +601,7 @@ impl Resolver<'_> {
             failures,
             slow,
             rebuild,
-            read_plan: config.read.plan.clone(),
+            read_plan: config.read.policy.clone(),
             cache,
             host_port,
             ssd,
@@ -701,7 +695,8 @@ impl Resolver<'_> {
 
     fn metrics(&mut self, config: &Config) -> MetricsParams {
         let report = &config.report;
-        for (key, time) in [("bandwidth_interval", report.bandwidth_interval), ("gc_slice", report.gc_slice)] {
+        let MetricsParams { bandwidth_interval, gc_slice, .. } = report.measured;
+        for (key, time) in [("bandwidth_interval", bandwidth_interval), ("gc_slice", gc_slice)] {
             if time.ns == 0 {
                 self.problem(&format!("report.{key}"), format!("`report.{key}` is 0, but must be at least 1ns"), None);
             }
@@ -739,11 +734,10 @@ impl Resolver<'_> {
             self.problem("report.skip_time", message, None);
         }
         MetricsParams {
-            bandwidth_interval_ns: report.bandwidth_interval.ns,
-            collection_overlap_slice_ns: report.gc_slice.ns,
             timeline_window: timeline,
             skip,
             streams: config.workload.streams.as_ref().map_or(0, |streams| streams.len() as u32),
+            ..report.measured
         }
     }
 
@@ -809,10 +803,10 @@ impl Resolver<'_> {
         if workload.duration.is_some_and(|time| time.ns == 0) {
             self.problem(&format!("{section}.duration"), format!("`{section}.duration` is 0, but must be at least 1ns"), None);
         }
-        if workload.path.as_deref().is_some_and(|path| path.is_empty() || path.ends_with('/')) {
+        if workload.trace.path.as_deref().is_some_and(|path| path.is_empty() || path.ends_with('/')) {
             self.problem(&format!("{section}.path"), format!("`{section}.path` names no file"), None);
         }
-        if workload.kind == Some(WorkloadKind::Trace) && workload.path.is_none() {
+        if workload.kind == Some(WorkloadKind::Trace) && workload.trace.path.is_none() {
             self.problem(
                 &format!("{section}.kind"),
                 format!("`{section}.kind` is \"trace\", but no `{section}.path` names the file"),
@@ -830,7 +824,7 @@ impl Resolver<'_> {
             let message = format!("`{section}.address_extent` is used only with address_fit = \"scale\"");
             self.problem(&format!("{section}.address_extent"), message, None);
         }
-        if let Some(address) = &workload.address {
+        if let Some(address) = &workload.synthetic.address {
             for key in &address.unused_parameters {
                 let users: Vec<String> = policy_config_serde::policies_with_parameter::<AddressDistribution>(key)
                     .iter()
@@ -858,10 +852,10 @@ fn working_blocks(config: &Config) -> (u32, String) {
     if config.ssd.gc.rules.separate_open_block {
         parts.push("one open for moved pages");
     }
-    if config.ssd.allocation == DieChoiceForWrites::Dynamic {
+    if config.ssd.writes.allocation == DieChoiceForWrites::Dynamic {
         parts.push("one for writes on their way");
     }
-    if !config.ssd.fill_seals_last_block {
+    if !config.ssd.writes.fill_seals_last_block {
         parts.push("one that the fill leaves unsealed");
     }
     (parts.len() as u32 + 1, parts.join(", "))
@@ -874,5 +868,5 @@ pub(super) fn link(config: &Config, page_bytes: u64) -> Option<HostLinkParams> {
         HostLinkBandwidth::Table(table) => (table.rate, table.duplex),
     };
     let page_ns = (u128::from(page_bytes) * 1_000_000_000).div_ceil(u128::from(rate.bytes_per_s));
-    Some(HostLinkParams { page_transfer_ns: u64::try_from(page_ns).unwrap_or(u64::MAX), full_duplex: duplex == Duplex::Full })
+    Some(HostLinkParams { page_transfer_ns: u64::try_from(page_ns).unwrap_or(u64::MAX), duplex })
 }

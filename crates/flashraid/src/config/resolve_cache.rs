@@ -4,7 +4,6 @@ use super::Config;
 use super::cache::CacheConfig;
 use super::resolve::Resolver;
 use flashraid_model::cache::{CachePolicy, CapacityUnit, RecencyBit, WriteCacheParams};
-use flashraid_model::policy::policy_config_serde;
 use flashraid_workload::units::{Duration, Fraction, Size};
 
 /// Longest time that is accepted.
@@ -19,7 +18,7 @@ const NVM_WRITE: Duration = Duration { ns: 1000 };
 
 /// Returns the options that have no effect with this policy. They are no problems, because a comparison of policies sets them for all.
 pub(super) fn without_effect(written: &CacheConfig) -> Vec<String> {
-    let CacheConfig { policy, common, others } = written;
+    let CacheConfig { policy, common, .. } = written;
     let set = [
         ("size", common.size.is_some()),
         ("room", common.room.is_some()),
@@ -32,23 +31,14 @@ pub(super) fn without_effect(written: &CacheConfig) -> Vec<String> {
     ];
     let nothing_caches = policy.stripe_and_member_caches().has_no_cache();
     let unused = set.into_iter().filter(|(_, set)| *set && nothing_caches).map(|(key, _)| key.to_owned());
-    unused.chain(policy_config_serde::unused_parameters(policy, others)).collect()
+    unused.chain(written.unused_parameters()).collect()
 }
 
 impl Resolver<'_> {
     /// Fills in missing keys of the cache, and returns its parameters; `None` without a cache.
     pub(super) fn cache(&mut self, config: &mut Config, members: u32, page_bytes: u64) -> Option<WriteCacheParams> {
-        let CacheConfig { policy, common, others } = &mut config.cache;
-        // Options without effect with this policy must also be possible, because other policies use them.
-        let mut problems = policy.problems();
-        for problem in others.iter().flat_map(CachePolicy::problems) {
-            if problems.iter().all(|known| known.key != problem.key) {
-                problems.push(problem);
-            }
-        }
-        for problem in &problems {
-            self.policy_problem("cache", problem);
-        }
+        self.table_problems(&config.cache, CachePolicy::problems, []);
+        let CacheConfig { policy, common, .. } = &mut config.cache;
         let parts = policy.stripe_and_member_caches();
         if parts.has_no_cache() {
             return None;

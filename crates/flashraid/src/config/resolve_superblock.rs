@@ -4,7 +4,9 @@
 //! `[ssd.slc]` and `ssd.scale`.
 
 use super::Config;
-use super::device::{ControllerDiePath, FillBeforeWarmUp, HalfDuplexLinkBandwidthLimit, HostLinkBandwidth, ScaledDriveDimension};
+use super::device::{
+    ControllerDiePath, FillBeforeWarmUp, GeometryConfig, HalfDuplexLinkBandwidthLimit, HostLinkBandwidth, ScaledDriveDimension,
+};
 use super::gc::{GcConfig, IdleTimeBeforeCollection, Preemption};
 use super::resolve::{LONGEST_OPERATION_NS, Resolver, SECTOR_BYTES, link};
 use super::superblock::{SlcShareBase, SuperblockConfig};
@@ -12,12 +14,11 @@ use flashraid_model::array::WarmUpPattern;
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::space::superblocks::{MAPPING_UNITS_PER_SUPERBLOCK_MAX, SUPERPAGES_PER_DRIVE_MAX};
 use flashraid_model::ssd::{
-    BufferParams, CollectionRules, ControllerCores, DieChoiceForWrites, GcAlgorithm, GcParams, GcPreemption, HostOverlapWithMoves,
-    MAPPING_UNITS_PER_SUPERPAGE_MAX, OperationSuspension, PlacementHandles, PlaneChoice, PlaneReadMode, RefreshAndWearLevellingParams,
+    BufferParams, CollectionRules, ControllerCores, GcAlgorithm, GcParams, GcPreemption, HostOverlapWithMoves,
+    MAPPING_UNITS_PER_SUPERPAGE_MAX, OperationSuspension, PlacementHandles, PlaneReadMode, PoolWrites, RefreshAndWearLevellingParams,
     SlcSuperblockCountLimit, SlcSuperblockParams, SsdParams, SuperblockCollectionParams, SuperblockDriveParams, Suspension,
 };
 use flashraid_workload::units::{Duration, Fraction, Size};
-use serde_json::json;
 
 /// Minimum number of rows that scaling must leave.
 const ROWS_MIN: u32 = 4;
@@ -27,9 +28,7 @@ const ERASE_SUSPEND_NS: u64 = 700_000;
 
 /// Returns the keys of `[ssd]` that only apply to pools of blocks, with their defaults. They choose dies and fill blocks.
 fn of_pools() -> Vec<(String, serde_json::Value)> {
-    let of_device = json!({
-        "allocation": "static", "die_stride": 1, "plane_choice": "most-free", "summary_page": false, "fill_seals_last_block": true,
-    });
+    let of_device = serde_json::to_value(PoolWrites::default()).unwrap_or_default();
     let of_collection = serde_json::to_value(GcConfig::default()).unwrap_or_default();
     let both = ["preemption", "idle", "victim", "merge", "pipeline"];
     let collection = of_collection.as_object().into_iter().flatten().filter(|(key, _)| !both.contains(&key.as_str()));
@@ -42,7 +41,7 @@ fn of_pools() -> Vec<(String, serde_json::Value)> {
 pub(super) fn warning_of_scale(config: &Config) -> Option<String> {
     let (g, superblock) = (&config.ssd.geometry, config.ssd.superblock.as_ref()?);
     let row_pages = u64::from(superblock.pages_per_cell) * superblock.flash_page.bytes.checked_div(g.page_size.bytes)?;
-    let rows = u64::from(g.pages).checked_div(row_pages)?;
+    let rows = u64::from(g.shape.pages_per_block).checked_div(row_pages)?;
     let (scale, most) = (u64::from(config.ssd.scale), (rows / u64::from(ROWS_MIN)).max(1));
     (config.ssd.scale_by == ScaledDriveDimension::Space && scale > most).then(|| {
         format!(
@@ -55,7 +54,7 @@ pub(super) fn warning_of_scale(config: &Config) -> Option<String> {
 
 /// Returns the duration of an erase in a drive that is simulated with fewer rows.
 fn scaled(ns: u64, config: &Config, geometry: &Geometry) -> u64 {
-    (u128::from(ns) * u128::from(geometry.pages_per_block) / u128::from(config.ssd.geometry.pages.max(1))) as u64
+    (u128::from(ns) * u128::from(geometry.pages_per_block) / u128::from(config.ssd.geometry.shape.pages_per_block.max(1))) as u64
 }
 
 impl Resolver<'_> {
@@ -68,7 +67,7 @@ impl Resolver<'_> {
             ("ssd.slc", ssd.slc.is_some()),
             ("ssd.scale", ssd.scale != 1),
             ("ssd.scale_by", ssd.scale_by != ScaledDriveDimension::Space),
-            ("ssd.warm_up.pattern", ssd.warm_up.pattern == WarmUpPattern::SteadyStateWithoutWrites),
+            ("ssd.warm_up.pattern", ssd.warm_up.overwriting.pattern == WarmUpPattern::SteadyStateWithoutWrites),
         ];
         for (key, _) in keys.into_iter().filter(|(_, is_set)| *is_set) {
             let message = format!("`{key}` means something only for a drive with superblocks, and `ssd.superblock` is not there");
@@ -92,7 +91,7 @@ impl Resolver<'_> {
             }
             (number / by).max(1)
         };
-        ssd.geometry.dies = divide("ssd.geometry.dies", ssd.geometry.dies);
+        ssd.geometry.shape.dies = divide("ssd.geometry.dies", ssd.geometry.shape.dies);
         // Without this section commands take no time of a core, so that there are no cores to divide.
         if let Some(firmware) = &mut ssd.firmware {
             firmware.cores = divide("ssd.firmware.cores", firmware.cores);
@@ -104,10 +103,12 @@ impl Resolver<'_> {
             queues.commands = divide("ssd.queues.commands", queues.commands);
         }
         let channel = ssd.channel.as_ref().filter(|_| ssd.transfer == ControllerDiePath::Channel);
-        if let Some(per_channel) = channel.map(|channel| channel.dies_per_channel).filter(|&dies| !ssd.geometry.dies.is_multiple_of(dies)) {
+        if let Some(per_channel) =
+            channel.map(|channel| channel.dies_per_channel).filter(|&dies| !ssd.geometry.shape.dies.is_multiple_of(dies))
+        {
             let message = format!(
                 "`ssd.scale_by = \"width\"` leaves {} dies, but `ssd.channel.dies_per_channel` is {per_channel}, and channels are divided as a whole",
-                ssd.geometry.dies
+                ssd.geometry.shape.dies
             );
             self.problem("ssd.scale", message, Some("take a smaller scale, or scale by \"space\""));
         }
@@ -146,7 +147,9 @@ impl Resolver<'_> {
             let message = "`ssd.timing.command_overhead` is set, but `ssd.firmware` has the cost of commands in a drive with superblocks";
             self.problem("ssd.timing.command_overhead", message, Some("remove it"));
         }
-        if config.ssd.warm_up.start == FillBeforeWarmUp::Fresh && config.ssd.warm_up.pattern == WarmUpPattern::SteadyStateWithoutWrites {
+        if config.ssd.warm_up.start == FillBeforeWarmUp::Fresh
+            && config.ssd.warm_up.overwriting.pattern == WarmUpPattern::SteadyStateWithoutWrites
+        {
             let message =
                 "`ssd.warm_up.start` is \"fresh\", but `ssd.warm_up.pattern` is \"steady\", and a drive in its steady state is full";
             self.problem("ssd.warm_up.start", message, Some("remove one of the two"));
@@ -182,7 +185,7 @@ impl Resolver<'_> {
             start_threshold_free_blocks: superblock.collection.target,
             stop_threshold_free_blocks: superblock.collection.target + 1,
             victim: self.victim(config),
-            collection_takes_no_time: config.coordination.scheme.collection_takes_no_time(),
+            collection_takes_no_time: config.coordination.policy.collection_takes_no_time(),
             preemption: (config.ssd.gc.preemption != Preemption::None).then_some(GcPreemption {
                 t_hard: Fraction(0.0),
                 reorder: false,
@@ -197,11 +200,8 @@ impl Resolver<'_> {
         Some(SsdParams {
             geometry,
             timing,
-            consecutive_pages_per_die: 1,
-            die_choice_for_writes: DieChoiceForWrites::Static,
-            plane_choice: PlaneChoice::MostFreePages,
+            writes: PoolWrites::default(),
             gc,
-            fill_seals_last_block: true,
             pools_start_empty: false,
             channel,
             link,
@@ -214,14 +214,14 @@ impl Resolver<'_> {
     /// Returns the shape of the flash after scaling. Adds problems if its sizes do not fit each other.
     fn superblock_geometry(&mut self, config: &Config, written: &SuperblockConfig) -> Option<Geometry> {
         let before = self.problems_so_far();
-        let g = &config.ssd.geometry;
-        let (page, unit, flash_page) = (g.page_size.bytes, written.unit.bytes, written.flash_page.bytes);
+        let GeometryConfig { shape: g, page_size, reserved } = &config.ssd.geometry;
+        let (page, unit, flash_page) = (page_size.bytes, written.unit.bytes, written.flash_page.bytes);
         if page == 0 || !page.is_multiple_of(SECTOR_BYTES) || page > 1 << 20 {
-            let message = format!("`ssd.geometry.page_size` is {}, but must be a multiple of 512 B up to 1 MiB", g.page_size);
+            let message = format!("`ssd.geometry.page_size` is {}, but must be a multiple of 512 B up to 1 MiB", page_size);
             self.problem("ssd.geometry.page_size", message, None);
             return None;
         }
-        self.multiple("ssd.superblock.unit", written.unit, "ssd.geometry.page_size", g.page_size);
+        self.multiple("ssd.superblock.unit", written.unit, "ssd.geometry.page_size", *page_size);
         if self.problems_so_far() == before {
             self.multiple("ssd.superblock.flash_page", written.flash_page, "ssd.superblock.unit", written.unit);
         }
@@ -238,19 +238,19 @@ impl Resolver<'_> {
             return None;
         }
         let row_pages = u64::from(written.pages_per_cell) * (flash_page / page);
-        if !u64::from(g.pages).is_multiple_of(row_pages) {
-            let below = u64::from(g.pages) / row_pages * row_pages;
+        if !u64::from(g.pages_per_block).is_multiple_of(row_pages) {
+            let below = u64::from(g.pages_per_block) / row_pages * row_pages;
             let message = format!(
                 "`ssd.geometry.pages` is {}, but a block must hold whole superpages: multiples of {row_pages} pages of {} ({} flash pages of {})",
-                g.pages, g.page_size, written.pages_per_cell, written.flash_page
+                g.pages_per_block, page_size, written.pages_per_cell, written.flash_page
             );
             self.problem("ssd.geometry.pages", message, Some(&format!("nearest: {} or {}", below.max(row_pages), below + row_pages)));
             return None;
         }
-        let rows = g.pages / row_pages as u32;
+        let rows = g.pages_per_block / row_pages as u32;
         let rows_left = (rows / config.ssd.scale).max(ROWS_MIN).min(rows);
         let superpages_of_superblock = u64::from(g.dies) * u64::from(rows_left);
-        let superpages = superpages_of_superblock.saturating_mul(u64::from(g.blocks));
+        let superpages = superpages_of_superblock.saturating_mul(u64::from(g.blocks_per_plane));
         let units = superpages_of_superblock.saturating_mul(superpage);
         let too_many = [
             (superpages, SUPERPAGES_PER_DRIVE_MAX, "the drive has", "superpages".to_owned()),
@@ -266,20 +266,17 @@ impl Resolver<'_> {
             self.problem("ssd.geometry", message, Some(&help));
             return None;
         }
-        let reserved = g.reserved.floor_of(g.blocks);
-        if reserved >= g.blocks {
+        let reserved = reserved.floor_of(g.blocks_per_plane);
+        if reserved >= g.blocks_per_plane {
             let message = format!("`ssd.geometry.reserved` is {}, which leaves nothing to export", self.written("ssd.geometry.reserved"));
             self.problem("ssd.geometry.reserved", message, None);
             return None;
         }
         Some(Geometry {
-            dies: g.dies,
-            planes: g.planes,
-            blocks_per_plane: g.blocks,
             pages_per_block: rows_left * row_pages as u32,
             page_bytes: page as u32,
             overprovisioned_blocks_per_plane: reserved,
-            has_summary_page: false,
+            ..*g
         })
     }
 
@@ -301,16 +298,11 @@ impl Resolver<'_> {
     /// same.
     fn superblock_timing(&mut self, config: &Config, geometry: &Geometry) -> Timing {
         let t = &config.ssd.timing;
-        let erase_ns = self.time("ssd.timing.block_erase", t.block_erase, 1);
-        Timing {
-            page_read_ns: self.time("ssd.timing.page_read", t.page_read, 1),
-            page_program_ns: self.time("ssd.timing.page_program", t.page_program, 1),
-            block_erase_ns: scaled(erase_ns, config, geometry).max(1),
-            page_transfer_ns: 0,
-            block_summary_page_transfer_ns: 0,
-            host_command_overhead_ns: 0,
-            spreads_summary_page_over_programs: false,
+        let times = [("page_read", t.page_read), ("page_program", t.page_program), ("block_erase", t.block_erase)];
+        for (key, time) in times {
+            self.time(&format!("ssd.timing.{key}"), time, 1);
         }
+        Timing { block_erase: Duration { ns: scaled(t.block_erase.ns, config, geometry).max(1) }, ..*t }
     }
 
     fn superblock(&mut self, config: &Config, written: &SuperblockConfig, geometry: &Geometry, timing: &Timing) -> SuperblockDriveParams {
@@ -326,7 +318,7 @@ impl Resolver<'_> {
             self.problem(key, message, Some("raise the rate"));
         }
         let page_read_ns = if written.page_reads.is_empty() {
-            vec![timing.page_read_ns]
+            vec![timing.page_read.ns]
         } else {
             let times = written.page_reads.iter().enumerate();
             times.map(|(at, &time)| self.time(&format!("ssd.superblock.page_reads[{at}]"), time, 1)).collect()

@@ -1,26 +1,12 @@
 //! Compares a configuration with its JSON Schema, and explains values that do not fit.
 
-use std::sync::OnceLock;
-
 use serde_json::Value;
 
 use super::misfits::{Misfit, Why, misfits};
 use super::problems::{Problem, Problems, TextPlace, nearest, one_of};
 use super::quantities::CHECKERS;
+use super::schema::{follow, keys, likely_key, schema};
 use super::tree::Tree;
-use crate::documented_names::{self, follow};
-
-/// Returns the schema of the configuration.
-pub(crate) fn schema() -> &'static Value {
-    static SCHEMA: OnceLock<Value> = OnceLock::new();
-    SCHEMA.get_or_init(super::config_schema)
-}
-
-/// Returns every key that a configuration can have, as a path such as `ssd.gc.start`.
-pub(super) fn keys() -> &'static [String] {
-    static KEYS: OnceLock<Vec<String>> = OnceLock::new();
-    KEYS.get_or_init(|| documented_names::properties(schema(), false).into_iter().map(|property| property.path).collect())
-}
 
 /// Reports everything in `tree` that does not fit the schema, and returns its paths.
 pub(super) fn validate(tree: &Tree, problems: &mut Vec<Problem>) -> Vec<Vec<String>> {
@@ -149,7 +135,7 @@ impl Report<'_> {
             format!("did you mean `{}`?", dotted(&likely))
         } else if let [only] = elsewhere[..] {
             format!("did you mean `{only}`?")
-        } else if let Some(likely) = documented_names::likely_key(&name) {
+        } else if let Some(likely) = likely_key(&name) {
             format!("did you mean `{likely}`?")
         } else {
             let place = if prefix.is_empty() { "at the top".to_string() } else { format!("in `{prefix}`") };

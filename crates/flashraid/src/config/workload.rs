@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use flashraid_workload::quantities::MeanRequestInterval;
 use flashraid_workload::synthetic::{AddressSpec, ArrivalSpec, SizeSpec};
+use flashraid_workload::trace::{DevicePlacement, DiscardPolicy, FlushPolicy, Format, TimeUnit, TraceColumns, TraceSortMethod};
 use flashraid_workload::units::{AllowedUnitlessRange, Duration, Fraction, Quantity, Size, UnitError};
 
 /// Name of the workload that is used if the configuration names none.
@@ -35,6 +36,51 @@ pub struct WorkloadConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<Duration>,
 
+    /// Keys of generated workloads.
+    #[serde(flatten)]
+    pub synthetic: SyntheticKeys,
+    /// Share of writes that must not wait for garbage collection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high_priority_fraction: Option<Fraction>,
+
+    /// Keys of recorded workloads.
+    #[serde(flatten)]
+    pub trace: TraceKeys,
+
+    /// Workloads whose requests are merged in order of arrival, called streams. Only with `kind = "mix"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 256))]
+    pub streams: Option<Vec<WorkloadConfig>>,
+
+    /// Factor by which more requests arrive per second: 2 halves the times between them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.000_001, max = 1_000_000.0))]
+    pub rate_scale: Option<f64>,
+    /// Factor by which the sizes of requests are multiplied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.000_001, max = 1_000_000.0))]
+    pub size_scale: Option<f64>,
+    /// Treatment of requests whose addresses lie beyond the end of the array.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address_fit: Option<AddressFit>,
+    /// Length of the address range of the requests before scaling, in bytes: from 0 to the end of the farthest request. By default, a
+    /// trace is read once in advance to find it. Only with `address_fit = "scale"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address_extent: Option<Size>,
+    /// Part of the workload to skip at the start: a number of requests, or a time before which requests are skipped. Skipped requests are
+    /// not simulated at all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<RequestsOrTime>,
+    /// End of the workload: a number of requests after which, or a time from which on, no more requests come.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<RequestsOrTime>,
+}
+
+/// Keys of a generator of requests.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct SyntheticKeys {
     /// Process by which requests arrive. Only with `kind = "synthetic"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<ArrivalSpec>,
@@ -73,20 +119,23 @@ pub struct WorkloadConfig {
     /// `kind = "synthetic"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fua: Option<bool>,
-    /// Share of writes that must not wait for garbage collection.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub high_priority_fraction: Option<Fraction>,
+}
 
+/// Keys of a recorded trace of requests.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct TraceKeys {
     /// Path of the trace file, plain or compressed, relative to the configuration. Only with `kind = "trace"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// Format of the trace file. By default, the contents decide. Only with `kind = "trace"`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub format: Option<flashraid_workload::trace::Format>,
+    pub format: Option<Format>,
     /// Unit of the time stamps in the trace file. By default, the format and the contents decide. The key is not allowed for a format
     /// that writes seconds and microseconds in two fields. Only with `kind = "trace"`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub time_unit: Option<flashraid_workload::trace::TimeUnit>,
+    pub time_unit: Option<TimeUnit>,
     /// Number of bytes in a sector, if the format of the trace file counts sectors. Only with `kind = "trace"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_073_741_824))]
@@ -95,11 +144,11 @@ pub struct WorkloadConfig {
     /// the same addresses (`"fold"`). With a list of numbers, only these devices are used, laid end to end in the order of the list.
     /// Only with `kind = "trace"`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub devices: Option<TraceDevices>,
+    pub devices: Option<DevicePlacement>,
     /// Number of requests of a trace that are held back to put them in order of time, or `"sort"` to sort the whole trace. Only with
     /// `kind = "trace"`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reorder: Option<TraceReorder>,
+    pub reorder: Option<TraceSortMethod>,
     /// True to count lines of the trace file that cannot be read, and leave them out. Only with `kind = "trace"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skip_bad_lines: Option<bool>,
@@ -114,46 +163,18 @@ pub struct WorkloadConfig {
     /// Treatment of discards in a trace. They become trims (`"trim"`, the default), or are left out (`"ignore"`). Only with
     /// `kind = "trace"`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub discards: Option<flashraid_workload::trace::DiscardPolicy>,
+    pub discards: Option<DiscardPolicy>,
     /// Treatment of flushes in a trace. They are sent to the array (`"send"`, the default), or left out (`"ignore"`). Only with
     /// `kind = "trace"`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub flushes: Option<flashraid_workload::trace::FlushPolicy>,
+    pub flushes: Option<FlushPolicy>,
     /// Meanings of the columns of a trace, in their order, with their units: `"time:us,op,address:512,length:512,device,-,response"`. Or
     /// names of the header: `"time=Start:s,op=Kind,address=LBA:512,length=Bytes"`. Only with `kind = "trace"`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub columns: Option<flashraid_workload::trace::TraceColumns>,
+    pub columns: Option<TraceColumns>,
     /// Direction of all requests, for a trace that does not distinguish reads from writes. Only with `kind = "trace"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub direction: Option<AssumedTraceDirection>,
-
-    /// Workloads whose requests are merged in order of arrival, called streams. Only with `kind = "mix"`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 256))]
-    pub streams: Option<Vec<WorkloadConfig>>,
-
-    /// Factor by which more requests arrive per second: 2 halves the times between them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0.000_001, max = 1_000_000.0))]
-    pub rate_scale: Option<f64>,
-    /// Factor by which the sizes of requests are multiplied.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0.000_001, max = 1_000_000.0))]
-    pub size_scale: Option<f64>,
-    /// Treatment of requests whose addresses lie beyond the end of the array.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub address_fit: Option<AddressFit>,
-    /// Length of the address range of the requests before scaling, in bytes: from 0 to the end of the farthest request. By default, a
-    /// trace is read once in advance to find it. Only with `address_fit = "scale"`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub address_extent: Option<Size>,
-    /// Part of the workload to skip at the start: a number of requests, or a time before which requests are skipped. Skipped requests are
-    /// not simulated at all.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub start: Option<RequestsOrTime>,
-    /// End of the workload: a number of requests after which, or a time from which on, no more requests come.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub limit: Option<RequestsOrTime>,
 }
 
 /// Origin of a workload's requests: a generator, a recorded trace, or a mix of several workloads.
@@ -166,59 +187,6 @@ pub enum WorkloadKind {
     Trace,
     /// Several workloads (streams), whose requests are merged in order of arrival.
     Mix,
-}
-
-/// Choice of devices of a trace, and the placement of their addresses in the array. Each device has its own addresses from 0.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum TraceDevices {
-    /// All devices are used, with their addresses end to end or overlapping.
-    All(TraceDeviceAddressPlacement),
-    /// Only these devices, laid end to end in this order.
-    List(Vec<u32>),
-}
-
-/// Placement of the addresses of all devices of a trace in the array. Each device has its own addresses from 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum TraceDeviceAddressPlacement {
-    /// The devices are laid end to end, in order of their numbers.
-    Concat,
-    /// The devices overlap: every device begins at address 0 of the array.
-    Fold,
-}
-
-/// Method by which requests of a trace are put in order of time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TraceReorder {
-    /// This number of requests is held back. Whenever one more has been read, the request with the earliest time stamp among them is
-    /// passed on.
-    WindowOfRequests(u32),
-    /// The whole trace is sorted by time stamp, in memory.
-    Sort,
-}
-
-impl Quantity for TraceReorder {
-    const JSON_SCHEMA_FORMAT: &'static str = "reorder";
-    const ALLOWED_VALUES: &'static str = "\"sort\", or the number of requests to hold back, such as 1000";
-    const JSON_SCHEMA_PATTERN: &'static str = r"^\s*sort\s*$";
-    const UNITLESS_RANGE: Option<AllowedUnitlessRange> =
-        Some(AllowedUnitlessRange { min: 0.0, max: 4_294_967_295.0, only_whole_numbers: true });
-
-    fn parse(text: &str) -> Result<Self, UnitError> {
-        if text.trim() == "sort" { Ok(Self::Sort) } else { Err(UnitError::new("the only word is \"sort\"")) }
-    }
-
-    fn from_unitless_number(number: f64) -> Result<Self, UnitError> {
-        Ok(Self::WindowOfRequests(number as u32))
-    }
-
-    fn to_json(&self) -> serde_json::Value {
-        match self {
-            Self::WindowOfRequests(requests) => (*requests).into(),
-            Self::Sort => "sort".into(),
-        }
-    }
 }
 
 /// Direction that all requests of a trace get if the trace does not distinguish reads from writes.

@@ -1,16 +1,15 @@
 //! Converts workloads as users write them to specifications that generators and readers take, and back.
 
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
+use schemars::{Schema, schema_for};
 use serde_json::Value;
 
-use super::workload::{
-    AddressFit, AssumedTraceDirection, RequestsOrTime, TraceDeviceAddressPlacement, TraceDevices, TraceReorder, WorkloadConfig,
-    WorkloadKind,
-};
+use super::workload::{AddressFit, AssumedTraceDirection, RequestsOrTime, SyntheticKeys, TraceKeys, WorkloadConfig, WorkloadKind};
 use flashraid_workload::catalogue::{self, NamedWorkload};
-use flashraid_workload::synthetic as model;
-use flashraid_workload::trace::{DevicePlacement, TraceSortMethod, TraceSpec};
+use flashraid_workload::synthetic::{self as model, SyntheticSpec};
+use flashraid_workload::trace::TraceSpec;
 use flashraid_workload::units::Fraction;
 use flashraid_workload::{self as workload, OpKind, RequestTransformSpec, SourceSpec, WorkloadSpec};
 
@@ -19,34 +18,10 @@ pub(super) const KINDS: [&str; 3] = ["synthetic", "trace", "mix"];
 
 /// Returns the kind of workload that a key belongs to, or `None` if it belongs to all.
 pub(super) fn kind_of_key(key: &str) -> Option<&'static str> {
-    match key {
-        "arrivals"
-        | "read_fraction"
-        | "size"
-        | "read_size"
-        | "write_size"
-        | "sequential_fraction"
-        | "sequential_repeats"
-        | "sequential_gap"
-        | "flush_every"
-        | "fua"
-        | "address" => Some("synthetic"),
-        "path"
-        | "format"
-        | "time_unit"
-        | "sector_bytes"
-        | "devices"
-        | "reorder"
-        | "skip_bad_lines"
-        | "drop_repeats_within"
-        | "repeat"
-        | "discards"
-        | "flushes"
-        | "columns"
-        | "direction" => Some("trace"),
-        "streams" => Some("mix"),
-        _ => None,
-    }
+    static SCHEMAS: OnceLock<[(&str, Schema); 2]> = OnceLock::new();
+    let schemas = SCHEMAS.get_or_init(|| [("synthetic", schema_for!(SyntheticKeys)), ("trace", schema_for!(TraceKeys))]);
+    let has_key = |(_, schema): &&(&str, Schema)| schema.pointer("/properties").is_some_and(|keys| keys.get(key).is_some());
+    schemas.iter().find(has_key).map(|(kind, _)| *kind).or((key == "streams").then_some("mix"))
 }
 
 /// Returns the kind of a preset.
@@ -77,20 +52,21 @@ pub(super) fn to_config(spec: &WorkloadSpec) -> WorkloadConfig {
     match &spec.source {
         SourceSpec::Synthetic(synthetic) => {
             config.kind = Some(WorkloadKind::Synthetic);
-            config.arrivals = Some(synthetic.arrivals.clone());
-            config.read_fraction = Some(Fraction(synthetic.read_fraction));
-            if synthetic.read_size == synthetic.write_size {
-                config.size = Some(synthetic.write_size.clone());
-            } else {
-                config.read_size = Some(synthetic.read_size.clone());
-                config.write_size = Some(synthetic.write_size.clone());
-            }
-            config.sequential_fraction = Some(Fraction(synthetic.addresses.sequential_fraction));
-            config.sequential_repeats = synthetic.addresses.sequential_repeats_size_and_kind.then_some(true);
-            config.sequential_gap = synthetic.sequential_gap;
-            config.flush_every = synthetic.writes_per_flush;
-            config.fua = synthetic.fua.then_some(true);
-            config.address = Some(synthetic.addresses.clone());
+            let SyntheticSpec { read_size, write_size, addresses, .. } = synthetic;
+            let is_one_size = read_size == write_size;
+            config.synthetic = SyntheticKeys {
+                arrivals: Some(synthetic.arrivals.clone()),
+                read_fraction: Some(Fraction(synthetic.read_fraction)),
+                size: is_one_size.then(|| write_size.clone()),
+                read_size: (!is_one_size).then(|| read_size.clone()),
+                write_size: (!is_one_size).then(|| write_size.clone()),
+                sequential_fraction: Some(Fraction(addresses.sequential_fraction)),
+                sequential_repeats: addresses.sequential_repeats_size_and_kind.then_some(true),
+                sequential_gap: synthetic.sequential_gap,
+                address: Some(addresses.clone()),
+                flush_every: synthetic.writes_per_flush,
+                fua: synthetic.fua.then_some(true),
+            };
             config.high_priority_fraction = Some(Fraction(synthetic.high_priority_fraction));
         }
         SourceSpec::Mix(streams) => {
@@ -109,7 +85,7 @@ pub(super) fn to_config(spec: &WorkloadSpec) -> WorkloadConfig {
 /// Returns the specification for generators and readers. `kind`, and the keys of that kind that presets set, must be filled in.
 pub(super) fn to_spec(config: &WorkloadConfig) -> WorkloadSpec {
     let source = match config.kind {
-        Some(WorkloadKind::Trace) => SourceSpec::Trace(trace_spec(config)),
+        Some(WorkloadKind::Trace) => SourceSpec::Trace(trace_spec(&config.trace)),
         Some(WorkloadKind::Mix) => SourceSpec::Mix(config.streams.iter().flatten().map(to_spec).collect()),
         Some(WorkloadKind::Synthetic) | None => SourceSpec::Synthetic(synthetic_spec(config)),
     };
@@ -117,55 +93,47 @@ pub(super) fn to_spec(config: &WorkloadConfig) -> WorkloadSpec {
 }
 
 fn synthetic_spec(config: &WorkloadConfig) -> model::SyntheticSpec {
+    let keys = &config.synthetic;
     let plain = model::SyntheticSpec::random_writes();
-    let size = |own: &Option<model::SizeSpec>| own.as_ref().or(config.size.as_ref()).cloned();
-    let sequential_fraction = config.sequential_fraction.map_or(0.0, |share| share.0);
-    let sequential_repeats = config.sequential_repeats.unwrap_or(false);
+    let size = |own: &Option<model::SizeSpec>| own.as_ref().or(keys.size.as_ref()).cloned();
+    let sequential_fraction = keys.sequential_fraction.map_or(0.0, |share| share.0);
+    let sequential_repeats = keys.sequential_repeats.unwrap_or(false);
     let address = model::AddressSpec {
         sequential_fraction,
         sequential_repeats_size_and_kind: sequential_repeats,
-        ..config.address.clone().unwrap_or_default()
+        ..keys.address.clone().unwrap_or_default()
     };
     model::SyntheticSpec {
-        arrivals: config.arrivals.clone().unwrap_or(plain.arrivals),
-        read_fraction: config.read_fraction.map_or(plain.read_fraction, |share| share.0),
-        read_size: size(&config.read_size).unwrap_or(plain.read_size),
-        write_size: size(&config.write_size).unwrap_or(plain.write_size),
+        arrivals: keys.arrivals.clone().unwrap_or(plain.arrivals),
+        read_fraction: keys.read_fraction.map_or(plain.read_fraction, |share| share.0),
+        read_size: size(&keys.read_size).unwrap_or(plain.read_size),
+        write_size: size(&keys.write_size).unwrap_or(plain.write_size),
         addresses: address,
         high_priority_fraction: config.high_priority_fraction.map_or(plain.high_priority_fraction, |share| share.0),
-        sequential_gap: config.sequential_gap,
-        writes_per_flush: config.flush_every,
-        fua: config.fua.unwrap_or(plain.fua),
+        sequential_gap: keys.sequential_gap,
+        writes_per_flush: keys.flush_every,
+        fua: keys.fua.unwrap_or(plain.fua),
     }
 }
 
-fn trace_spec(config: &WorkloadConfig) -> TraceSpec {
-    let default = TraceSpec::new(PathBuf::from(config.path.clone().unwrap_or_default()));
+fn trace_spec(keys: &TraceKeys) -> TraceSpec {
+    let default = TraceSpec::new(PathBuf::from(keys.path.clone().unwrap_or_default()));
     TraceSpec {
-        format: config.format,
-        time_unit: config.time_unit,
-        sector_bytes: config.sector_bytes,
-        devices: match &config.devices {
-            None => default.devices,
-            Some(TraceDevices::All(TraceDeviceAddressPlacement::Concat)) => DevicePlacement::Concat,
-            Some(TraceDevices::All(TraceDeviceAddressPlacement::Fold)) => DevicePlacement::Fold,
-            Some(TraceDevices::List(list)) => DevicePlacement::List(list.clone()),
-        },
-        reorder: match config.reorder {
-            None => default.reorder,
-            Some(TraceReorder::WindowOfRequests(requests)) => TraceSortMethod::Window(requests),
-            Some(TraceReorder::Sort) => TraceSortMethod::Sort,
-        },
-        skip_bad_lines: config.skip_bad_lines.unwrap_or(default.skip_bad_lines),
-        discards: config.discards.unwrap_or(default.discards),
-        flushes: config.flushes.unwrap_or(default.flushes),
-        columns: config.columns.clone(),
-        drop_repeats_within_ns: config.drop_repeats_within.map(|time| time.ns),
-        assumed_direction: config.direction.map(|direction| match direction {
+        format: keys.format,
+        time_unit: keys.time_unit,
+        sector_bytes: keys.sector_bytes,
+        devices: keys.devices.clone().unwrap_or_default(),
+        reorder: keys.reorder.unwrap_or_default(),
+        skip_bad_lines: keys.skip_bad_lines.unwrap_or(default.skip_bad_lines),
+        discards: keys.discards.unwrap_or(default.discards),
+        flushes: keys.flushes.unwrap_or(default.flushes),
+        columns: keys.columns.clone(),
+        drop_repeats_within_ns: keys.drop_repeats_within.map(|time| time.ns),
+        assumed_direction: keys.direction.map(|direction| match direction {
             AssumedTraceDirection::Read => OpKind::Read,
             AssumedTraceDirection::Write => OpKind::Write,
         }),
-        passes: config.repeat.unwrap_or(default.passes),
+        passes: keys.repeat.unwrap_or(default.passes),
         ..default
     }
 }

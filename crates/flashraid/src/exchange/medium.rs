@@ -30,7 +30,8 @@ impl Medium {
     /// Returns the flash of a scenario's drive. Adds a note for each property that emulators cannot express.
     pub(super) fn of(scenario: &Scenario, program: &str, notes: &mut Vec<String>) -> Self {
         let ssd: &SsdConfig = &scenario.config.ssd;
-        let geometry = &ssd.geometry;
+        let geometry = &ssd.geometry.shape;
+        let page_size = ssd.geometry.page_size.bytes;
         if scenario.array.members > 1 {
             notes.push(format!(
                 "{program} emulates one SSD: this is one of the {} members, without the array around it.",
@@ -47,7 +48,7 @@ impl Medium {
         }
         let (page_bytes, pages_per_program) = match &ssd.superblock {
             Some(superblock) => (superblock.flash_page.bytes, superblock.pages_per_cell),
-            None => (geometry.page_size.bytes, 1),
+            None => (page_size, 1),
         };
         let reads: Vec<u64> = match ssd.superblock.as_ref().map(|superblock| superblock.page_reads.as_slice()) {
             None | Some([]) => vec![ssd.timing.page_read.ns],
@@ -65,8 +66,8 @@ impl Medium {
             channels: geometry.dies.div_ceil(luns_per_channel),
             luns_per_channel,
             planes: geometry.planes,
-            blocks: geometry.blocks,
-            pages: (u64::from(geometry.pages) * geometry.page_size.bytes / page_bytes) as u32,
+            blocks: geometry.blocks_per_plane,
+            pages: (u64::from(geometry.pages_per_block) * page_size / page_bytes) as u32,
             page_bytes,
             read_ns: reads.iter().sum::<u64>() / reads.len() as u64,
             read_range_ns: (reads.iter().copied().min().unwrap_or(0), reads.iter().copied().max().unwrap_or(0)),
@@ -74,7 +75,7 @@ impl Medium {
             pages_per_program,
             erase_ns: ssd.timing.block_erase.ns,
             byte_ps,
-            free_share: free / f64::from(geometry.blocks),
+            free_share: free / f64::from(geometry.blocks_per_plane),
         }
     }
 

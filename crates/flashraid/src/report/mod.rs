@@ -8,6 +8,7 @@
 mod figures;
 
 mod array;
+mod because;
 mod build;
 mod cache;
 mod counters;
@@ -28,13 +29,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::config::ScaledDriveDimension;
-use crate::counterfactual::Because;
 use crate::load_rise::LoadRiseUntilGcMatters;
 use flashraid_model::array::ReadPlanCounters;
 use flashraid_model::metrics::trend::SAMPLES_BEYOND_QUANTILE_MIN;
 use flashraid_workload::trace::MeasuredResponseTimes;
 
 pub use array::{ControllerThrottlingReport, FailedMember, FailureReport, LostPagesReport, Parity, ResponseTimesByHealth};
+pub use because::{
+    Because, Change, ChangeLeftOut, PairedDifference, PairedFigure, PairedFigures, WHY_THEY_DIFFER, WaitedAndCaused, WaitedAndCausedShares,
+};
 pub(crate) use build::{ReportInputs, SuperblockDriveInputs};
 pub(crate) use cache::cache;
 pub use counters::OptionalTables;

@@ -12,7 +12,7 @@
 use super::Report;
 use flashraid_driver::ArrayCounters;
 use flashraid_model::array::ArrayParams;
-use flashraid_model::ssd::{CollectionBlockingScope, ControllerCores, HostOverlapWithMoves, PlaneReadMode, SsdParams};
+use flashraid_model::ssd::{CollectionBlockingScope, ControllerCores, Duplex, HostOverlapWithMoves, PlaneReadMode, SsdParams};
 
 /// Relative difference that rounding may cause.
 const ROUNDING_MAX: f64 = 1e-6;
@@ -157,7 +157,7 @@ fn fronts(array: &ArrayParams, work: &Work) -> Vec<Part> {
         let ns = link.page_transfer_ns as f64 / f64::from(ssd.geometry.page_bytes);
         let (reads_ns, writes_ns) = (work.read_bytes * ns, work.write_bytes * copies * ns);
         let longest_ns = work.longest_bytes * ns;
-        if link.full_duplex {
+        if link.duplex == Duplex::Full {
             parts.push(Part::new("reads over the links of members", members, reads_ns, longest_ns));
             parts.push(Part::new("writes over the links of members", members, writes_ns, longest_ns * copies));
         } else {
@@ -193,7 +193,7 @@ fn writes_of_dies(array: &ArrayParams, work: &Work, counts: &ArrayCounters) -> V
         let units = |bytes: f64| pages(bytes) / f64::from(superblock.pages_per_mapping_unit);
         let programmed = units(work.write_bytes) - kept(superblock.buffer.capacity_mapping_units);
         let units_of_row = f64::from(geometry.planes * superblock.mapping_units_per_flash_page);
-        let full_ns = timing.page_program_ns as f64 / f64::from(superblock.bits_per_cell);
+        let full_ns = timing.page_program.ns as f64 / f64::from(superblock.bits_per_cell);
         let unit_ns = superblock.slc.map_or(full_ns, |slc| full_ns.min(slc.times.program.ns as f64)) / units_of_row;
         let dies = members * geometry.dies.min(superblock.dies_programming_max);
         let transfer_ns = superblock.mapping_unit_transfer_ns as f64;
@@ -208,7 +208,7 @@ fn writes_of_dies(array: &ArrayParams, work: &Work, counts: &ArrayCounters) -> V
     }
     let programmed = pages(work.write_bytes) - kept(buffer_of_pools(ssd));
     let transfer_ns = timing.page_transfer_ns as f64;
-    let page_ns = timing.host_command_overhead_ns as f64 + transfer_ns + timing.page_program_ns as f64;
+    let page_ns = timing.command_overhead.ns as f64 + transfer_ns + timing.page_program.ns as f64;
     let longest = pages(work.longest_bytes);
     vec![
         Part::new("programs of dies", members * commands_at_once(ssd), programmed * page_ns, longest * page_ns),
@@ -222,7 +222,7 @@ fn reads_of_pools(array: &ArrayParams, work: &Work) -> Option<Part> {
     if ssd.superblock.is_some() || overlaps_collection(ssd) || buffer_of_pools(ssd) > 0 {
         return None;
     }
-    let page_ns = (timing.host_command_overhead_ns + timing.page_read_ns + timing.page_transfer_ns) as f64;
+    let page_ns = (timing.command_overhead.ns + timing.page_read.ns + timing.page_transfer_ns) as f64;
     let byte_ns = page_ns / f64::from(ssd.geometry.page_bytes);
     let dies = array.members * commands_at_once(ssd);
     Some(Part::new("reads of dies", dies, work.read_bytes * byte_ns, work.longest_bytes * byte_ns))

@@ -3,9 +3,7 @@
 mod axis;
 mod baseline;
 mod plan;
-mod problem;
 mod range;
-mod resources;
 mod run;
 mod shard;
 mod store;
@@ -27,14 +25,13 @@ use crate::template::Template;
 use crate::warm_state_cache::WarmStateCache;
 
 #[doc(hidden)]
+pub use crate::resources::{MachineResources, default_workers};
+pub use crate::study_problem::StudyProblem;
+#[doc(hidden)]
 pub use axis::all_combinations;
 pub use axis::{Axis, AxisKind, Setting, axis_kind, must_match_for_comparison};
 pub use flashraid_model::metrics::Estimate;
 pub use plan::StudyPlan;
-pub use problem::StudyProblem;
-#[doc(hidden)]
-pub use resources::MachineResources;
-pub use resources::default_workers;
 #[doc(hidden)]
 pub use run::{StudySimulation, run_all};
 #[doc(hidden)]

@@ -8,7 +8,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use flashraid_workload::Stop;
 
 use super::baseline::baselines;
-use super::resources::{MachineResources, default_workers};
 use super::run::{StudySimulation, run_unfinished};
 use super::store::{POINTS, ReportStore, short_hash};
 use super::{Axis, Setting, Study, StudyObserver, StudyProblem, StudyResult, StudySimulationRow, all_combinations, shard};
@@ -18,6 +17,7 @@ use crate::config::{Scenario, WarmStateFiles, workload_address_space};
 use crate::file_hashes::{InputFileHashes, traces};
 use crate::memory;
 use crate::report::Report;
+use crate::resources::{MachineResources, default_workers};
 use crate::warm_up::warm_up_key;
 
 /// Key for the seed, which can be set in other ways, too.

@@ -8,13 +8,13 @@ use std::thread;
 use flashraid_workload::{SourceError, Stop};
 
 use super::StudyObserver;
-use super::resources::MachineResources;
 use super::store::{ReportStore, short_hash};
 use crate::Error;
 use crate::config::Scenario;
 use crate::file_hashes::InputFileHashes;
 use crate::observer::{Observer, Progress};
 use crate::report::Report;
+use crate::resources::MachineResources;
 use crate::run::{RunError, run_with_shared_warm_ups};
 use crate::warm_up::{SharedWarmUps, warm_up_key};
 

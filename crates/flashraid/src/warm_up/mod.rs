@@ -4,7 +4,7 @@
 use crate::config::{Scenario, workload_address_space};
 use crate::file_hashes::hash_of_file;
 use crate::observer::{Observer, Progress, RunPhase};
-use crate::run::RunError;
+use crate::run_error::RunError;
 use crate::threads;
 use crate::warm_claim::{Claim, ClaimOutcome};
 use crate::warm_state;
@@ -181,7 +181,7 @@ fn key_of_members(scenario: &Scenario) -> String {
             // A warm spare has the contents of the member that it will replace (rule 66).
             let replaced: Vec<u32> =
                 params.failures_in_time_order().iter().take(params.warmed_up_spares() as usize).map(|f| f.member).collect();
-            Some((level, members, stripe_unit_pages, parity_handle, ssd.consecutive_pages_per_die, params.spares_and_state(), replaced))
+            Some((level, members, stripe_unit_pages, parity_handle, ssd.writes.die_stride, params.spares_and_state(), replaced))
         }
     };
     // A unit of superblocks has several pages, which decides what a page of the workload overwrites.

@@ -34,7 +34,7 @@ fn run(settings: &[(&str, &str)]) -> Report {
 
 /// Shortest program of the drive, in microseconds.
 fn program_us(simulation: &Simulation<'_>) -> f64 {
-    simulation.scenario().unwrap().array.ssd.timing.page_program_ns as f64 / 1e3
+    simulation.scenario().unwrap().array.ssd.timing.page_program.ns as f64 / 1e3
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Plan `home`: each stripe has one fixed copy to read from, and stripes take turns among the copies (rule 2).
 
 use super::Plan;
+use crate::placement::Redundancy;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct Home {}
 
 impl Plan for Home {
-    fn has_choice(&self, _has_parity: bool, _has_copies: bool) -> bool {
+    fn has_choice(&self, _redundancy: Redundancy) -> bool {
         false
     }
 }

@@ -11,6 +11,7 @@ mod part;
 use super::members::Members;
 use super::stripe_pages::StripePages;
 use crate::TimeNs;
+use crate::placement::Redundancy;
 use crate::policy::{ParameterProblem, policies};
 use crate::rng::RandomStream;
 pub use avoid::{HostKnowledgeOfCollection, HostKnowledgeOfRemainingCollection, PlannedReads};
@@ -39,7 +40,7 @@ policies! {
     /// Returns true if the plan only matters while members collect.
     pub fn is_about_collection(&self) -> bool;
     /// Returns true if the plan chooses for each read where to get its data, in an array that has parity or copies.
-    pub fn has_choice(&self, has_parity: bool, has_copies: bool) -> bool;
+    pub fn has_choice(&self, redundancy: Redundancy) -> bool;
     pub(super) fn begin(&mut self, seed: u64, members: &mut Members);
     pub(super) fn begins_after_ns(&self) -> u64;
     pub(super) fn reads_each_strip_by_itself(&self) -> bool;
@@ -74,10 +75,10 @@ pub(super) trait Plan: Default {
         false
     }
 
-    /// Returns true if the plan chooses for each read where to get its data, in an array that has parity or copies. Without a choice,
+    /// Returns true if the plan chooses for each read where to get its data, in an array with this redundancy. Without a choice,
     /// none of the methods below is called.
-    fn has_choice(&self, has_parity: bool, has_copies: bool) -> bool {
-        has_parity || has_copies
+    fn has_choice(&self, redundancy: Redundancy) -> bool {
+        redundancy != Redundancy::None
     }
 
     /// Prepares the plan for a run with these members.

@@ -5,6 +5,7 @@
 
 use super::{Part, Plan, ReadAction, ReadPlanCounters};
 use crate::array::members::Members;
+use crate::placement::Redundancy;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -31,8 +32,8 @@ reported_counts! {
 }
 
 impl Plan for ShortestQueue {
-    fn has_choice(&self, _has_parity: bool, has_copies: bool) -> bool {
-        has_copies
+    fn has_choice(&self, redundancy: Redundancy) -> bool {
+        redundancy == Redundancy::Copies
     }
 
     fn begin(&mut self, _seed: u64, members: &mut Members) {

@@ -8,7 +8,7 @@ mod late;
 mod read;
 
 use super::failure::{Failures, Step};
-use super::locks::{CollectionWait, LockGrant, StripeLocks};
+use super::locks::{CollectionWait, Hold, LockGrant, StripeLocks};
 use super::members::{Access, Completion, Continuation, Members, ServedPages};
 use super::read_plan::{ReadPlan, ReadPlanCounters};
 use super::route::Route;
@@ -333,8 +333,8 @@ impl Stripes {
     fn ask(&mut self, now: TimeNs, id: u32, work: Work, members: &mut Members, after_events_of_now: bool) {
         let operation = &mut self.operations[id as usize];
         operation.work = work;
-        let share = matches!(work, Work::Read | Work::WriteCopies);
-        if self.locks.request_lock(now, operation.stripe, id, share) {
+        let hold = if matches!(work, Work::Read | Work::WriteCopies) { Hold::Shared } else { Hold::Exclusive };
+        if self.locks.request_lock(now, operation.stripe, id, hold) {
             self.begin(now, id, members, after_events_of_now);
         }
     }

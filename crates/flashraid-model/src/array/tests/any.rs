@@ -87,16 +87,11 @@ proptest! {
     fn immediate_and_stepwise_members_agree((params, asked) in any_case()) {
         let deaf = CoordinationParams {
             scheme: schemes::inclusive(),
-            forced_collection_amount: ForcedCollectionAmount::OneVictimPerDie,
-            joint_gc_registration_threshold_free_blocks: 0,
-            joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
-            request_to_collection_order_delay_ns: 0,
-            begins_joint_collection_when_idle: false,
-            repeats_cycle_for_requests_during_it: false,
-            all_dies_of_forced_member_collect: true,
-            controller_answers_gc_requests: false,
+            t_soft: GcStopThreshold::FreeBlocks(0),
+ notify: Some(JointCollectionRequestTiming::AtStartThreshold),
+            answer: ControllerAnswer::Never,
             coordinated_members: MemberSet(u128::MAX),
-            message_latency_ns: [0; MESSAGE_KINDS],
+            ..CoordinationParams::default()
         };
         let stepwise = ArrayParams { coordination: Some(deaf), ..params.clone() };
         let (immediate, stepwise) = (run(&params, &asked), run(&stepwise, &asked));
@@ -115,18 +110,15 @@ proptest! {
         latency in 0_u64..500,
         delay_ns in 0_u64..500,
     ) {
+        let latency = Duration { ns: latency };
         let coordination = CoordinationParams {
             scheme,
-            forced_collection_amount: ForcedCollectionAmount::OneVictimPerDie,
-            joint_gc_registration_threshold_free_blocks: 2,
-            joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
-            request_to_collection_order_delay_ns: delay_ns,
-            begins_joint_collection_when_idle: false,
-            repeats_cycle_for_requests_during_it: false,
-            all_dies_of_forced_member_collect: true,
-            controller_answers_gc_requests: true,
+            t_soft: GcStopThreshold::FreeBlocks(2),
+ notify: Some(JointCollectionRequestTiming::AtStartThreshold),
+            delay: Duration { ns: delay_ns },
             coordinated_members: MemberSet::first_members(params.members),
-            message_latency_ns: [latency; MESSAGE_KINDS],
+            latency: MessageLatency { gc_request: latency, participate: latency, force_gc: latency, gc_state: latency, gc_done: latency },
+ ..CoordinationParams::default()
         };
         run(&ArrayParams { coordination: Some(coordination), ..params }, &asked);
     }

@@ -17,12 +17,14 @@ mod stripes;
 
 use super::events::done_requests;
 use super::*;
-use crate::coordination::{CoordinationParams, ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS, tiny as schemes};
+use crate::coordination::{
+    ControllerAnswer, CoordinationParams, ForcedCollectionAmount, JointCollectionRequestTiming, MessageLatency, tiny as schemes,
+};
 use crate::events::OperationTimeParts;
 use crate::ids::MemberSet;
 use crate::ssd::MemberCounters;
 use crate::ssd::tiny::{self, READ_NS, WRITE_NS};
-use crate::units::{ByteRate, Duration, Fraction};
+use crate::units::{ByteRate, Duration, Fraction, GcStopThreshold};
 use proptest::prelude::*;
 
 /// A write that has to read before.

@@ -18,16 +18,11 @@ pub(super) const T: TimeNs = 10_000;
 pub(super) fn planned(plan: impl Into<ReadPlan>) -> ArrayParams {
     let coordination = CoordinationParams {
         scheme: schemes::inclusive(),
-        forced_collection_amount: ForcedCollectionAmount::OneVictimPerDie,
-        joint_gc_registration_threshold_free_blocks: 2,
-        joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
-        request_to_collection_order_delay_ns: 0,
-        begins_joint_collection_when_idle: false,
-        repeats_cycle_for_requests_during_it: false,
-        all_dies_of_forced_member_collect: true,
-        controller_answers_gc_requests: false,
+        t_soft: GcStopThreshold::FreeBlocks(2),
+        notify: Some(JointCollectionRequestTiming::AtStartThreshold),
+        answer: ControllerAnswer::Never,
         coordinated_members: MemberSet::first_members(3),
-        message_latency_ns: [0; MESSAGE_KINDS],
+        ..CoordinationParams::default()
     };
     ArrayParams { read_plan: plan.into(), coordination: Some(coordination), ..params(RaidLevel::Raid5, 3, 1) }
 }
@@ -196,7 +191,7 @@ proptest! {
         asked.iter_mut().zip(0..).for_each(|(request, nth)| request.0 = request.0 * 1000 + nth);
         let mut params = params(level, 4, 2);
         let timing = &mut params.ssd.timing;
-        for time in [&mut timing.page_read_ns, &mut timing.page_program_ns, &mut timing.page_transfer_ns, &mut timing.host_command_overhead_ns] {
+        for time in [&mut timing.page_read.ns, &mut timing.page_program.ns, &mut timing.page_transfer_ns, &mut timing.command_overhead.ns] {
             *time *= 1000;
         }
         let planned = ArrayParams { read_plan: Avoid::default().into(), ..params.clone() };

@@ -112,7 +112,8 @@ impl Bench {
                     self.log.push((self.now, format!("{} {}", if write { "write" } else { "read" }, pages.join(" "))));
                     (self.now + (self.duration_ns)(order), Event::Done(token))
                 }
-                Command::AccessMembers { token, extent_index_bounds: (from, to), write } => {
+                Command::AccessMembers { token, extent_index_bounds: (from, to), kind } => {
+                    let write = kind == OpKind::Write;
                     let extents = &commands.member_extents[from as usize..to as usize];
                     let pages: u64 = extents.iter().map(|extent| u64::from(extent.pages)).sum();
                     *if write { &mut self.pages_written } else { &mut self.pages_read } += pages;

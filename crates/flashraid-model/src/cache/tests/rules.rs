@@ -85,7 +85,7 @@ fn strips_enter_member_caches_as_a_whole() {
 #[test]
 fn figure_4_four_writes_and_a_read_with_independent_caches() {
     let mut bench = Bench::new(params(IWC, 0, 2), RaidLevel::Raid4, 4, 1);
-    bench.duration_ns = Box::new(|order| if matches!(order, Command::AccessMembers { write: true, .. }) { 1000 } else { 100 });
+    bench.duration_ns = Box::new(|order| if matches!(order, Command::AccessMembers { kind: OpKind::Write, .. }) { 1000 } else { 100 });
     bench.write(1, 3, 3);
     bench.write(2, 0, 2);
     bench.run_until(500);

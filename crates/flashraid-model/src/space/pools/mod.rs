@@ -46,8 +46,6 @@ const UNMAPPED: u32 = u32::MAX;
 const NO_BLOCK: u32 = u32::MAX;
 /// Number in the place of a physical page where there is none.
 const NO_PAGE: u32 = u32::MAX;
-/// Maximum number of pages in a block. Numbers of valid pages are kept in 16 bits, together with marks for open and free blocks.
-pub const MAX_PAGES_PER_BLOCK: u32 = 0x2000;
 /// Maximum number of pools of blocks per die. A 64-bit number has one bit for each pool of the die, which tells if the pool needs
 /// collection. There cannot be more pools than bits.
 pub const BLOCK_POOLS_PER_DIE_MAX: u32 = 64;

@@ -18,7 +18,7 @@ mod superpages;
 use super::counters::FrontEndCounters;
 use super::job::{FrontWake, LogicalPageOp, PageOpEnd, Table, Waiter};
 use super::outbox::SsdOutbox;
-use super::params::{ControllerCores, FrontEndParams, HostLinkParams};
+use super::params::{ControllerCores, Duplex, FrontEndParams, HostLinkParams};
 use super::wire::Wire;
 use super::work_times::WorkTimes;
 use crate::events::{OperationTimeParts, TimeNs};
@@ -198,14 +198,18 @@ impl Front {
     /// Sends the data of a write command over the link.
     pub(crate) fn send_data(&mut self, now: TimeNs, id: u32, out: &mut SsdOutbox) {
         let pages = self.commands[id].ops.len() as u64;
-        let at = self.send_over_link(now, false, pages);
+        let at = self.send_over_link(now, 0, pages);
         out.wake(at, FrontWake::DataCrossedLink(id));
     }
 
-    /// Sends pages over the link, and returns the time at which they have crossed it (rule 202).
-    pub(crate) fn send_over_link(&mut self, now: TimeNs, to_host: bool, pages: u64) -> TimeNs {
+    /// Sends a page to the host over the link, and returns the time at which it has crossed it (rule 202).
+    pub(crate) fn send_page_to_host(&mut self, now: TimeNs) -> TimeNs {
+        let lane = usize::from(self.link.is_some_and(|link| link.duplex == Duplex::Full));
+        self.send_over_link(now, lane, 1)
+    }
+
+    fn send_over_link(&mut self, now: TimeNs, lane: usize, pages: u64) -> TimeNs {
         let Some(link) = self.link else { return now };
-        let lane = usize::from(to_host && link.full_duplex);
         self.lanes[lane].ask(now, pages * link.page_transfer_ns)
     }
 

@@ -2,6 +2,7 @@
 
 mod front;
 mod superblock;
+mod writes;
 
 use super::mechanism::DieDelayMechanisms;
 use crate::coordination::BlockPoolSizeAndThresholds;
@@ -25,6 +26,7 @@ pub use superblock::{
     OperationSuspension, PlaneReadMode, PlaneReads, SlcSuperblockParams, SlcTimes, SuperblockCollectionParams, SuperblockDriveParams,
     Suspension,
 };
+pub use writes::{BlockSummaryPage, DieChoiceForWrites, PoolWrites, SummaryPageTimeSplit};
 
 /// Parameters of one member SSD.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,17 +35,10 @@ pub struct SsdParams {
     pub geometry: Geometry,
     /// Durations of flash operations.
     pub timing: Timing,
-    /// Number of consecutive logical pages that go to one die before the next die has its turn.
-    pub consecutive_pages_per_die: u32,
-    /// Rule that chooses the die of a write.
-    pub die_choice_for_writes: DieChoiceForWrites,
-    /// Rule that chooses the plane of a write inside its die.
-    pub plane_choice: PlaneChoice,
+    /// Writes of a drive with pools of blocks.
+    pub writes: PoolWrites,
     /// Parameters of garbage collection.
     pub gc: GcParams,
-    /// True if the initial fill closes the block that it writes last, so that collection may choose it. The reference simulator leaves it
-    /// open. Because nothing programs it later, it is then never collected.
-    pub fill_seals_last_block: bool,
     /// True if no page of a drive with pools of blocks holds data at first. A drive with superblocks has such a setting in `superblock`.
     pub pools_start_empty: bool,
     /// Assignment of dies to the channels that they share. With `None`, every die has its own pins, and transfers are part of its
@@ -108,15 +103,15 @@ impl SsdParams {
         }
         MappingParams::PageMapping(BlockPoolsFtlParams {
             geometry: self.geometry,
-            overwrites_may_change_die: self.die_choice_for_writes == DieChoiceForWrites::Dynamic,
-            plane_choice: self.plane_choice,
+            overwrites_may_change_die: self.writes.allocation == DieChoiceForWrites::Dynamic,
+            plane_choice: self.writes.plane_choice,
             pool: self.gc.rules.pool,
             gc_algorithm: self.gc.gc_algorithm,
             start_threshold_free_blocks: self.gc.start_threshold_free_blocks,
             stop_threshold_free_blocks: self.gc.stop_threshold_free_blocks,
             victim: self.gc.victim,
             separate_open_block_for_moves: self.gc.rules.separate_open_block,
-            fill_seals_last_block: self.fill_seals_last_block,
+            fill_seals_last_block: self.writes.fill_seals_last_block,
             starts_empty: self.pools_start_empty,
         })
     }
@@ -130,7 +125,7 @@ impl SsdParams {
                 reserved_blocks: self.geometry.overprovisioned_blocks_per_plane,
                 start_threshold_free_blocks: superblock.collection.target,
                 most_free_blocks: superblock.collection.goal_free_superblocks() - 1,
-                longest_victim_collection_ns: self.timing.block_erase_ns + self.timing.page_program_ns,
+                longest_victim_collection_ns: self.timing.block_erase.ns + self.timing.page_program.ns,
             };
         }
         let planes = if self.gc.rules.pool == BlockPoolScope::Die { self.geometry.planes } else { 1 };
@@ -149,13 +144,13 @@ impl SsdParams {
         let (t, g) = (&self.timing, &self.geometry);
         let transfers = if self.gc.rules.copy_back { 0 } else { 2 };
         let moves = u64::from(g.data_pages_per_block().saturating_sub(1));
-        let summary_ns = if g.has_summary_page { t.block_summary_page_transfer_ns + t.page_program_ns } else { 0 };
-        moves * (t.page_read_ns + t.page_program_ns + transfers * t.page_transfer_ns) + summary_ns + t.block_erase_ns
+        let summary_ns = if g.has_summary_page { t.block_summary_page_transfer_ns + t.page_program.ns } else { 0 };
+        moves * (t.page_read.ns + t.page_program.ns + transfers * t.page_transfer_ns) + summary_ns + t.block_erase.ns
     }
 
-    /// Returns the number of pages that the SSD exports. Each die exports a multiple of `consecutive_pages_per_die` pages (rule 3).
+    /// Returns the number of pages that the SSD exports. Each die exports a multiple of `die_stride` pages (rule 3).
     pub fn exported_pages(&self) -> u64 {
-        let (g, stride) = (&self.geometry, self.consecutive_pages_per_die);
+        let (g, stride) = (&self.geometry, self.writes.die_stride);
         if let Some(superblock) = &self.superblock {
             let shape = superblock.shape(g);
             return shape.exported_mapping_units * u64::from(superblock.pages_per_mapping_unit);
@@ -181,17 +176,6 @@ impl Default for ExactFastPaths {
     fn default() -> Self {
         Self { computes_operation_ends_on_arrival: true, skips_operation_end_events: true }
     }
-}
-
-/// Rule that chooses the die of a write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum DieChoiceForWrites {
-    /// The die is chosen by the address: it has the number `(lpn / die_stride) mod dies`.
-    #[default]
-    Static,
-    /// The die that can start earliest and has room.
-    Dynamic,
 }
 
 /// Garbage collection of one SSD.
@@ -439,6 +423,17 @@ pub enum HostRequestKindsThatMayStartGc {
 pub struct HostLinkParams {
     /// Time to transfer one page over the link, in nanoseconds.
     pub page_transfer_ns: u64,
-    /// True if both directions work at the same time (NVMe), false if they share the link (SATA).
-    pub full_duplex: bool,
+    /// Use of the link by the two directions.
+    pub duplex: Duplex,
+}
+
+/// Use of the rate of a link by the two directions: shared, or each at the full rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Duplex {
+    /// The directions share the rate: data go one way at a time, as with SATA.
+    #[default]
+    Half,
+    /// Each direction has the full rate, as with NVMe.
+    Full,
 }

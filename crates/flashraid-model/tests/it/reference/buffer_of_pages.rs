@@ -227,7 +227,7 @@ impl Simulation<'_> {
     /// The die of a page or, if dies are chosen late, none.
     fn lane_of(&self, member: usize, page: usize) -> Option<usize> {
         let page = self.members[member].buffered[page].operation.page;
-        (self.ssd.die_choice_for_writes == DieChoiceForWrites::Static).then(|| self.members[member].flash.home_die(page))
+        (self.ssd.writes.allocation == DieChoiceForWrites::Static).then(|| self.members[member].flash.home_die(page))
     }
 
     /// Sends buffered pages to their dies (rule 226).

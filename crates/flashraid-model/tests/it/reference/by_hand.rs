@@ -129,7 +129,7 @@ fn the_block_that_the_fill_reaches_last_may_stay_unsealed() {
     let mut case = one_plane().writes(0, &[6, 7, 8, 0, 1, 3]);
     let erased = |case: &Case| simulate(case).members[0].block_erases.iter().position(|&erases| erases == 1);
     assert_eq!(erased(&case), Some(2));
-    case.params.ssd.fill_seals_last_block = false;
+    case.params.ssd.writes.fill_seals_last_block = false;
     assert_eq!(erased(&case), Some(0));
 }
 
@@ -177,7 +177,7 @@ fn stripes_and_mirrors() {
 #[test]
 fn dies_by_stride() {
     let mut case = two_dies().read(0, 0, 5);
-    case.params.ssd.consecutive_pages_per_die = 2;
+    case.params.ssd.writes.die_stride = 2;
     // Pages 0 1 | 2 3 | 4 on dies 0, 1, 0.
     assert_eq!(simulate(&case).done(), [3 * 28]);
     // Nine pages of a die hold four strides of two: the last page of each is not exported.
@@ -215,10 +215,10 @@ fn a_clean_on_a_channel_goes_step_by_step() {
 #[test]
 fn a_link_carries_one_page_at_a_time_and_direction() {
     let mut case = two_dies().read(0, 0, 2).write(30, 3, 1);
-    case.params.ssd.link = Some(HostLinkParams { page_transfer_ns: 10, full_duplex: true });
+    case.params.ssd.link = Some(HostLinkParams { page_transfer_ns: 10, duplex: Duplex::Full });
     // Both pages are read at 28 and arrive at 38 and 48; the write travels to 40 and is done 208 later.
     assert_eq!(simulate(&case).done(), [48, 248]);
-    case.params.ssd.link = Some(HostLinkParams { page_transfer_ns: 10, full_duplex: false });
+    case.params.ssd.link = Some(HostLinkParams { page_transfer_ns: 10, duplex: Duplex::Half });
     // The write travels after the second page of the read, which had joined before it.
     assert_eq!(simulate(&case).done(), [48, 48 + 10 + 208]);
 }
@@ -226,7 +226,7 @@ fn a_link_carries_one_page_at_a_time_and_direction() {
 #[test]
 fn dynamic_writes_go_where_they_start_first() {
     let mut case = two_dies().writes(0, &[0, 0, 0]).read(50, 1, 1).write(60, 1, 1).read(1000, 1, 1);
-    case.params.ssd.die_choice_for_writes = DieChoiceForWrites::Dynamic;
+    case.params.ssd.writes.allocation = DieChoiceForWrites::Dynamic;
     case.params.ssd.geometry.blocks_per_plane = 7;
     case.params.ssd.geometry.overprovisioned_blocks_per_plane = 4;
     let outcome = simulate(&case);
@@ -240,7 +240,7 @@ fn dynamic_writes_go_where_they_start_first() {
 fn equal_planes_take_turns() {
     for plane_choice in [PlaneChoice::MostFreePages, PlaneChoice::Rotate] {
         let mut case = two_planes().writes(0, &[0, 1, 2, 3]);
-        case.params.ssd.plane_choice = plane_choice;
+        case.params.ssd.writes.plane_choice = plane_choice;
         let planes: Vec<u32> = simulate(&case).members[0].pages[..4].iter().map(|page| page.plane).collect();
         assert_eq!(planes, [0, 1, 0, 1]);
     }
@@ -254,7 +254,7 @@ fn a_plane_with_an_older_open_block_is_skipped() {
     let mut case = two_planes().writes(0, &[3, 0, 0, 1]);
     let places = |case: &Case| simulate(case).members[0].pages[..2].to_vec();
     assert_eq!(places(&case), [at(0, 1, 3, 1), at(0, 0, 3, 1)]);
-    case.params.ssd.plane_choice = PlaneChoice::Rotate;
+    case.params.ssd.writes.plane_choice = PlaneChoice::Rotate;
     assert_eq!(places(&case), [at(0, 0, 3, 1), at(0, 1, 3, 1)]);
 }
 
@@ -263,7 +263,7 @@ fn only_the_plane_of_the_victim_is_held() {
     // The writes take the planes in turn. The seventh ends at 7 · 208 + 2 · 203 = 1862. It leaves plane 0 with one free block, and block 0
     // there has only page 2 valid. The eighth does the same to plane 1, where page 5 is left in block 0.
     let mut case = two_planes().writes(0, &[0, 3, 6, 9, 12, 15, 1, 4]).read(2070, 2, 1).read(2071, 5, 1).read(2072, 8, 1);
-    case.params.ssd.plane_choice = PlaneChoice::Rotate;
+    case.params.ssd.writes.plane_choice = PlaneChoice::Rotate;
     let by_die = simulate(&case);
     // Clean plane 0, write, clean plane 1, read.
     assert_eq!(by_die.runs(), [(0, 1862, 3082, 1, 1), (0, 3290, 4510, 1, 1)]);

@@ -1,14 +1,14 @@
 //! Small examples of how mechanisms compose (rules 90 to 109), worked out by hand.
 
 use flashraid_model::coordination::{
-    CoordinationParams, ForcedCollectionAmount, JointCollectionRequestTiming, MESSAGE_KINDS, MessageKind, ReactiveInclusive,
+    CoordinationParams, ForcedCollectionAmount, JointCollectionRequestTiming, MessageKind, ReactiveInclusive,
 };
 use flashraid_model::flash::DieToChannelAssignment;
 use flashraid_model::ids::MemberSet;
 use flashraid_model::request::OpKind;
 use flashraid_model::space::victim::Fifo;
 use flashraid_model::ssd::*;
-use flashraid_model::units::{Duration, Fraction};
+use flashraid_model::units::{Duration, Fraction, GcStopThreshold};
 
 use super::by_hand::{at, two_dies, two_planes};
 use super::simulate;
@@ -52,7 +52,7 @@ fn on_a_channel() -> Case {
 /// write does the same to plane 1, with page 5.
 fn plane_blocking(writes: usize) -> Case {
     let mut case = two_planes().writes(0, &[0, 3, 6, 9, 12, 15, 1, 4][..writes]);
-    case.params.ssd.plane_choice = PlaneChoice::Rotate;
+    case.params.ssd.writes.plane_choice = PlaneChoice::Rotate;
     case.params.ssd.gc.rules.blocking = CollectionBlockingScope::Plane;
     case
 }
@@ -172,7 +172,7 @@ fn suspension_with_plane_blocking() {
 /// block.
 fn merging_on_two_dies() -> Case {
     let mut case = two_dies().preempted(GcPreemption { merge: true, ..SEMI }).writes(0, &[0; 8]);
-    case.params.ssd.die_choice_for_writes = DieChoiceForWrites::Dynamic;
+    case.params.ssd.writes.allocation = DieChoiceForWrites::Dynamic;
     case.params.ssd.geometry.blocks_per_plane = 7;
     case.params.ssd.geometry.overprovisioned_blocks_per_plane = 4;
     case.params.ssd.gc.victim = Fifo {}.into();
@@ -230,16 +230,11 @@ fn forced_collection_with_plane_blocking() {
     let mut case = plane_blocking(8).read(2070, 2, 1);
     case.params.coordination = Some(CoordinationParams {
         scheme: ReactiveInclusive {}.into(),
-        forced_collection_amount: ForcedCollectionAmount::ToWatermark,
-        joint_gc_registration_threshold_free_blocks: 0,
-        joint_collection_request_timing: JointCollectionRequestTiming::AtStartThreshold,
-        request_to_collection_order_delay_ns: 0,
-        begins_joint_collection_when_idle: false,
-        repeats_cycle_for_requests_during_it: false,
-        all_dies_of_forced_member_collect: true,
-        controller_answers_gc_requests: true,
+        force_until: ForcedCollectionAmount::ToWatermark,
+        t_soft: GcStopThreshold::FreeBlocks(0),
+        notify: Some(JointCollectionRequestTiming::AtStartThreshold),
         coordinated_members: MemberSet::single(0),
-        message_latency_ns: [0; MESSAGE_KINDS],
+        ..CoordinationParams::default()
     });
     let outcome = simulate(&case);
     // Plane 0 needs a clean at 1862. The member asks and is forced at the same nanosecond, when the eighth write has the slot. At 2070
@@ -255,7 +250,7 @@ fn forced_collection_with_plane_blocking() {
 
     // The clean in progress counts as the one victim, and the member is done when it ends. Page 2 is read then; at 2070 plane 1 needed
     // a clean, for which the member does not ask, being forced.
-    case.params.coordination.as_mut().expect("there is a controller").forced_collection_amount = ForcedCollectionAmount::OneVictimPerDie;
+    case.params.coordination.as_mut().expect("there is a controller").force_until = ForcedCollectionAmount::OneVictimPerDie;
     let outcome = simulate(&case);
     assert_eq!(outcome.runs(), [(0, 1862, 3082, 1, 1), (0, 2070, 3290, 1, 1)]);
     assert_eq!(outcome.done()[8], 3082 + 28);
@@ -263,7 +258,7 @@ fn forced_collection_with_plane_blocking() {
     assert_eq!([MessageKind::GcRequest, MessageKind::ForceGc, MessageKind::GcDone].map(|kind| sent[kind as usize]), [1, 1, 1]);
 
     // Each plane owes one: the clean in progress is plane 0's, plane 1 gets its own when the slot is free.
-    case.params.coordination.as_mut().expect("there is a controller").forced_collection_amount = ForcedCollectionAmount::OneVictimPerPool;
+    case.params.coordination.as_mut().expect("there is a controller").force_until = ForcedCollectionAmount::OneVictimPerPool;
     let outcome = simulate(&case);
     assert_eq!(outcome.runs(), [(0, 1862, 3082, 1, 1), (0, 2070, 3290, 1, 1)]);
     let forced: Vec<bool> = outcome.gc_intervals.iter().map(|gc| gc.forced).collect();
@@ -271,8 +266,7 @@ fn forced_collection_with_plane_blocking() {
     assert_eq!(outcome.done()[8], 3082 + 28);
 
     // When both victims are clean, at 3290, it goes on as with the watermark: both planes still need blocks, for two more victims each.
-    case.params.coordination.as_mut().expect("there is a controller").forced_collection_amount =
-        ForcedCollectionAmount::OneVictimPerPoolThenWatermark;
+    case.params.coordination.as_mut().expect("there is a controller").force_until = ForcedCollectionAmount::OneVictimPerPoolThenWatermark;
     assert_eq!(simulate(&case).runs(), [(0, 1862, 3082, 1, 1), (0, 2070, second, 3, 5), (0, 3290, second, 2, 4)]);
 }
 
@@ -310,10 +304,10 @@ fn a_page_in_the_register_is_trimmed() {
 #[test]
 fn trims_cross_no_link_and_follow_writes_of_their_page() {
     let mut case = two_dies().write(0, 1, 1).write(0, 0, 1).write(0, 0, 1).trim(9, 0).trim(40, 0).read(50, 0, 1);
-    case.params.ssd.die_choice_for_writes = DieChoiceForWrites::Dynamic;
+    case.params.ssd.writes.allocation = DieChoiceForWrites::Dynamic;
     case.params.ssd.geometry.blocks_per_plane = 7;
     case.params.ssd.geometry.overprovisioned_blocks_per_plane = 4;
-    case.params.ssd.link = Some(HostLinkParams { page_transfer_ns: 10, full_duplex: true });
+    case.params.ssd.link = Some(HostLinkParams { page_transfer_ns: 10, duplex: Duplex::Full });
     let outcome = simulate(&case);
     // The writes arrive at 10, 20 and 30. The first goes to die 0, the second to die 1, and the third waits for die 0. At 40, the second
     // trim and then the read wait behind it, although page 0 lies on die 1. The first trim was done before, on die 0.

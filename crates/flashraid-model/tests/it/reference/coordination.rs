@@ -6,7 +6,7 @@ use super::turns::Windows;
 use super::{leave, rotation};
 use flashraid_model::coordination::{
     BlockPoolSizeAndThresholds, CoordinationParams, CoordinationPolicy, ForcedCollectionAmount, JointCollectionRequestTiming,
-    MESSAGE_KINDS, MessageKind, ProactiveIdle, ProactiveSoftLimit,
+    MESSAGE_KINDS, MessageKind, ProactiveIdle, ProactiveSoftLimit, RequestsDuringCycle,
 };
 use flashraid_model::ssd::DieChoiceForWrites;
 
@@ -181,7 +181,7 @@ impl Controller {
     }
 
     fn is_soft(&self) -> bool {
-        self.params.joint_collection_request_timing == JointCollectionRequestTiming::AtSoftThreshold
+        self.params.notify() == JointCollectionRequestTiming::AtSoftThreshold
     }
 
     fn is_capable(&self, member: usize) -> bool {
@@ -233,11 +233,11 @@ impl Simulation<'_> {
         for member in 0..self.case.params.members as usize {
             self.dtwin_begins(member, true);
         }
-        if self.windows().is_some() && self.controller.as_ref().is_some_and(|controller| controller.params.controller_answers_gc_requests) {
+        if self.windows().is_some() && self.controller.as_ref().is_some_and(|controller| controller.params.answers()) {
             self.schedule_with_rank(0, CHECK_RANK + TURN_BEGINS, Event::NextTurn { number: 0 });
         }
         if let Some(Controller { params, .. }) = &self.controller
-            && params.controller_answers_gc_requests
+            && params.answers()
             && let Some(interval_ns) = check_interval_ns(params)
         {
             self.schedule_with_rank(interval_ns, CHECK_RANK, Event::Check);
@@ -306,8 +306,7 @@ impl Simulation<'_> {
     /// Returns true if a soft cycle is due (rule 120).
     fn is_time(&self) -> bool {
         let controller = self.controller.as_ref().expect("there is a controller");
-        let CoordinationParams { request_to_collection_order_delay_ns: delay_ns, begins_joint_collection_when_idle: at_idle, .. } =
-            controller.params;
+        let (delay_ns, at_idle) = (controller.params.delay.ns, controller.params.at_idle);
         let by_itself = |(member, (since, need)): (&usize, &(u64, Need))| {
             let waited = self.now >= since + delay_ns;
             waited || need.is_at_limit || controller.writes_given[*member] - need.writes_given > need.pages_left
@@ -326,7 +325,7 @@ impl Simulation<'_> {
         let pools = self.ssd.pool_sizes();
         let now = self.now;
         let controller = self.controller.as_mut().expect("there is a controller");
-        if !controller.params.controller_answers_gc_requests {
+        if !controller.params.answers() {
             return;
         }
         let is_lost = controller.lost.contains(&member);
@@ -345,7 +344,7 @@ impl Simulation<'_> {
                     return;
                 }
                 if !controller.forced.is_empty() {
-                    if controller.params.repeats_cycle_for_requests_during_it && !controller.forced.contains(&member) {
+                    if controller.params.during_cycle == RequestsDuringCycle::Repeat && !controller.forced.contains(&member) {
                         controller.registered.insert(member);
                         controller.again = true;
                     }
@@ -354,7 +353,7 @@ impl Simulation<'_> {
                 controller.registered.insert(member);
                 if !controller.held_back {
                     controller.held_back = true;
-                    let delay_ns = controller.params.request_to_collection_order_delay_ns;
+                    let delay_ns = controller.params.delay.ns;
                     self.schedule_with_rank(delay_ns, CYCLE_BEGINS_RANK, Event::CycleBegins);
                 }
             }
@@ -367,7 +366,7 @@ impl Simulation<'_> {
                     Some((_, said)) => *said = need,
                     None => {
                         controller.asking.insert(member, (now, need));
-                        let delay_ns = controller.params.request_to_collection_order_delay_ns;
+                        let delay_ns = controller.params.delay.ns;
                         self.schedule_with_rank(delay_ns, CYCLE_BEGINS_RANK, Event::CycleBegins);
                     }
                 }
@@ -382,7 +381,7 @@ impl Simulation<'_> {
                 if controller.forced.is_empty() {
                     controller.uses_idle_time = false;
                     if std::mem::take(&mut controller.again) && !std::mem::replace(&mut controller.held_back, true) {
-                        let delay_ns = controller.params.request_to_collection_order_delay_ns;
+                        let delay_ns = controller.params.delay.ns;
                         self.schedule_with_rank(delay_ns, CYCLE_BEGINS_RANK, Event::CycleBegins);
                     }
                 }
@@ -402,7 +401,7 @@ impl Simulation<'_> {
                 let mut low = controller.low(&pools);
                 let is_time = little_waits || controller.is_pressing(pools.start_threshold_free_blocks, check_interval.ns);
                 if controller.asked.is_empty() && controller.is_free() && is_time && !low.is_empty() {
-                    let work = controller.params.forced_collection_amount;
+                    let work = controller.params.force_until;
                     low.extend(controller.asking.keys());
                     self.force(low, work);
                 }
@@ -434,7 +433,7 @@ impl Simulation<'_> {
             #[allow(unreachable_patterns, reason = "all that are listed may have rules")]
             _ => unreachable!("a scheme without a rule here"),
         }
-        let work = controller.params.forced_collection_amount;
+        let work = controller.params.force_until;
         self.force(members, work);
     }
 
@@ -478,7 +477,7 @@ impl Simulation<'_> {
     pub(super) fn send(&mut self, member: usize, message: Message) {
         let controller = self.controller.as_mut().expect("there is a controller");
         controller.sent[message.kind() as usize] += 1;
-        let latency_ns = controller.params.message_latency_ns[message.kind() as usize];
+        let latency_ns = controller.params.latency.ns(message.kind());
         self.schedule_with_rank(latency_ns, message.rank(), Event::Arrives { member, message });
     }
 
@@ -584,7 +583,7 @@ impl Simulation<'_> {
     fn need(&self, member: usize, is_at_limit: bool) -> Need {
         let Member { flash, dies, unplaced, protocol, .. } = &self.members[member];
         let travelling = self.writes_on_the_way(member);
-        let is_static = self.ssd.die_choice_for_writes == DieChoiceForWrites::Static;
+        let is_static = self.ssd.writes.allocation == DieChoiceForWrites::Static;
         let of_die = |die: usize| {
             let in_queue = dies[die].queue.iter().filter(|operation| operation.kind == OpKind::Write).count();
             let on_the_way = travelling.iter().filter(|operation| is_static && flash.home_die(operation.page) == die).count();
@@ -635,7 +634,7 @@ impl Simulation<'_> {
         }
         let Some(controller) = &self.controller else { return };
         let (registers, asks) = (controller.params.scheme.members_report_low_free_blocks(), controller.is_soft());
-        if !self.knows_protocol(member) || free > controller.params.joint_gc_registration_threshold_free_blocks {
+        if !self.knows_protocol(member) || free > controller.params.t_soft_free_blocks(&self.ssd.pool_sizes()) {
             return;
         }
         if registers && !self.protocol(member).has_participated {
@@ -677,7 +676,7 @@ impl Simulation<'_> {
         let needs_leave = matches!(params.scheme, CoordinationPolicy::StaggeredCollection(_) | CoordinationPolicy::RotatingCollection(_));
         let takes_turns = matches!(params.scheme, CoordinationPolicy::CollectionTimeWindows(_));
         let registers = params.scheme.members_report_low_free_blocks();
-        let role = Role { registers, t_soft_free_blocks: params.joint_gc_registration_threshold_free_blocks, needs_leave, takes_turns };
+        let role = Role { registers, t_soft_free_blocks: params.t_soft_free_blocks(&self.ssd.pool_sizes()), needs_leave, takes_turns };
         self.knows_protocol(member).then_some(role)
     }
 
@@ -716,11 +715,8 @@ impl Simulation<'_> {
             self.protocol(member).collection_orders_received += 1;
             return self.drive_does(member, |drive| drive.forced_to(work));
         }
-        let CoordinationParams {
-            all_dies_of_forced_member_collect: across_dies,
-            joint_gc_registration_threshold_free_blocks: t_soft_free_blocks,
-            ..
-        } = self.controller.as_ref().expect("somebody forces").params;
+        let params = &self.controller.as_ref().expect("somebody forces").params;
+        let (across_dies, t_soft_free_blocks) = (params.across_dies, params.t_soft_free_blocks(&self.ssd.pool_sizes()));
         let limit = self.limit_of_work(member);
         let flash = &self.members[member].flash;
         let (across_dies, low) = (across_dies && limit.is_none(), limit.unwrap_or(t_soft_free_blocks));

@@ -224,7 +224,7 @@ impl Simulation<'_> {
                 match self.members[member].flash.place(operation.page) {
                     Some(_) => {
                         let further = self.further_reads(member, operation.page);
-                        let ns = self.ssd.timing.page_read_ns;
+                        let ns = self.ssd.timing.page_read.ns;
                         let counters = &mut self.members[member].mechanisms.read_retry;
                         counters.retried_reads += u64::from(further > 0);
                         counters.retry_array_reads_ns += further * ns;

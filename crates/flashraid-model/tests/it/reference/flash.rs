@@ -128,7 +128,7 @@ impl Flash {
             };
             state.last_sequence += 1;
             state.pools[pool].blocks[block].sequence = state.last_sequence;
-            let sealed = self.params.fill_seals_last_block || nth + 1 < filled_blocks;
+            let sealed = self.params.writes.fill_seals_last_block || nth + 1 < filled_blocks;
             // Open for ever if not sealed: nothing programs it any more.
             state.pools[pool].blocks[block].state = if sealed { BlockState::Sealed } else { BlockState::Open };
         }
@@ -422,7 +422,7 @@ impl Flash {
         let state = &self.dies[die];
         let in_turn = self.pools_after(die, state.pool_written_last);
         let open_to_write: Vec<usize> = in_turn.into_iter().filter(|pool| !busy.contains(pool) && self.has_room(die, *pool)).collect();
-        if self.params.plane_choice == PlaneChoice::Rotate {
+        if self.params.writes.plane_choice == PlaneChoice::Rotate {
             return open_to_write.first().copied();
         }
         let new_enough: Vec<usize> = match self.place(page) {

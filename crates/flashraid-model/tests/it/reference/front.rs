@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flashraid_model::ssd::{ControllerCores, FrontEndCounters, FrontEndParams, HostLinkParams, SsdParams};
+use flashraid_model::ssd::{ControllerCores, Duplex, FrontEndCounters, FrontEndParams, HostLinkParams, SsdParams};
 
 use super::{Event, Message, OpKind, Operation};
 
@@ -285,7 +285,7 @@ impl Front {
     /// Returns the time at which pages have crossed the link (rule 202).
     pub(super) fn crosses_by(&mut self, to_host: bool, pages: usize) -> u64 {
         let Some(link) = self.link else { return self.now };
-        let lane = &mut self.lanes_free_ns[usize::from(link.full_duplex && to_host)];
+        let lane = &mut self.lanes_free_ns[usize::from(link.duplex == Duplex::Full && to_host)];
         *lane = self.now.max(*lane) + pages as u64 * link.page_transfer_ns;
         *lane
     }

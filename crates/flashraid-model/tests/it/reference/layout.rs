@@ -29,7 +29,7 @@ pub(super) fn member_pages(params: &ArrayParams) -> u64 {
         let unit_pages = u64::from(own.pages_per_mapping_unit);
         return dies * of_die / unit_pages * unit_pages / unit * unit;
     }
-    let stride = u64::from(params.ssd.consecutive_pages_per_die);
+    let stride = u64::from(params.ssd.writes.die_stride);
     let die = of_die / stride * stride;
     dies * die / unit * unit
 }
@@ -164,7 +164,7 @@ fn owners_of_units(case: &Case, member: usize) -> Vec<usize> {
 
 /// A logical page by its home die and that die's logical page (rule 7), `die × exported pages per die + page`.
 pub(super) fn home(ssd: &SsdParams, logical_page: u64) -> u64 {
-    let stride = u64::from(ssd.consecutive_pages_per_die);
+    let stride = u64::from(ssd.writes.die_stride);
     let dies = u64::from(ssd.geometry.dies);
     let die = logical_page / stride % dies;
     let page = logical_page / (stride * dies) * stride + logical_page % stride;

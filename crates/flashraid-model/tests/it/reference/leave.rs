@@ -171,7 +171,7 @@ impl Simulation<'_> {
             return self.drive_collects_in_turn(member);
         }
         let (now, stagger) = (self.now, self.stagger().expect("it needs leave"));
-        let work = self.controller.as_ref().expect("it needs leave").params.forced_collection_amount;
+        let work = self.controller.as_ref().expect("it needs leave").params.force_until;
         let of_member = &self.members[member];
         let (free, at_floor, has_work) = match &of_member.drive {
             Some(drive) => {
@@ -309,7 +309,7 @@ impl Simulation<'_> {
             let message = if collecting < together && !rests {
                 leave.granted.insert(member);
                 leave.last_grant.insert(member, now);
-                Message::Grant(params.forced_collection_amount)
+                Message::Grant(params.force_until)
             } else {
                 Message::Deny
             };

@@ -40,7 +40,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use flashraid_model::array::{InitialSpareState, InjectedSlownessCounters, ReadPlanCounters, WarmUpPattern};
 use flashraid_model::events::OperationTimeParts;
 use flashraid_model::request::{HostLoop, OpKind};
-use flashraid_model::ssd::{DieDelayMechanismCounters, MemberCounters, SsdParams};
+use flashraid_model::ssd::{DieDelayMechanismCounters, Duplex, MemberCounters, SsdParams};
 
 use crate::outcome::{Case, Collection, DriveOutcome, MemberOutcome, Outcome, RequestOutcome};
 use buffer_of_pages::BufferedPage;
@@ -352,7 +352,7 @@ impl Member {
         }
         let dies = if is_drive { 0 } else { dies };
         let channels = ssd.channel.map_or(0, |channel| dies.div_ceil(channel.dies_per_channel as usize));
-        let lanes = ssd.link.map_or(0, |link| if link.full_duplex { 2 } else { 1 });
+        let lanes = ssd.link.map_or(0, |link| if link.duplex == Duplex::Full { 2 } else { 1 });
         Member {
             flash,
             dies: (0..dies)

@@ -10,7 +10,7 @@ use super::{OpKind, Operation, Simulation};
 impl Simulation<'_> {
     pub(super) fn reach_member(&mut self, member: usize, mut operation: Operation) {
         operation.reached_member_ns = self.now;
-        match self.ssd.die_choice_for_writes {
+        match self.ssd.writes.allocation {
             DieChoiceForWrites::Dynamic => {
                 self.members[member].unplaced.push(operation);
                 self.place_operations(member);
@@ -89,9 +89,9 @@ impl Simulation<'_> {
     pub(super) fn plain_ns(&self, kind: OpKind) -> u64 {
         let timing = &self.ssd.timing;
         match kind {
-            OpKind::Read => timing.host_command_overhead_ns + timing.page_read_ns + timing.page_transfer_ns,
-            OpKind::Write => timing.host_command_overhead_ns + timing.page_transfer_ns + self.program_ns(),
-            OpKind::Trim | OpKind::Flush => timing.host_command_overhead_ns.max(1),
+            OpKind::Read => timing.command_overhead.ns + timing.page_read.ns + timing.page_transfer_ns,
+            OpKind::Write => timing.command_overhead.ns + timing.page_transfer_ns + self.program_ns(),
+            OpKind::Trim | OpKind::Flush => timing.command_overhead.ns.max(1),
         }
     }
 

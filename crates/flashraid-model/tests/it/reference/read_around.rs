@@ -110,7 +110,7 @@ impl Simulation<'_> {
         if self.holder(member, page).is_some() {
             return Seen { collects: false, start: self.now, ns: 0 };
         }
-        let die = match self.ssd.die_choice_for_writes {
+        let die = match self.ssd.writes.allocation {
             DieChoiceForWrites::Static => self.members[member].flash.home_die(page),
             DieChoiceForWrites::Dynamic => self.die_of_page(member, page),
         };
@@ -140,9 +140,9 @@ impl Simulation<'_> {
         if clean.state == 3 {
             let pages = self.members[member].flash.valid_pages_of_block(die, pool, clean.victim) as u64;
             let transfers: u64 = self.move_transfers().len() as u64 * self.ssd.timing.page_transfer_ns;
-            let move_ns = self.ssd.timing.page_read_ns + self.program_ns() + transfers;
+            let move_ns = self.ssd.timing.page_read.ns + self.program_ns() + transfers;
             let is_left = clean.phase != Phase::Erase;
-            return ends + if is_left { pages * move_ns + self.ssd.timing.block_erase_ns } else { 0 };
+            return ends + if is_left { pages * move_ns + self.ssd.timing.block_erase.ns } else { 0 };
         }
         let polls = state.slot.is_none() && clean.phase == Phase::Point;
         ends + if polls { 0 } else { preemption.poll.ns }

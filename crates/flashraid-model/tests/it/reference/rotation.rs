@@ -128,7 +128,7 @@ impl Simulation<'_> {
         rotation.last = Some(member);
         rotation.turns += 1;
         rotation.waited_ns += now - rotation.waiting.remove(&member).expect("it waits");
-        let work = controller.params.forced_collection_amount;
+        let work = controller.params.force_until;
         self.force([member].into(), work);
     }
 }

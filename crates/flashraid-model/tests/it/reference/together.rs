@@ -97,7 +97,7 @@ impl Simulation<'_> {
             mates.push((Some(self.goes_beside(member, die, operation, None)), plane, steps));
         }
         let plane = self.members[member].flash.plane_on(die, page);
-        let array = Step::Read(self.ssd.timing.page_read_ns);
+        let array = Step::Read(self.ssd.timing.page_read.ns);
         mates.push((None, plane, self.read_beside_steps(array, self.move_transfers())));
         self.clean(member, die, pool).register = Some(page);
         self.begin_together(member, die, pool, Phase::Read, mates);
@@ -127,7 +127,7 @@ impl Simulation<'_> {
         let operation = self.goes_beside(member, die, operation, Some(pool));
         assert_eq!((operation.number, operation.page), (number, page));
         let fills_block = self.members[member].counters.block_summary_pages_programmed > before;
-        let mut steps = vec![Step::Wait(self.ssd.timing.host_command_overhead_ns), Step::Await(Awaits::Register), self.transfer()];
+        let mut steps = vec![Step::Wait(self.ssd.timing.command_overhead.ns), Step::Await(Awaits::Register), self.transfer()];
         steps.extend([Step::Mark(Mark::Transferred), Step::Await(Awaits::PlaneProgrammed), Step::Mark(Mark::ProgramBegun)]);
         steps.extend(self.program_steps(fills_block));
         (Some(operation), self.members[member].flash.plane_on(die, page), steps)
@@ -138,7 +138,7 @@ impl Simulation<'_> {
     }
 
     fn read_beside_steps(&self, array: Step, transfers: Vec<Step>) -> Vec<Step> {
-        let mut steps = vec![Step::Wait(self.ssd.timing.host_command_overhead_ns), Step::Await(Awaits::PlaneRead), array];
+        let mut steps = vec![Step::Wait(self.ssd.timing.command_overhead.ns), Step::Await(Awaits::PlaneRead), array];
         steps.extend([Step::Mark(Mark::ArrayRead), Step::Await(Awaits::Turn)]);
         steps.extend(transfers);
         steps

@@ -179,12 +179,12 @@ impl Simulation<'_> {
     /// Returns the steps of a host read (rule 19).
     pub(super) fn read_steps(&self, member: usize, page: Page) -> Vec<Step> {
         let timing = &self.ssd.timing;
-        vec![Step::Wait(timing.host_command_overhead_ns), self.array_read(member, page), Step::Transfer(timing.page_transfer_ns)]
+        vec![Step::Wait(timing.command_overhead.ns), self.array_read(member, page), Step::Transfer(timing.page_transfer_ns)]
     }
 
     /// Returns the array time of a host read, with further reads (rule 232).
     pub(super) fn array_read(&self, member: usize, page: Page) -> Step {
-        Step::Read(self.ssd.timing.page_read_ns * (1 + self.further_reads(member, page)))
+        Step::Read(self.ssd.timing.page_read.ns * (1 + self.further_reads(member, page)))
     }
 
     /// Returns the number of further array reads that a page needs.
@@ -196,22 +196,22 @@ impl Simulation<'_> {
     /// Returns the steps of a host write (rule 20).
     pub(super) fn write_steps(&self, fills_block: bool) -> Vec<Step> {
         let timing = &self.ssd.timing;
-        let mut steps = vec![Step::Wait(timing.host_command_overhead_ns), Step::Transfer(timing.page_transfer_ns)];
+        let mut steps = vec![Step::Wait(timing.command_overhead.ns), Step::Transfer(timing.page_transfer_ns)];
         steps.extend(self.program_steps(fills_block));
         steps
     }
 
     /// Returns the steps of a trim, or of the read of an unmapped page (rule 107).
     pub(super) fn overhead_steps(&self) -> Vec<Step> {
-        vec![Step::Wait(self.ssd.timing.host_command_overhead_ns.max(1))]
+        vec![Step::Wait(self.ssd.timing.command_overhead.ns.max(1))]
     }
 
     /// The array time of a program, with its share of a summary if these are spread (rule 138).
     pub(super) fn program_ns(&self) -> u64 {
         let (timing, geometry) = (&self.ssd.timing, &self.ssd.geometry);
         let is_spread = timing.spreads_summary_page_over_programs && geometry.has_summary_page;
-        let summary_ns = if is_spread { timing.block_summary_page_transfer_ns + timing.page_program_ns } else { 0 };
-        timing.page_program_ns + summary_ns / u64::from(geometry.data_pages_per_block())
+        let summary_ns = if is_spread { timing.block_summary_page_transfer_ns + timing.page_program.ns } else { 0 };
+        timing.page_program.ns + summary_ns / u64::from(geometry.data_pages_per_block())
     }
 
     /// The program of a page, with the summary if it fills a block (rule 18).
@@ -219,7 +219,7 @@ impl Simulation<'_> {
         let timing = &self.ssd.timing;
         let mut steps = vec![Step::Array(self.program_ns())];
         if fills_block && self.ssd.geometry.has_summary_page && !timing.spreads_summary_page_over_programs {
-            steps.extend([Step::Transfer(timing.block_summary_page_transfer_ns), Step::Summary(timing.page_program_ns)]);
+            steps.extend([Step::Transfer(timing.block_summary_page_transfer_ns), Step::Summary(timing.page_program.ns)]);
         }
         steps
     }
@@ -243,7 +243,7 @@ impl Simulation<'_> {
 
     /// The clean's read of a page.
     pub(super) fn move_read_steps(&self) -> Vec<Step> {
-        let mut steps = vec![Step::Read(self.ssd.timing.page_read_ns)];
+        let mut steps = vec![Step::Read(self.ssd.timing.page_read.ns)];
         if self.preemption().is_some_and(|preemption| preemption.pipeline == HostOverlapWithMoves::RequestsWaitingOrArrivingDuringStep) {
             steps.push(Step::Mark(Mark::ArrayRead));
         }
@@ -252,6 +252,6 @@ impl Simulation<'_> {
     }
 
     pub(super) fn erase_steps(&self) -> Vec<Step> {
-        vec![Step::Array(self.ssd.timing.block_erase_ns)]
+        vec![Step::Array(self.ssd.timing.block_erase.ns)]
     }
 }

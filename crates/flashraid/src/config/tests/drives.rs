@@ -26,7 +26,7 @@ fn a_drive_is_scaled_by_its_rows() {
             (superblock.buffer.capacity_mapping_units, superblock.collection.move_backlog_max_mapping_units),
             (2 * 32 * 72, 4 * 32 * 72)
         );
-        assert_eq!(ssd.timing.block_erase_ns, 3_500_000 * u64::from(rows) / 512);
+        assert_eq!(ssd.timing.block_erase.ns, 3_500_000 * u64::from(rows) / 512);
         assert_eq!(ssd.exported_pages(), 663 * u64::from(shape.mapping_units_per_superblock()));
     }
     // The drive exports 3.2 TB of 4 TiB.
@@ -429,7 +429,7 @@ fn what_cannot_be_is_refused_with_the_reason() {
 fn drives_with_superblocks_begin_in_the_steady_state_unless_something_else_is_said() {
     let of = |text: &str| {
         let warm_up = good(text).config.ssd.warm_up.clone();
-        (warm_up.pattern, warm_up.overwrites)
+        (warm_up.overwriting.pattern, warm_up.overwriting.overwrites_per_page)
     };
     assert_eq!(of(GEN5), (WarmUpPattern::SteadyStateWithoutWrites, 0.0));
     assert_eq!(of(&format!("{GEN5}[ssd.warm_up]\nsave = \"state\"\n")), (WarmUpPattern::SteadyStateWithoutWrites, 0.0));

@@ -216,9 +216,9 @@ fn the_papers_devices_have_the_figures_of_the_reference() {
     assert_eq!(pgc.exported_pages(), 7_019_712);
     assert_eq!((pgc.gc.start_threshold_free_blocks, pgc.gc.stop_threshold_free_blocks), (102, 103));
     for ssd in [&ggc, &pgc] {
-        assert_eq!(ssd.timing.page_read_ns + ssd.timing.page_transfer_ns, 130_600);
-        assert_eq!(ssd.timing.page_program_ns + ssd.timing.page_transfer_ns, 305_600);
-        assert_eq!(ssd.timing.page_program_ns + ssd.timing.block_summary_page_transfer_ns, 213_200);
+        assert_eq!(ssd.timing.page_read.ns + ssd.timing.page_transfer_ns, 130_600);
+        assert_eq!(ssd.timing.page_program.ns + ssd.timing.page_transfer_ns, 305_600);
+        assert_eq!(ssd.timing.page_program.ns + ssd.timing.block_summary_page_transfer_ns, 213_200);
         assert!(ssd.gc.rules.copy_back && ssd.geometry.has_summary_page && ssd.link.is_none() && ssd.channel.is_none());
     }
     let lawc = device("lawc2017");
@@ -256,16 +256,16 @@ fn a_procedure_replaces_what_a_preset_says_and_may_be_taken_back() {
 fn summaries_can_be_spread_over_all_programs() {
     let spread = good("ssd.preset = \"pgc2011\"\nssd.summary_page = \"spread\"\n").array.ssd;
     assert_eq!(spread.geometry.data_pages_per_block(), 63);
-    assert_eq!(spread.timing.with_summary_page_spread_over_programs(&spread.geometry).page_program_ns, 203_384);
+    assert_eq!(spread.timing.with_summary_page_spread_over_programs(&spread.geometry).page_program.ns, 203_384);
     let plain = good("ssd.preset = \"pgc2011\"\n").array.ssd;
-    assert_eq!(plain.timing.with_summary_page_spread_over_programs(&plain.geometry).page_program_ns, 200_000);
+    assert_eq!(plain.timing.with_summary_page_spread_over_programs(&plain.geometry).page_program.ns, 200_000);
 }
 
 #[test]
 fn options_of_other_schemes_have_no_effect_and_are_named() {
     let scenario = good("[coordination]\nscheme = \"reactive-inclusive\"\nt_soft = \"start+4\"\nforce_until = \"watermark\"\n");
     let coordination = scenario.array.coordination.expect("there is a controller");
-    assert_eq!((coordination.coordinated_members.0, coordination.joint_collection_registration_free_blocks()), (0xff, None));
+    assert_eq!((coordination.coordinated_members.0, coordination.scheme.members_report_low_free_blocks()), (0xff, false));
     assert_eq!(scenario.warnings, ["coordination.t_soft is set, but this scheme does not use it"]);
     assert!(good("[coordination]\nforce_until = \"watermark\"\n").array.coordination.is_none());
 }
@@ -275,12 +275,7 @@ fn members_ask_softly_where_the_controller_may_wait() {
     let read = |keys: &str| {
         let scenario = good(&format!("[coordination]\nscheme = \"reactive-inclusive\"\n{keys}"));
         let coordination = scenario.array.coordination.expect("there is a controller");
-        (
-            coordination.joint_collection_request_timing,
-            coordination.begins_joint_collection_when_idle,
-            coordination.all_dies_of_forced_member_collect,
-            scenario.warnings,
-        )
+        (coordination.notify(), coordination.at_idle, coordination.across_dies, scenario.warnings)
     };
     assert_eq!(read(""), (JointCollectionRequestTiming::AtStartThreshold, false, true, vec![]));
     assert_eq!(read("delay = \"1ms\"\nt_soft = \"start+4\"\n"), (JointCollectionRequestTiming::AtSoftThreshold, false, true, vec![]));
@@ -476,7 +471,7 @@ fn schema_describes_every_key() {
 /// Draws texts that look enough like configurations to get far.
 fn any_configuration() -> impl Strategy<Value = String> {
     let key = prop::sample::select(
-        validate::keys().iter().cloned().chain(["x".into(), "ssd".into(), "workload.streams".into(), "array.".into()]).collect::<Vec<_>>(),
+        schema::keys().iter().cloned().chain(["x".into(), "ssd".into(), "workload.streams".into(), "array.".into()]).collect::<Vec<_>>(),
     );
     let value = prop_oneof![
         Just("1".to_string()),
@@ -563,7 +558,7 @@ fn a_longer_scenario_is_that_of_a_longer_configuration() {
     }
     let trace = |repeat: &str| good(&format!("workload.path = \"t.spc\"\nworkload.limit = 100\n{repeat}"));
     let repeated = trace("workload.repeat = 3").longer(2).unwrap();
-    assert_eq!(repeated.config.workload.repeat, Some(6));
+    assert_eq!(repeated.config.workload.trace.repeat, Some(6));
     assert_eq!(repeated, good("workload.path = \"t.spc\"\nworkload.limit = 200\nworkload.repeat = 6"));
     assert_eq!(trace("").longer(1).unwrap(), trace(""));
     let refused = good("[[workload.streams]]\npath = \"t\"\n[[workload.streams]]\npreset = \"exchange\"\n").longer(2);

@@ -8,8 +8,8 @@ use flashraid_model::ssd::{BlockPoolScope, DieChoiceForWrites, GcPreemption as P
 use super::tags::{FOURTH_LATENCY, Section, TAGS};
 use super::{COLLECTS_BELOW_AT_LEAST, picoseconds_per_byte, workload};
 use crate::config::{
-    BlockSummaryPage, ControllerDiePath, Duplex, HalfDuplexLinkBandwidthLimit, HostLinkBandwidth, LinkTable, Scenario, SsdConfig,
-    VictimPolicy,
+    BlockSummaryPage, ControllerDiePath, Duplex, GeometryConfig, HalfDuplexLinkBandwidthLimit, HostLinkBandwidth, LinkTable, Scenario,
+    SsdConfig, VictimPolicy,
 };
 use crate::exchange::{FileForOtherProgram, FilesForOtherProgram};
 
@@ -46,13 +46,13 @@ pub(super) struct Layout {
 impl Layout {
     fn of(scenario: &Scenario) -> Self {
         let ssd = &scenario.config.ssd;
-        let dies = ssd.geometry.dies;
+        let dies = ssd.geometry.shape.dies;
         let chips = match (ssd.transfer, &ssd.channel) {
             (ControllerDiePath::Channel, Some(channel)) => channel.dies_per_channel,
             // Dies with pins of their own are alone on a channel.
             _ => 1,
         };
-        let planes = ssd.geometry.planes;
+        let planes = ssd.geometry.shape.planes;
         let planes_per_die = (1..=PLANES_MAX).rev().find(|per_die| planes.is_multiple_of(*per_die)).unwrap_or(1);
         Self {
             channels: dies.div_ceil(chips),
@@ -123,7 +123,7 @@ fn device(scenario: &Scenario, notes: &mut Vec<String>) -> String {
 }
 
 fn geometry(ssd: &SsdConfig, layout: &Layout, values: &mut Values, notes: &mut Vec<String>) {
-    let geometry = &ssd.geometry;
+    let GeometryConfig { shape: geometry, page_size, reserved } = &ssd.geometry;
     if !geometry.dies.is_multiple_of(layout.chips) {
         notes.push(format!(
             "MQSim's channels all have the same number of chips: {} dies became {}.",
@@ -144,25 +144,25 @@ fn geometry(ssd: &SsdConfig, layout: &Layout, values: &mut Values, notes: &mut V
     let (pages, page_bytes) = match &ssd.superblock {
         // A page of the configuration is what the map knows; MQSim's is what a plane reads.
         Some(superblock) => {
-            let per_flash_page = (superblock.flash_page.bytes / geometry.page_size.bytes).max(1);
+            let per_flash_page = (superblock.flash_page.bytes / page_size.bytes).max(1);
             notes.push("MQSim maps flash pages: a smaller write reads and writes a whole one.".to_owned());
-            (u64::from(geometry.pages) / per_flash_page, superblock.flash_page.bytes)
+            (u64::from(geometry.pages_per_block) / per_flash_page, superblock.flash_page.bytes)
         }
-        None => (u64::from(geometry.pages), geometry.page_size.bytes),
+        None => (u64::from(geometry.pages_per_block), page_size.bytes),
     };
-    values.set("Block_No_Per_Plane", geometry.blocks);
+    values.set("Block_No_Per_Plane", geometry.blocks_per_plane);
     values.set("Page_No_Per_Block", pages);
     values.set("Page_Capacity", page_bytes);
-    values.set("Overprovisioning_Ratio", geometry.reserved.0);
+    values.set("Overprovisioning_Ratio", reserved.0);
     values.set("Block_PE_Cycles_Limit", ssd.endurance);
-    if ssd.summary_page != BlockSummaryPage::Plain(false) {
+    if ssd.writes.summary_page != BlockSummaryPage::Plain(false) {
         notes.push("Summary pages are left out: MQSim's blocks hold that much more.".to_owned());
     }
     let first = match ssd.channel.as_ref().map(|channel| channel.die_numbering) {
         Some(DieNumbering::ConsecutiveWithinChannel) if layout.chips > 1 => "WC",
         _ => "CW",
     };
-    let stride = u64::from(ssd.die_stride);
+    let stride = u64::from(ssd.writes.die_stride);
     let (dies, planes) = (u64::from(layout.dies_per_chip), u64::from(layout.planes_per_die));
     let scheme = match stride {
         1 => format!("{first}DP"),
@@ -175,7 +175,7 @@ fn geometry(ssd: &SsdConfig, layout: &Layout, values: &mut Values, notes: &mut V
         }
     };
     values.set("Plane_Allocation_Scheme", scheme);
-    if ssd.superblock.is_some() || ssd.allocation == DieChoiceForWrites::Dynamic {
+    if ssd.superblock.is_some() || ssd.writes.allocation == DieChoiceForWrites::Dynamic {
         notes.push("In MQSim the address of a page decides on its plane; here a write goes where it can begin first.".to_owned());
     }
 }
@@ -280,7 +280,7 @@ fn collection(scenario: &Scenario, values: &mut Values, notes: &mut Vec<String>)
     let ssd = &scenario.config.ssd;
     let gc = &ssd.gc;
     let params: &SsdParams = &scenario.array.ssd;
-    let blocks = ssd.geometry.blocks;
+    let blocks = ssd.geometry.shape.blocks_per_plane;
     let start = match &ssd.superblock {
         Some(superblock) => {
             notes.push("MQSim collects planes by themselves, a block at a time; superblocks and their pace are left out.".to_owned());
@@ -288,7 +288,7 @@ fn collection(scenario: &Scenario, values: &mut Values, notes: &mut Vec<String>)
         }
         None if gc.rules.pool == BlockPoolScope::Die => {
             notes.push("MQSim's planes have pools of their own: the threshold of the die is divided among them.".to_owned());
-            params.gc.start_threshold_free_blocks.div_ceil(ssd.geometry.planes)
+            params.gc.start_threshold_free_blocks.div_ceil(ssd.geometry.shape.planes)
         }
         None => params.gc.start_threshold_free_blocks,
     };

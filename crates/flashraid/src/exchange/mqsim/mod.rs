@@ -12,7 +12,6 @@ mod workload;
 
 pub use export::export_mqsim;
 pub use import::{import_drive_configuration, is_device_file};
-pub use tags::xml_tags_as_markdown_table as table_of_tags;
 
 /// Returns the picoseconds that MQSim takes for a byte on a channel of `rate` million transfers per second of `width` bytes.
 ///

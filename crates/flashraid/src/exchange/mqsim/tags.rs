@@ -1,8 +1,6 @@
 //! List of all tags of MQSim's device file. For each, it says which values are allowed, which value MQSim assumes without it, and what the
 //! importer does with it.
 
-use std::fmt::Write as _;
-
 /// Table of the file in which a tag stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Section {
@@ -208,19 +206,3 @@ pub(super) const REFUSED: &[(&str, &str, &str)] = &[
     ("GC_Block_Selection_Policy", "RANDOM_PP", "flashraid has no least number of invalid pages for a random victim"),
     ("Address_Mapping", "HYBRID", "flashraid maps by page only"),
 ];
-
-/// Returns a Markdown table of all tags of MQSim's device file, with the key that each tag becomes or the reason why it becomes none.
-pub fn xml_tags_as_markdown_table() -> String {
-    let mut text = "| tag | becomes |\n|---|---|\n".to_owned();
-    for tag in TAGS {
-        let meaning = match tag.meaning {
-            Key(key) => format!("`{key}`"),
-            Ignored(reason) => format!("nothing: {reason}"),
-        };
-        let _ = writeln!(text, "| `{}` | {meaning} |", tag.name);
-    }
-    for (name, word, reason) in REFUSED {
-        let _ = writeln!(text, "| `{name}` {word} | refused: {reason} |");
-    }
-    text
-}

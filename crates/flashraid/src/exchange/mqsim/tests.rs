@@ -1,7 +1,7 @@
 //! Devices and workloads of MQSim, there and back.
 
 use super::export::export_mqsim;
-use super::tags::{REFUSED, TAGS};
+use super::tags::{Meaning, REFUSED, TAGS};
 use super::{kind_of_page, picoseconds_per_byte};
 use crate::config::{self, Scenario, all_presets};
 use crate::exchange;
@@ -69,7 +69,7 @@ fn a_device_becomes_what_mqsim_makes_of_it() {
     assert_eq!(ssd.gc.preemption.unwrap().t_hard.0, 6.0 / 19.0);
     assert_eq!(ssd.gc.victim, flashraid_model::space::victim::DChoices { d: 7 }.into());
     // Of twenty pages ten are of the first kind (0 to 5, 8, 9, 14, 15), six of the second and four of the third.
-    assert_eq!(ssd.timing.page_read_ns, (10 * 40_000 + 6 * 50_000 + 4 * 60_000) / 20);
+    assert_eq!(ssd.timing.page_read.ns, (10 * 40_000 + 6 * 50_000 + 4 * 60_000) / 20);
     assert_eq!(ssd.link.unwrap().page_transfer_ns, 1024);
     for expected in
         ["chips become dies", "preconditioning", "1250.0 ps a byte, and 1000 ps", "the mean of Page_Read_Latency, 47us", "not there"]
@@ -101,7 +101,7 @@ fn every_tag_is_read_ignored_or_missing() {
 fn four_bits_have_a_fourth_latency() {
     let four = "<Flash_Technology>QLC</Flash_Technology><Page_Read_Latency_TSB>90000</Page_Read_Latency_TSB>";
     let drive = DRIVE.replacen("<Flash_Technology>TLC</Flash_Technology>", four, 1);
-    assert_eq!(imported(&drive).array.ssd.timing.page_read_ns, (40_000 + 50_000 + 60_000 + 90_000) / 4);
+    assert_eq!(imported(&drive).array.ssd.timing.page_read.ns, (40_000 + 50_000 + 60_000 + 90_000) / 4);
     assert!(exchange::import_file(DRIVE, None, &JobFileSurroundings::default()).unwrap().notes.iter().all(|note| !note.contains("TSB")));
 }
 
@@ -196,13 +196,13 @@ fn every_device_is_exported_and_what_was_said_of_it_stays() {
         };
         // What MQSim's file says is said by the next one, too.
         assert_eq!(back.config.ssd, imported(&export_mqsim(&back).files[0].text).config.ssd, "{}", preset.name);
-        assert_eq!(back.array.ssd.geometry.dies, of_preset.config.ssd.geometry.dies, "{}", preset.name);
+        assert_eq!(back.array.ssd.geometry.dies, of_preset.config.ssd.geometry.shape.dies, "{}", preset.name);
         let bytes = |scenario: &Scenario| {
             let geometry = &scenario.config.ssd.geometry;
-            u64::from(geometry.dies)
-                * u64::from(geometry.planes)
-                * u64::from(geometry.blocks)
-                * u64::from(geometry.pages)
+            u64::from(geometry.shape.dies)
+                * u64::from(geometry.shape.planes)
+                * u64::from(geometry.shape.blocks_per_plane)
+                * u64::from(geometry.shape.pages_per_block)
                 * geometry.page_size.bytes
         };
         assert_eq!(bytes(&back), bytes(&of_preset), "{}", preset.name);
@@ -225,7 +225,7 @@ fn workloads_come_back_equal() {
         let plain = |scenario: &Scenario| {
             let mut workload = scenario.config.workload.clone();
             // MQSim aligns to the size of a request.
-            if let Some(address) = &mut workload.address {
+            if let Some(address) = &mut workload.synthetic.address {
                 address.alignment = flashraid_workload::synthetic::AddressSpec::default().alignment;
             }
             workload
@@ -250,13 +250,29 @@ fn numbers_are_those_of_mqsim() {
     assert_eq!((0..4).map(|page| kind_of_page(2, page)).collect::<Vec<_>>(), [0, 2, 0, 2]);
 }
 
+/// Returns a Markdown table of all tags of MQSim's device file, with the key that each tag becomes or the reason why it becomes none.
+fn table_of_tags() -> String {
+    let mut text = "| tag | becomes |\n|---|---|\n".to_owned();
+    for tag in TAGS {
+        let meaning = match tag.meaning {
+            Meaning::Key(key) => format!("`{key}`"),
+            Meaning::Ignored(reason) => format!("nothing: {reason}"),
+        };
+        text += &format!("| `{}` | {meaning} |\n", tag.name);
+    }
+    for (name, word, reason) in REFUSED {
+        text += &format!("| `{name}` {word} | refused: {reason} |\n");
+    }
+    text
+}
+
 #[test]
 fn the_book_lists_every_tag() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/exchange.md");
     let page = std::fs::read_to_string(path).unwrap();
     let (before, rest) = page.split_once("<!-- tags -->\n").unwrap();
     let (there, after) = rest.split_once("<!-- /tags -->").unwrap();
-    let table = super::table_of_tags();
+    let table = table_of_tags();
     if std::env::var_os("FLASHRAID_WRITE_PAGES").is_some() {
         std::fs::write(path, format!("{before}<!-- tags -->\n{table}<!-- /tags -->{after}")).unwrap();
     } else {

@@ -42,7 +42,7 @@ fn flow(workload: &WorkloadConfig, whole: &WorkloadConfig, layout: &Layout, note
         ("Plane_IDs", ids(layout.planes_per_die)),
         ("Initial_Occupancy_Percentage", "0".to_owned()),
     ];
-    if workload.flush_every.is_some() || workload.fua == Some(true) {
+    if workload.synthetic.flush_every.is_some() || workload.synthetic.fua == Some(true) {
         notes.push(
             "MQSim has no flushes: its writes are done in its cache or on the flash, and flush_every and fua are left out.".to_owned(),
         );
@@ -53,7 +53,7 @@ fn flow(workload: &WorkloadConfig, whole: &WorkloadConfig, layout: &Layout, note
     let kind = match workload.kind {
         Some(WorkloadKind::Trace) => {
             notes.push("MQSim reads traces of its own format only: `flashraid trace convert IN OUT --to mqsim` writes them.".to_owned());
-            tags.push(("File_Path", workload.path.clone().unwrap_or_default()));
+            tags.push(("File_Path", workload.trace.path.clone().unwrap_or_default()));
             tags.push(("Percentage_To_Be_Executed", "100".to_owned()));
             tags.push(("Relay_Count", "1".to_owned()));
             tags.push(("Time_Unit", "NANOSECOND".to_owned()));
@@ -77,7 +77,7 @@ fn flow(workload: &WorkloadConfig, whole: &WorkloadConfig, layout: &Layout, note
 }
 
 fn synthetic(workload: &WorkloadConfig, whole: &WorkloadConfig, tags: &mut Vec<(&'static str, String)>, notes: &mut Vec<String>) {
-    let address = workload.address.clone().unwrap_or_default();
+    let address = workload.synthetic.address.clone().unwrap_or_default();
     let share = match address.footprint {
         None => 100.0,
         Some(Footprint::ShareOfCapacity(share)) => share.0 * 100.0,
@@ -87,9 +87,9 @@ fn synthetic(workload: &WorkloadConfig, whole: &WorkloadConfig, tags: &mut Vec<(
         }
     };
     tags.push(("Working_Set_Percentage", percent(share.max(1.0), "the part of the drive that is used", notes)));
-    let size = workload.size.as_ref().or(workload.write_size.as_ref());
+    let size = workload.synthetic.size.as_ref().or(workload.synthetic.write_size.as_ref());
     let bytes = match size {
-        Some(SizeSpec::Fixed(size)) if workload.read_size.is_none() => size.bytes,
+        Some(SizeSpec::Fixed(size)) if workload.synthetic.read_size.is_none() => size.bytes,
         Some(SizeSpec::Fixed(size)) => {
             notes.push("MQSim's reads are as large as its writes.".to_owned());
             size.bytes
@@ -100,7 +100,7 @@ fn synthetic(workload: &WorkloadConfig, whole: &WorkloadConfig, tags: &mut Vec<(
         }
     };
     let sectors = bytes.div_ceil(SECTOR_BYTES);
-    match &workload.arrivals {
+    match &workload.synthetic.arrivals {
         Some(ArrivalSpec::Closed(closed)) => {
             tags.push(("Synthetic_Generator_Type", "QUEUE_DEPTH".to_owned()));
             tags.push(("Average_No_of_Reqs_in_Queue", closed.depth.to_string()));
@@ -117,9 +117,9 @@ fn synthetic(workload: &WorkloadConfig, whole: &WorkloadConfig, tags: &mut Vec<(
             tags.push(("Bandwidth", format!("{:.0}", per_second * (sectors * SECTOR_BYTES) as f64)));
         }
     }
-    let reads = workload.read_fraction.map_or(0.0, |share| share.0) * 100.0;
+    let reads = workload.synthetic.read_fraction.map_or(0.0, |share| share.0) * 100.0;
     tags.push(("Read_Percentage", percent(reads, "the share of reads", notes)));
-    let sequential = workload.sequential_fraction.map_or(0.0, |share| share.0);
+    let sequential = workload.synthetic.sequential_fraction.map_or(0.0, |share| share.0);
     if sequential > 0.0 && sequential < 1.0 {
         notes.push(format!("MQSim's flows are sequential or random: {}% sequential became random.", sequential * 100.0));
     }

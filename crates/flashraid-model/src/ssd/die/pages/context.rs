@@ -81,7 +81,7 @@ impl PageDies {
             let mechanisms = AtDie::new(&params.die_delay_mechanisms, seed, member, DieId(die));
             Die::new(scopes, by_plane, params.gc.idle_collection_after_ns, mechanisms)
         };
-        let dynamic = params.die_choice_for_writes == DieChoiceForWrites::Dynamic;
+        let dynamic = params.writes.allocation == DieChoiceForWrites::Dynamic;
         Self {
             durations: Durations::new(params),
             immediate: vec![ImmediateDie::new(g.planes, params.gc.rules.blocking); immediate as usize],
@@ -95,8 +95,8 @@ impl PageDies {
             lanes: Default::default(),
             waiting: Slab::default(),
             placement: Placement::default(),
-            striping: (g.dies, params.consecutive_pages_per_die),
-            die_shift: (params.consecutive_pages_per_die == 1 && g.dies.is_power_of_two()).then(|| g.dies.trailing_zeros()),
+            striping: (g.dies, params.writes.die_stride),
+            die_shift: (params.writes.die_stride == 1 && g.dies.is_power_of_two()).then(|| g.dies.trailing_zeros()),
             watermarks: Watermarks::new(params),
             buffered: if params.front_end.is_some() { PageBuffer::new(g.dies, dynamic) } else { PageBuffer::default() },
         }

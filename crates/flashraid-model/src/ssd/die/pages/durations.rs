@@ -43,17 +43,17 @@ impl Durations {
         let transfers_crossing = params.gc.gc_algorithm == GcAlgorithm::LikeDiskSimWithoutCopyBack;
         let transfers_all = !params.gc.rules.copy_back && !transfers_crossing;
         Self {
-            around_read_ns: t.host_command_overhead_ns + t.page_transfer_ns,
-            array_ns: t.page_read_ns,
-            write_ns: t.host_command_overhead_ns + t.page_transfer_ns + t.page_program_ns,
+            around_read_ns: t.command_overhead.ns + t.page_transfer_ns,
+            array_ns: t.page_read.ns,
+            write_ns: t.command_overhead.ns + t.page_transfer_ns + t.page_program.ns,
             seal_ns: if params.geometry.has_summary_page && !t.spreads_summary_page_over_programs {
-                t.block_summary_page_transfer_ns + t.page_program_ns
+                t.block_summary_page_transfer_ns + t.page_program.ns
             } else {
                 0
             },
-            no_flash_ns: t.host_command_overhead_ns.max(1),
-            move_ns: t.page_read_ns + t.page_program_ns + if transfers_all { 2 * t.page_transfer_ns } else { 0 },
-            erase_ns: t.block_erase_ns,
+            no_flash_ns: t.command_overhead.ns.max(1),
+            move_ns: t.page_read.ns + t.page_program.ns + if transfers_all { 2 * t.page_transfer_ns } else { 0 },
+            erase_ns: t.block_erase.ns,
             poll_duration_ns: params.gc.preemption.map_or(0, |preemption| preemption.poll.ns),
             transfer_ns: t.page_transfer_ns,
             instantaneous_gc: params.gc.collection_takes_no_time,
@@ -86,7 +86,7 @@ impl Durations {
 
     /// Returns the time to program a page. If the page fills a block, the summary is included.
     pub(super) fn program_ns(&self, sealed: bool) -> u64 {
-        self.timing.page_program_ns + if sealed { self.seal_ns } else { 0 }
+        self.timing.page_program.ns + if sealed { self.seal_ns } else { 0 }
     }
 
     pub(crate) fn move_transfers_ns(&self) -> u64 {
@@ -99,7 +99,7 @@ impl Durations {
     }
 
     pub(crate) fn clean_read_ns(&self) -> u64 {
-        self.timing.page_read_ns + self.move_transfers_ns()
+        self.timing.page_read.ns + self.move_transfers_ns()
     }
 
     /// Adds the times of a host operation itself, without waits, to `time`.
@@ -111,12 +111,12 @@ impl Durations {
             (OpKind::Read, Some(array_ns)) => {
                 time.flash_ns += array_ns;
                 time.transfer_ns += t.page_transfer_ns;
-                time.other_ns += t.host_command_overhead_ns;
+                time.other_ns += t.command_overhead.ns;
             }
             (OpKind::Write, _) => {
-                time.flash_ns += t.page_program_ns * (1 + summaries);
+                time.flash_ns += t.page_program.ns * (1 + summaries);
                 time.transfer_ns += t.page_transfer_ns + t.block_summary_page_transfer_ns * summaries;
-                time.other_ns += t.host_command_overhead_ns;
+                time.other_ns += t.command_overhead.ns;
             }
             _ => time.other_ns += self.no_flash_ns,
         }
@@ -124,15 +124,15 @@ impl Durations {
 
     fn read_steps(&self, array_ns: u64) -> impl Iterator<Item = Step> + use<> {
         let t = self.timing;
-        [Step::wait(t.host_command_overhead_ns + array_ns), Step::Transfer(t.page_transfer_ns)].into_iter()
+        [Step::wait(t.command_overhead.ns + array_ns), Step::Transfer(t.page_transfer_ns)].into_iter()
     }
 
     /// Returns the steps to program a page. The summary asks for the channel when the program of the page has ended.
     pub(super) fn program_steps(&self, sealed: bool) -> impl Iterator<Item = Step> + use<> {
         let t = self.timing;
-        let summary = [Step::Transfer(t.block_summary_page_transfer_ns), Step::interruptible(t.page_program_ns)];
+        let summary = [Step::Transfer(t.block_summary_page_transfer_ns), Step::interruptible(t.page_program.ns)];
         let summaries = usize::from(sealed && self.seal_ns > 0);
-        std::iter::once(Step::interruptible(t.page_program_ns)).chain(summary.into_iter().take(2 * summaries))
+        std::iter::once(Step::interruptible(t.page_program.ns)).chain(summary.into_iter().take(2 * summaries))
     }
 
     /// Returns the steps to program a moved page. A page that crosses planes is first transferred out and in.
@@ -146,7 +146,7 @@ impl Durations {
         let t = self.timing;
         let (read, write) = (array_ns.filter(|_| kind == OpKind::Read), kind == OpKind::Write);
         let no_flash = (read.is_none() && !write).then_some(Step::wait(self.no_flash_ns));
-        let before = [Step::wait(t.host_command_overhead_ns), Step::Transfer(t.page_transfer_ns)];
+        let before = [Step::wait(t.command_overhead.ns), Step::Transfer(t.page_transfer_ns)];
         let reading = self.read_steps(read.unwrap_or(0)).take(if read.is_some() { 2 } else { 0 });
         let writing = before.into_iter().chain(self.program_steps(sealed)).take(if write { usize::MAX } else { 0 });
         no_flash.into_iter().chain(reading).chain(writing)
@@ -159,7 +159,7 @@ impl Durations {
 
     pub(crate) fn clean_read_steps(&self) -> impl Iterator<Item = Step> + use<> {
         let barrier = self.reads_join.then_some(Step::Barrier);
-        std::iter::once(Step::wait(self.timing.page_read_ns)).chain(barrier).chain(self.move_transfers())
+        std::iter::once(Step::wait(self.timing.page_read.ns)).chain(barrier).chain(self.move_transfers())
     }
 
     /// Returns the steps of a host read that overlaps with a clean's read.
@@ -173,13 +173,13 @@ impl Durations {
     }
 
     fn joint_array_read(&self, array_ns: u64) -> impl Iterator<Item = Step> + use<> {
-        [Step::wait(self.timing.host_command_overhead_ns), Step::Barrier, Step::wait(array_ns), Step::Barrier].into_iter()
+        [Step::wait(self.timing.command_overhead.ns), Step::Barrier, Step::wait(array_ns), Step::Barrier].into_iter()
     }
 
     /// Returns the steps of a host write that overlaps with a clean's program.
     pub(crate) fn joint_write_steps(&self, sealed: bool) -> impl Iterator<Item = Step> + use<> {
         let t = self.timing;
-        let before = [Step::wait(t.host_command_overhead_ns), Step::Barrier, Step::Transfer(t.page_transfer_ns), Step::Barrier];
+        let before = [Step::wait(t.command_overhead.ns), Step::Barrier, Step::Transfer(t.page_transfer_ns), Step::Barrier];
         before.into_iter().chain(self.program_steps(sealed))
     }
 

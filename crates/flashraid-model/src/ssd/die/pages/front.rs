@@ -73,7 +73,7 @@ impl PageContext<'_> {
                     other_ns: command.begun - command.started,
                     before: WorkSnapshot::default(),
                 };
-                let at = front.send_over_link(now, true, 1);
+                let at = front.send_page_to_host(now);
                 front.read_ends(at, &waiter, OperationTimeParts { transfer_ns: at - now, ..OperationTimeParts::default() }, self.out);
             }
             !is_buffered

@@ -344,5 +344,5 @@ pub(super) fn may_be_immediate(params: &SsdParams, controlled: bool) -> bool {
         && !interruptible
         && params.channel.is_none()
         && params.link.is_none()
-        && params.die_choice_for_writes == DieChoiceForWrites::Static
+        && params.writes.allocation == DieChoiceForWrites::Static
 }

@@ -189,13 +189,13 @@ impl PageContext<'_> {
         let reads: Vec<_> = ids.iter().zip(planes).zip(array_ns).map(|((&id, plane), array_ns)| (id, plane, array_ns)).collect();
         if self.own.lazy {
             let t = self.parts.params.timing;
-            let from = at + t.host_command_overhead_ns;
+            let from = at + t.command_overhead.ns;
             let mut joint_ends = JointEnds::new(self.parts.params.geometry.planes);
             for (id, plane, array_ns) in reads {
                 let ends = joint_ends.read(from, plane, array_ns, t.page_transfer_ns);
                 self.finish(id, ends);
             }
-            joint_ends.clean_read(from, plane, t.page_read_ns, self.own.durations.move_transfers_ns());
+            joint_ends.clean_read(from, plane, t.page_read.ns, self.own.durations.move_transfers_ns());
             self.begin_phase(at, die, scope, Phase::Read, std::iter::empty(), joint_ends.over() - at);
             self.die(die).joint_ends = Some(joint_ends);
             return;
@@ -226,7 +226,7 @@ impl PageContext<'_> {
             let t = self.parts.params.timing;
             let mut joint_ends = JointEnds::new(self.parts.params.geometry.planes);
             for (id, (plane, sealed)) in writes {
-                let from = at + t.host_command_overhead_ns;
+                let from = at + t.command_overhead.ns;
                 let ends = joint_ends.program(from, plane, t.page_transfer_ns, self.own.durations.program_ns(sealed));
                 self.finish(id, ends);
             }
@@ -395,7 +395,7 @@ impl PageContext<'_> {
             alone = Some(ends);
             joint_ends
         });
-        let from = now + t.host_command_overhead_ns;
+        let from = now + t.command_overhead.ns;
         let done = match (kind, plane) {
             (OpKind::Write, Some(plane)) => joint_ends.program(from, plane, t.page_transfer_ns, program_ns),
             _ => joint_ends.read(from, plane, array_ns, t.page_transfer_ns),

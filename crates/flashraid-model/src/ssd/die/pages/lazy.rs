@@ -152,8 +152,8 @@ impl PageContext<'_> {
         let polls = in_register + 2 * to_read + 1 - u32::from(polling);
         let poll_duration_ns = if clean.state == State::AllWait { 0 } else { self.own.durations.poll_duration_ns };
         ends + u64::from(polls) * poll_duration_ns
-            + u64::from(to_read) * (self.own.durations.move_ns - self.parts.params.timing.page_program_ns)
-            + u64::from(to_program) * self.parts.params.timing.page_program_ns
+            + u64::from(to_read) * (self.own.durations.move_ns - self.parts.params.timing.page_program.ns)
+            + u64::from(to_program) * self.parts.params.timing.page_program.ns
             + u64::from(seals) * self.own.durations.seal_ns
             + self.own.durations.erase_ns
     }
@@ -213,5 +213,5 @@ impl PageContext<'_> {
 pub(super) fn may_be_lazy(params: &SsdParams) -> bool {
     let is_plain =
         params.front_end.is_none() && params.die_delay_mechanisms.is_empty() && params.channel.is_none() && params.link.is_none();
-    !params.gc.blocks_planes() && is_plain && params.die_choice_for_writes == DieChoiceForWrites::Static
+    !params.gc.blocks_planes() && is_plain && params.writes.allocation == DieChoiceForWrites::Static
 }

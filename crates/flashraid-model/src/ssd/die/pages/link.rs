@@ -5,10 +5,11 @@ use super::waiting::Waiting;
 use crate::events::TimeNs;
 use crate::request::OpKind;
 use crate::ssd::job::SsdWake;
+use crate::ssd::params::Duplex;
 
 impl PageContext<'_> {
     fn lane_to_host(&self) -> u32 {
-        u32::from(self.parts.params.link.is_some_and(|link| link.full_duplex))
+        u32::from(self.parts.params.link.is_some_and(|link| link.duplex == Duplex::Full))
     }
 
     pub(super) fn join_lane(&mut self, now: TimeNs, lane: u32, id: u32) {
@@ -47,7 +48,7 @@ impl PageContext<'_> {
     pub(super) fn die_finished(&mut self, now: TimeNs, id: u32) {
         let Waiting { op, .. } = self.own.waiting[id];
         if self.front.is_on() && op.kind == OpKind::Read {
-            let at = self.front.send_over_link(now, true, 1);
+            let at = self.front.send_page_to_host(now);
             self.own.waiting[id].left_die(now);
             self.finish(id, at);
         } else if self.parts.params.link.is_some() && op.kind == OpKind::Read {

@@ -499,8 +499,8 @@ fn members_of_an_array_preempt_on_their_own() {
 fn as_pgc2011(planes: u32, pipeline: HostOverlapWithMoves) -> ArrayParams {
     let mut params = params(planes, 0, Some(GcPreemption { poll: Duration { ns: 600 }, pipeline, ..SEMI }));
     let timing = &mut params.ssd.timing;
-    (timing.page_read_ns, timing.page_program_ns, timing.block_erase_ns) = (25_000, 200_000, 1_500_000);
-    (timing.page_transfer_ns, timing.host_command_overhead_ns) = (105_600, 0);
+    (timing.page_read.ns, timing.page_program.ns, timing.block_erase.ns) = (25_000, 200_000, 1_500_000);
+    (timing.page_transfer_ns, timing.command_overhead.ns) = (105_600, 0);
     params
 }
 
@@ -517,8 +517,8 @@ fn at_a_step(params: &ArrayParams, collapsed: bool, operations: &[(i64, Op)]) ->
     let preemption = params.ssd.gc.preemption.expect("there are points");
     let t = params.ssd.timing;
     let transfers_ns = if params.ssd.gc.rules.copy_back { 0 } else { 2 * t.page_transfer_ns };
-    let (read, program, look) = ((t.page_read_ns + transfers_ns) as i64, t.page_program_ns as i64, preemption.poll.ns as i64);
-    let rest_behind_program = read + program + t.block_erase_ns as i64 + 3 * look;
+    let (read, program, look) = ((t.page_read.ns + transfers_ns) as i64, t.page_program.ns as i64, preemption.poll.ns as i64);
+    let rest_behind_program = read + program + t.block_erase.ns as i64 + 3 * look;
     let shortcuts = ExactFastPaths { computes_operation_ends_on_arrival: true, skips_operation_end_events: collapsed };
     let run = |operations: &[(i64, Op)]| run_after(params, shortcuts, &writes, 10_000_000, operations);
     if matches!(operations[0].1, Read(_)) {
@@ -588,7 +588,7 @@ fn with_pipelining_none_ends_later() {
                 let measured = |pipeline| {
                     let mut params = as_pgc2011(planes, pipeline);
                     let timing = &mut params.ssd.timing;
-                    (timing.host_command_overhead_ns, timing.page_read_ns, timing.page_transfer_ns) = (overhead_ns, read_ns, transfer_ns);
+                    (timing.command_overhead.ns, timing.page_read.ns, timing.page_transfer_ns) = (overhead_ns, read_ns, transfer_ns);
                     params.ssd.gc.rules.copy_back = copy_back;
                     let operations: Vec<_> = operations[..count].iter().map(|&op| (-1, op)).collect();
                     at_a_step(&params, true, &operations)

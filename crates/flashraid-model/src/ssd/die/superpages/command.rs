@@ -42,7 +42,7 @@ impl SuperpageContext<'_> {
                 self.enqueue_read(now, place, Reader::Host(waiter));
             } else {
                 self.front.counters.pages_read_from_buffer += u64::from(place != NONE);
-                let at = self.front.send_over_link(now, true, 1);
+                let at = self.front.send_page_to_host(now);
                 self.read_ends(at, &waiter, OperationTimeParts { transfer_ns: at - now, ..OperationTimeParts::default() });
             }
         }

@@ -102,8 +102,8 @@ impl SuperpageDies {
         Self {
             shape,
             params: superblock.clone(),
-            program_ns: params.timing.page_program_ns,
-            erase_ns: params.timing.block_erase_ns,
+            program_ns: params.timing.page_program.ns,
+            erase_ns: params.timing.block_erase.ns,
             semi: gc.preemption.is_some(),
             overlap: Overlap::of(gc.preemption.as_ref(), superblock),
             merging: Merging::new(gc.preemption.is_some_and(|preemption| preemption.merge)),

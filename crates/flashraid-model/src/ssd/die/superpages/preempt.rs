@@ -141,7 +141,7 @@ impl SuperpageContext<'_> {
         match reader {
             Reader::Host(waiter) => {
                 self.parts.counters.operations_served_from_move_register += 1;
-                let at = self.front.send_over_link(now, true, 1);
+                let at = self.front.send_page_to_host(now);
                 let WorkSnapshot { collected_ns: collection_ns, held_ns: other_ns } = waited;
                 let time = OperationTimeParts { collection_ns, transfer_ns: at - now, other_ns, ..OperationTimeParts::default() };
                 self.read_ends(at, &waiter, time);

@@ -325,7 +325,7 @@ impl SuperpageContext<'_> {
         for reader in read.readers.drain(..) {
             match reader {
                 Reader::Host(waiter) => {
-                    let at = self.front.send_over_link(now, true, 1);
+                    let at = self.front.send_page_to_host(now);
                     let WorkSnapshot { collected_ns: collection_ns, held_ns: other_ns } = read.before.since(waiter.before);
                     let transfer_ns = at - read.in_register;
                     let time = OperationTimeParts {

@@ -286,7 +286,7 @@ impl Drive {
         };
         let programs: u64 = state.programs.iter().chain(&state.moved).map(|&number| self.program_plain_ns(number)).sum();
         let reads: u64 = state.reads.iter().map(|read| read.ns + self.own.mapping_unit_transfer_ns).sum();
-        let erases = state.erases.len() as u64 * self.ssd.timing.block_erase_ns;
+        let erases = state.erases.len() as u64 * self.ssd.timing.block_erase.ns;
         let parts: u64 = state.parts.iter().map(|&part| self.part_plain_ns(part)).sum();
         self.now.max(state.ends) + halted + programs + reads + erases + parts
     }

@@ -244,7 +244,7 @@ impl Drive {
             }
             Job::Erase(_) => {
                 self.dies[die].erases.pop_front();
-                self.ssd.timing.block_erase_ns
+                self.ssd.timing.block_erase.ns
             }
             Job::Part(part) => {
                 self.dies[die].parts.pop_front();
@@ -261,7 +261,7 @@ impl Drive {
                 self.schedule(at, DriveEvent::JobStep(die));
                 self.parity_follows(number);
             }
-            Job::Erase(_) => self.array_works(die, self.ssd.timing.block_erase_ns),
+            Job::Erase(_) => self.array_works(die, self.ssd.timing.block_erase.ns),
             Job::Part(part) => {
                 let at = self.now + self.step(&self.parts[part], self.parts[part].types[0]).0;
                 self.schedule(at, DriveEvent::JobStep(die));

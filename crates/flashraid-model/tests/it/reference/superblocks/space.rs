@@ -133,7 +133,7 @@ impl Drive {
 
     pub(super) fn program_ns(&self, number: u64) -> u64 {
         let slc = self.own.slc.filter(|_| self.superpages[&number].stream == self.slc_stream());
-        slc.map_or(self.ssd.timing.page_program_ns, |slc| slc.times.program.ns)
+        slc.map_or(self.ssd.timing.page_program.ns, |slc| slc.times.program.ns)
     }
 
     pub(super) fn is_valid(&self, place: u32) -> bool {

@@ -1,14 +1,31 @@
 //! A figure or table of a paper: its simulations, and the function that judges them.
 
+mod claims;
+mod evaluation;
+
 use std::collections::BTreeSet;
 
-use crate::evaluation::FIRST_SEEDS;
-use crate::{Evaluation, Fact, Results, facts, settings};
+use crate::Results;
+pub use claims::{Evidence, Fact, Role, RootCause, Shown, Variation, facts, root_causes};
+use evaluation::FIRST_SEEDS;
+pub use evaluation::{Claim, Effect, Evaluation, Part, Row, Sensitivity};
 
 /// Key of the number of requests of a run.
 pub const REQUESTS: &str = "workload.requests";
 /// Key of the number of requests at the begin that statistics leave out.
 pub const SKIPPED_REQUESTS: &str = "report.skip_requests";
+
+/// Configuration of the drives of GGC section 3 and of the poster, under a closed loop. Statistics begin when collection has settled.
+pub const DRIVE: &str = r#"
+[array]
+level = "single"
+[ssd]
+preset = "mlc-sata2"
+[workload]
+duration = "40s"
+[report]
+skip_time = "10s"
+"#;
 
 /// A figure or table of a paper.
 #[derive(Debug, Clone)]
@@ -69,7 +86,7 @@ impl Figure {
 
     /// Returns true if the figure measures bandwidth. Otherwise it measures response times.
     pub fn measures_bandwidth(&self) -> bool {
-        self.points.first().is_some_and(|point| point.text == settings::DRIVE)
+        self.points.first().is_some_and(|point| point.text == DRIVE)
     }
 }
 

@@ -6,9 +6,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::check::{FirstRequestsStatistics, first_requests, warm_up_pages};
+use super::{FirstRequestsStatistics, first_requests, warm_up_pages};
 use crate::config::Scenario;
-use crate::study::MachineResources;
+use crate::resources::MachineResources;
 use crate::warm_up::warm_up_key;
 use flashraid_model::array::WarmUpPattern;
 use flashraid_workload::Stop;

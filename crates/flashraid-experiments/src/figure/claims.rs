@@ -250,11 +250,11 @@ struct File {
 }
 
 fn file() -> File {
-    toml::from_str(include_str!("../claims.toml")).expect("claims.toml is well-formed")
+    toml::from_str(include_str!("../../claims.toml")).expect("claims.toml is well-formed")
 }
 
 fn later_file() -> File {
-    toml::from_str(include_str!("../claims-later.toml")).expect("claims-later.toml is well-formed")
+    toml::from_str(include_str!("../../claims-later.toml")).expect("claims-later.toml is well-formed")
 }
 
 #[cfg(test)]
