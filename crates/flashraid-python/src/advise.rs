@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use flashraid::Stop;
 use flashraid::advise::goal::{Circumstance, Goal};
 use flashraid::advise::{Advice as Answer, Advisor, Effort, Need, Preference, Prices, Space, Watch as Watcher};
 use flashraid_experiments::card::residuals;
@@ -54,6 +55,10 @@ struct OfSearch(Arc<Watch>);
 impl Watcher for OfSearch {
     fn stop(&self) -> bool {
         !self.0.goes_on()
+    }
+
+    fn stop_signal(&self) -> Stop {
+        self.0.asked()
     }
 }
 

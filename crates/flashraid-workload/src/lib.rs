@@ -2,6 +2,7 @@
 
 pub mod catalogue;
 pub mod files;
+mod first_of_trace;
 pub mod import;
 mod mix;
 mod owners;
@@ -19,6 +20,7 @@ use std::io;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
+pub use first_of_trace::FirstOfTrace;
 pub use flashraid_model::quantity_impls;
 pub use flashraid_model::request::{HostLoop, OpKind, Request};
 pub use flashraid_model::units;

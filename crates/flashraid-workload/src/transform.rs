@@ -429,8 +429,13 @@ fn scaled_length(length_bytes: u64, scale: f64) -> u64 {
     (sectors as u64).saturating_mul(SECTOR_BYTES)
 }
 
+/// Returns an address space that every request of a trace fits into.
+pub(crate) fn unlimited(space: &ArrayProperties) -> ArrayProperties {
+    ArrayProperties { capacity_bytes: u64::MAX / 2, ..*space }
+}
+
 /// Returns the end of the request of `source` with the highest addresses, in bytes, within the limit of requests.
-fn extent_of(source: &mut dyn RequestSource, spec: &RequestTransformSpec, stop: &Stop) -> Result<u64, SourceError> {
+pub(crate) fn extent_of(source: &mut dyn RequestSource, spec: &RequestTransformSpec, stop: &Stop) -> Result<u64, SourceError> {
     let last = spec.limit_requests.map_or(u64::MAX, |limit| limit.saturating_add(spec.start_requests));
     let mut extent = 0;
     // A window that starts at a time may end later than this number, so such a trace is read to its end.

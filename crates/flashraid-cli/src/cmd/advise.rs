@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
 
+use flashraid::Stop;
 use flashraid::advise::goal::Circumstance;
 use flashraid::advise::{Advice, Advisor, Effort, Need, Prices, Space, USUAL_BAYS, USUAL_DRIVES, Watch};
 use flashraid::study::default_workers;
@@ -175,5 +176,9 @@ impl Watch for Bar {
 
     fn stop(&self) -> bool {
         interrupt::requested()
+    }
+
+    fn stop_signal(&self) -> Stop {
+        Stop::stop_when(interrupt::requested)
     }
 }

@@ -10,10 +10,11 @@ use super::sample::Sample;
 use super::space::{NAMED_AXES, Need, Space, used_share};
 use crate::Error;
 use crate::check::{self, CheckReport, FirstRequestsStatistics};
-use crate::config::{Problems, ScaledDriveDimension, Scenario};
+use crate::config::{Problems, ScaledDriveDimension, Scenario, workload_address_space};
+use crate::run::RunError;
 use crate::study::Setting;
 use crate::template::Template;
-use flashraid_workload::Stop;
+use flashraid_workload::{FirstOfTrace, Stop};
 use serde_json::Value;
 
 /// Value of `read.plan` that hedges after a time of the drive.
@@ -132,15 +133,18 @@ pub(super) struct Maker<'a> {
     allow: &'a [Need],
     /// Configuration of the load without any point.
     own: Value,
-    stop: &'a Stop,
+    /// First requests of the load if it is a trace, which is read once for all points.
+    first: Option<FirstOfTrace>,
+    watch: &'a dyn Watch,
+    stop: Stop,
 }
 
 /// A point with its index in the space.
 type Place = (usize, Vec<Setting>);
 /// A contestant, or the reason why a point is none.
 type Made = Result<Result<Contestant, String>, Error>;
-/// Statistics of the first requests, by all that places them on members.
-type Requests = HashMap<String, FirstRequestsStatistics>;
+/// Statistics of the first requests, with the bytes of the array that they are of, by all that places them on members.
+type Requests = HashMap<String, (f64, FirstRequestsStatistics)>;
 
 /// Facts that points with the same drive share.
 #[derive(Debug, Clone)]
@@ -153,12 +157,16 @@ struct Drive {
 }
 
 impl<'a> Maker<'a> {
-    pub(super) fn new(load: &'a Template, space: &'a Space, allow: &'a [Need], own: Value, stop: &'a Stop) -> Self {
-        Self { load, space, allow, own, stop }
+    pub(super) fn new(load: &'a Template, space: &'a Space, allow: &'a [Need], own: Value, watch: &'a dyn Watch) -> Result<Self, Error> {
+        let stop = watch.stop_signal();
+        let scenario = load.scenario([], None)?;
+        let (addresses, most) = (workload_address_space(&scenario.array), check::SAMPLED_REQUESTS);
+        let first = FirstOfTrace::read(&scenario.workload, scenario.seed, &addresses, most, &stop).map_err(RunError::from)?;
+        Ok(Self { load, space, allow, own, first, watch, stop })
     }
 
-    /// Makes contestants of all points, on so many threads. Some are missing if `watch` stops it.
-    pub(super) fn field(&self, points: Vec<Vec<Setting>>, workers: usize, watch: &dyn Watch) -> Result<Field, Error> {
+    /// Makes contestants of all points, on so many threads. Some are missing if the search is stopped.
+    pub(super) fn field(&self, points: Vec<Vec<Setting>>, workers: usize) -> Result<Field, Error> {
         let mut field = Field::default();
         let mut drives: HashMap<String, Drive> = HashMap::new();
         // Points of a group place requests alike on members, so that the load is read once for each group.
@@ -193,7 +201,7 @@ impl<'a> Maker<'a> {
             while let Some(points) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let mut requests = Requests::new();
                 for (index, point) in points {
-                    if watch.stop() {
+                    if self.watch.stop() {
                         return;
                     }
                     let drive = &drives[drive_of(point).unwrap_or_default()];
@@ -275,9 +283,19 @@ impl<'a> Maker<'a> {
         let array = &scenario.array;
         let page_bytes = array.ssd.geometry.page_bytes;
         let key = format!("{:?} {} {} {page_bytes} {:?}", array.level, array.members, array.stripe_unit_pages, scenario.config.cache);
-        let statistics = requests.get(&key).cloned().or_else(|| check::first_requests(&scenario, check::SAMPLED_REQUESTS, self.stop));
-        if let Some(statistics) = &statistics {
-            requests.insert(key, statistics.clone());
+        let read = || self.first.as_ref().and_then(|first| check::first_requests_read(&scenario, first));
+        let draw = || check::first_requests(&scenario, check::SAMPLED_REQUESTS, &self.stop);
+        let capacity = workload_address_space(array).capacity_bytes as f64;
+        let statistics = match requests.get(&key) {
+            // The same pages are another share of a larger array.
+            Some((other, statistics)) => {
+                let written_share = (statistics.written_share * other / capacity).min(1.0);
+                Some(FirstRequestsStatistics { written_share, ..statistics.clone() })
+            }
+            None => read().or_else(draw),
+        };
+        if let (Some(statistics), false) = (&statistics, requests.contains_key(&key)) {
+            requests.insert(key, (capacity, statistics.clone()));
         }
         let report = check::explain(&scenario, Ok(statistics));
         let drive = drive_of(&settings).unwrap_or(&scenario.config.ssd.preset).to_owned();
@@ -324,24 +342,33 @@ impl<'a> Maker<'a> {
         };
         // One member shows the drive, whatever the level of the load's own configuration.
         let alone = [("array.level", "single"), ("array.members", "1")].map(|(key, value)| (key.to_owned(), value.to_owned()));
-        let scenario = self.load.scenario(sets.iter().cloned().chain(alone.clone()), None)?;
+        let scenario = self.load.scenario(sets.iter().cloned().chain(alone), None);
+        // A slow or failed member of the load's own array needs the others.
+        let scenario = scenario.or_else(|_| self.load.scenario(sets.clone(), None))?;
         let config = serde_json::to_value(&scenario.config.ssd).expect("a configuration is plain data");
         let reserved = config["geometry"]["reserved"].as_f64().unwrap_or(0.0);
         let is_hedged = self.space.axes.iter().any(|axis| axis.key == "read.plan" && axis.values.iter().any(|value| value == HEDGE_AUTO));
-        let hedge_after_us = if is_hedged { self.hedge_after_us(sets.iter().cloned().chain(alone).collect())? } else { None };
+        let hedge_after_us = if is_hedged { self.hedge_after_us(&scenario)? } else { None };
         Ok(Drive { sets, reserved, nominal_bytes: nominal_bytes(&scenario), hedge_after_us })
     }
 
-    /// Returns the time after which reads are hedged automatically: above the 99th percentile of reads that the drive serves one by one.
-    fn hedge_after_us(&self, mut sets: Vec<(String, String)>) -> Result<Option<f64>, Error> {
+    /// Returns the time after which reads are hedged automatically: above the 99th percentile of reads that the drive of a scenario serves
+    /// one by one.
+    fn hedge_after_us(&self, scenario: &Scenario) -> Result<Option<f64>, Error> {
         /// Reads of which the percentile is taken.
         const READS: u64 = 4000;
-        let size = self.own.pointer("/ssd/geometry/page_size").map_or("4096".to_owned(), ToString::to_string);
-        let arrivals = "{ process = \"closed\", depth = 1 }";
-        let load = format!("{{ read_fraction = 1.0, size = {size}, arrivals = {arrivals}, requests = {READS} }}");
-        sets.push(("workload".to_owned(), load));
-        let scenario = self.load.scenario(sets, None)?;
-        let Some(sample) = Sample::of(&scenario, &|| false)? else { return Ok(None) };
+        let alone = serde_json::json!({
+            "array": { "level": "single", "members": 1 },
+            "ssd": &scenario.config.ssd,
+            "workload": {
+                "kind": "synthetic",
+                "read_fraction": 1.0,
+                "size": scenario.array.ssd.geometry.page_bytes,
+                "arrivals": { "process": "closed", "depth": 1 },
+                "requests": READS,
+            },
+        });
+        let Some(sample) = Sample::of(&Template::from_value(&alone)?.scenario([], None)?, self.watch)? else { return Ok(None) };
         let scores = sample.estimates(Figure::Response(Direction::Read, Statistic::P99));
         Ok(scores.map(|scores| HEDGE_FACTOR * libm::exp(scores.iter().sum::<f64>() / scores.len() as f64)))
     }

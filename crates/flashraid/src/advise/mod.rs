@@ -33,6 +33,7 @@ pub use space::{NAMED_AXES, Need, POINTS_MAX, Space, USUAL_BAYS, USUAL_DRIVES};
 
 use crate::Error;
 use crate::template::Template;
+use flashraid_workload::Stop;
 use goal::{Circumstance, Goal};
 
 /// Preference among arrays that meet the goals.
@@ -73,6 +74,11 @@ pub trait Watch: Sync {
     /// Returns true if the search should end with the answer so far.
     fn stop(&self) -> bool {
         false
+    }
+
+    /// Returns a callback that is asked the same while a trace is read or skipped.
+    fn stop_signal(&self) -> Stop {
+        Stop::default()
     }
 }
 

@@ -1,5 +1,8 @@
 //! One run of one array, with the response times of its requests in ten batches by their place in the order of arrival.
 
+use std::cell::RefCell;
+
+use super::Watch;
 use super::goal::{Direction, Figure, Statistic};
 use super::select::BATCHES;
 use crate::config::Scenario;
@@ -8,10 +11,12 @@ use crate::report::{LoadVerdict, Report};
 use crate::run::{self, RunError};
 use crate::warm_up::SharedWarmUps;
 use flashraid_model::metrics::CompletedRequest;
-use flashraid_workload::{OpKind, SourceError};
+use flashraid_workload::{OpKind, SourceError, Stop};
 
 /// Least number of requests beyond a percentile, in each batch or in the whole run.
 const BEYOND_MIN: f64 = 20.0;
+/// Least number of requests expected beyond a percentile if the slowest one is to bound it. There is none with a probability of e⁻⁵, 0.7 %.
+const BEYOND_CEILING_MIN: f64 = 5.0;
 /// Number of superblocks, or of collections of each die, from which on write amplification counts as measured.
 const SUPERBLOCKS_MIN: f64 = 50.0;
 /// Number of requests from which on a run tells that it is saturated.
@@ -24,6 +29,8 @@ const DAYS_PER_YEAR: f64 = 365.25;
 pub(super) struct Sample {
     /// Response times of reads and of writes in each batch, in nanoseconds and in increasing order.
     batches: Vec<[Vec<u64>; 2]>,
+    /// Estimates that were asked for before, which take much sorting.
+    known_estimates: RefCell<Vec<(Figure, Option<Vec<f64>>)>>,
     /// Number of requests that were simulated.
     pub requests: u64,
     /// Write amplification, if anything was written.
@@ -56,12 +63,16 @@ pub(super) struct Sample {
 struct Recorder<'a> {
     /// Index and time of the arrival, true for a read, and the response time in nanoseconds.
     times: Vec<(u64, u64, bool, u64)>,
-    stop: &'a (dyn Fn() -> bool + Sync),
+    watch: &'a dyn Watch,
 }
 
 impl Observer for Recorder<'_> {
     fn progress(&mut self, _: &Progress) -> bool {
-        !(self.stop)()
+        !self.watch.stop()
+    }
+
+    fn stop_signal(&self) -> Stop {
+        self.watch.stop_signal()
     }
 
     fn request_completed(&mut self, done: &CompletedRequest) {
@@ -73,10 +84,10 @@ impl Observer for Recorder<'_> {
 }
 
 impl Sample {
-    /// Runs a scenario. Returns `None` if `stop` returned true before its end.
-    pub(super) fn of(scenario: &Scenario, stop: &(dyn Fn() -> bool + Sync)) -> Result<Option<Self>, RunError> {
+    /// Runs a scenario. Returns `None` if `watch` stopped it before its end.
+    pub(super) fn of(scenario: &Scenario, watch: &dyn Watch) -> Result<Option<Self>, RunError> {
         let warm_ups = SharedWarmUps::for_runs([scenario]);
-        let mut recorder = Recorder { times: Vec::new(), stop };
+        let mut recorder = Recorder { times: Vec::new(), watch };
         match run::run_with_shared_warm_ups(scenario, &warm_ups, &mut recorder) {
             Ok(report) if report.partial => Ok(None),
             Err(RunError::StoppedBeforeFirstRequest | RunError::RequestSource(SourceError::Stopped)) => Ok(None),
@@ -105,6 +116,7 @@ impl Sample {
         let verdict = &report.verdict.load;
         Self {
             batches,
+            known_estimates: RefCell::default(),
             requests: report.requests.all,
             write_amplification: report.flash.write_amplification,
             life_years: report.flash.implied_life.and_then(|life| life.days).map(|days| days / DAYS_PER_YEAR),
@@ -147,11 +159,28 @@ impl Sample {
         }
     }
 
+    /// Returns a score that a percentile hardly ever exceeds: that of the slowest request. It is `None` if so few requests were measured
+    /// that none of them may lie beyond the percentile.
+    pub(super) fn ceiling(&self, direction: Direction, statistic: Statistic) -> Option<f64> {
+        let times = merged(self.batches.iter(), direction);
+        let beyond = times.len() as f64 * statistic.share_beyond()?;
+        (beyond >= BEYOND_CEILING_MIN).then(|| statistic_of(&times[times.len() - 1..], Statistic::Mean))
+    }
+
     /// Returns ten values whose mean is the figure of the whole run, as a logarithm of which less is better. Their spread tells how certain
     /// it is. The result is `None` if there are too few requests.
     ///
     /// For response times, they are pseudo-values of the jackknife over batches.
     pub(super) fn estimates(&self, figure: Figure) -> Option<Vec<f64>> {
+        if let Some((_, known)) = self.known_estimates.borrow().iter().find(|(known, _)| *known == figure) {
+            return known.clone();
+        }
+        let estimates = self.computed_estimates(figure);
+        self.known_estimates.borrow_mut().push((figure, estimates.clone()));
+        estimates
+    }
+
+    fn computed_estimates(&self, figure: Figure) -> Option<Vec<f64>> {
         // Tenths of a run do not count alike. Their spread is taken, and the value of the whole run.
         let around = |whole: f64, tenths: Option<&Vec<f64>>, sign: f64| {
             let whole = sign * libm::log(whole);
@@ -247,6 +276,7 @@ mod tests {
         (0..reads).for_each(|at| batches[(at % BATCHES as u64) as usize][0].push((at + 1) * 1000));
         Sample {
             batches,
+            known_estimates: RefCell::default(),
             requests: reads,
             write_amplification: Some(2.0),
             life_years: None,
@@ -283,6 +313,13 @@ mod tests {
         assert!((mean(&scores) - libm::log(4950.0)).abs() < 1e-9, "{}", mean(&scores).exp());
         let spread = scores.iter().fold(0.0_f64, |most, score| most.max((score - mean(&scores)).abs()));
         assert!(spread > 0.0 && spread < 0.1, "{spread}");
+    }
+
+    #[test]
+    fn the_slowest_request_bounds_a_percentile() {
+        assert_eq!(sample(5_000).ceiling(Direction::Read, Statistic::P99_9), Some(libm::log(5000.0)));
+        assert_eq!(sample(4_999).ceiling(Direction::Read, Statistic::P99_9), None);
+        assert_eq!(sample(5_000).ceiling(Direction::Read, Statistic::Mean), None);
     }
 
     #[test]

@@ -119,12 +119,21 @@ pub struct Left {
 /// Returns the contestants that are surely worse than `leader` by more than the zone of indifference. `compared` is the number of
 /// contestants in the whole screen, which the allowed error is shared between. Scores of contestants that left earlier are empty.
 pub fn screen(scores: &[Vec<f64>], leader: usize, candidates: &[usize], compared: usize, rules: Rules) -> Vec<Left> {
-    let probability = 1.0 - SCREEN_ERROR / compared.max(1) as f64;
     let of = |&contestant: &usize| {
         let by = Differences::between(&scores[contestant], &scores[leader])?;
-        (by.lower_bound(probability) > rules.indifference).then_some(Left { contestant, against: leader, by })
+        is_surely_behind(by, compared, rules).then_some(Left { contestant, against: leader, by })
     };
     candidates.iter().filter(|contestant| **contestant != leader).filter_map(of).collect()
+}
+
+/// Returns true if a contestant of a screen is surely beyond a bound by more than the zone of indifference. `distances` are those of its
+/// batches from the bound.
+pub fn is_beyond(distances: Vec<f64>, compared: usize, rules: Rules) -> bool {
+    Differences::of(distances).is_some_and(|by| is_surely_behind(by, compared, rules))
+}
+
+fn is_surely_behind(by: Differences, compared: usize, rules: Rules) -> bool {
+    by.lower_bound(1.0 - SCREEN_ERROR / compared.max(1) as f64) > rules.indifference
 }
 
 /// End of a race.

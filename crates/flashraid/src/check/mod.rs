@@ -32,7 +32,7 @@ use duration::EstimatedWallClockSeconds;
 use flashraid_model::array::{ArrayParams, WarmUpPattern};
 use flashraid_model::ssd::{BlockPoolScope, Duplex, GcAlgorithm, PlaneChoice, SsdParams};
 use flashraid_workload::files::is_wrong_path;
-use flashraid_workload::{SourceError, Stop};
+use flashraid_workload::{FirstOfTrace, SourceError, Stop};
 
 /// Results of checking a scenario without a run. `Display` writes them as text for people.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -230,6 +230,13 @@ pub fn check_scenario(scenario: &Scenario) -> CheckReport {
 /// Returns statistics of the first requests of a scenario, at most `most`. It is `None` if they cannot be read, or if `stop` says so.
 pub(crate) fn first_requests(scenario: &Scenario, most: u64, stop: &Stop) -> Option<FirstRequestsStatistics> {
     draw(scenario, most, stop).ok().flatten()
+}
+
+/// Returns the statistics of [`first_requests`] from requests of a trace that were read before. It is `None` if the scenario has others.
+pub(crate) fn first_requests_read(scenario: &Scenario, first: &FirstOfTrace) -> Option<FirstRequestsStatistics> {
+    let space = workload_address_space(&scenario.array);
+    let mut source = first.open(&scenario.workload, scenario.seed, &space).ok()??;
+    sample::statistics(scenario, sample::REQUESTS, &mut source).ok()
 }
 
 /// Returns the number of pages that a warm-up overwrites on all members and warm spares together.

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::config::{Scenario, workload_address_space};
 use flashraid_model::array::{ArrayParams, MemberLoadCalculator, SlowMemberPeriod, page_request_of};
-use flashraid_workload::{self as workload, HostLoop, OpKind, Request, SourceError, SourceSpec, Stop, WorkloadSpec};
+use flashraid_workload::{self as workload, HostLoop, OpKind, Request, RequestSource, SourceError, SourceSpec, Stop, WorkloadSpec};
 
 /// Number of requests that are examined, if the run sends as many.
 pub(crate) const REQUESTS: u64 = 20_000;
@@ -48,9 +48,15 @@ pub struct FirstRequestsStatistics {
 
 /// Draws at most `most` first requests of a scenario. None is drawn that the run does not reach.
 pub(super) fn draw(scenario: &Scenario, most: u64, stop: &Stop) -> Result<FirstRequestsStatistics, SourceError> {
+    let space = workload_address_space(&scenario.array);
+    let mut source = workload::open_stoppable_workload(&scenario.workload, scenario.seed, &space, stop)?;
+    statistics(scenario, most, &mut *source)
+}
+
+/// Returns statistics of at most `most` requests of a source, which are the first of a scenario.
+pub(super) fn statistics(scenario: &Scenario, most: u64, source: &mut dyn RequestSource) -> Result<FirstRequestsStatistics, SourceError> {
     let (array, limit) = (&scenario.array, &scenario.run_limit);
     let space = workload_address_space(array);
-    let mut source = workload::open_stoppable_workload(&scenario.workload, scenario.seed, &space, stop)?;
     let mut offered_load = MemberLoadCalculator::new(array);
     let mut by_member = vec![0_u64; array.members as usize];
     let misses_slowness = misses_slowness(array);

@@ -1,6 +1,7 @@
 //! Tests of the library as a whole.
 
 mod advise;
+mod advise_grids;
 mod book;
 mod combinations;
 mod device;

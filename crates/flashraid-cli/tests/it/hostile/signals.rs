@@ -181,3 +181,36 @@ fn a_comparison_of_drives_of_today_stops_at_any_moment() {
     }
     eprintln!("{longest:?} at most");
 }
+
+/// A search for an array ends soon after a signal, and answers with the best so far. With `FLASHRAID_LONG`, at twenty moments.
+#[test]
+fn advice_stops_at_any_moment_with_the_answer_so_far() {
+    let moments = if is_long() { 20 } else { 4 };
+    let place = Place::new();
+    let load = "[workload]\nread_fraction = 0.7\nsize = \"16KiB\"\narrivals = { process = \"poisson\", mean_gap = \"12us\" }\n";
+    place.write("today.toml", load);
+    place.write("space.toml", "[space]\nmembers = \"2..5\"\nchunk = [\"4KiB\", \"8KiB\", \"16KiB\", \"32KiB\"]\n");
+    let goal = ["--goal", "read p99.9 <= 1s"];
+    let today = [&["advise", "today.toml", "--capacity", "20TB", "--bays", "4..8", "--requests", "900M"][..], &goal].concat();
+    let small =
+        [&["advise", "small.toml", "--capacity", "1MB", "--space", "space.toml", "--prefer", "tail", "--requests", "90M"][..], &goal]
+            .concat();
+    let mut longest = Duration::ZERO;
+    for moment in 0..moments {
+        // Drives of today are still looked at by arithmetic and the first run, and small ones are compared.
+        let arguments = if moment % 2 == 0 { &today } else { &small };
+        let mut child = place.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        sleep(Duration::from_millis(200 + 5000 * moment / moments));
+        let begin = Instant::now();
+        signal(&child, "TERM");
+        let status = ends_soon(&mut child);
+        longest = longest.max(begin.elapsed());
+        let stdout = std::io::read_to_string(child.stdout.take().unwrap()).unwrap();
+        let stderr = std::io::read_to_string(child.stderr.take().unwrap()).unwrap();
+        // Before the handler is installed, the signal ends the program by itself.
+        assert!(status == Some(130) || (status == Some(-1) && moment == 0), "moment {moment}: {status:?} {stdout}{stderr}");
+        let is_answered = stdout.contains("Can't tell: stopped") || stderr.contains("stopped before the first request");
+        assert!(status == Some(-1) || is_answered, "moment {moment}: {stdout}{stderr}");
+    }
+    eprintln!("{longest:?} at most");
+}

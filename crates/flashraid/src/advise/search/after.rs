@@ -22,7 +22,7 @@ impl Search<'_> {
         let mut runs = Vec::new();
         for under in Circumstance::ALL {
             let is_goal = self.advisor.goals.iter().any(|goal| goal.under == under);
-            let is_affordable = self.spent + (runs.len() + 2) as u64 * self.race_requests <= self.requests_max;
+            let is_affordable = self.spent + (runs.len() + 2) as u64 * self.cost_of(self.race_requests) <= self.requests_max;
             let is_asked = is_goal || (is_affordable && self.advisor.under.contains(&under));
             let needs_redundancy = matches!(under, Circumstance::Failed | Circumstance::Rebuild);
             if under == Circumstance::Healthy || !is_asked || (needs_redundancy && !self.field[one].has_redundancy) {
@@ -52,7 +52,7 @@ impl Search<'_> {
         let life = self.life(one, samples).map(|[_, most]| most);
         // Two factors at a time, because there are two processors and more.
         let mut hold = |factors: [f64; 2]| -> Result<Option<[bool; 2]>, Error> {
-            if self.spent + 2 * self.race_requests > self.requests_max {
+            if self.spent + 2 * self.cost_of(self.race_requests) > self.requests_max {
                 return Ok(None);
             }
             let run = |factor: f64| {
@@ -117,7 +117,7 @@ impl Search<'_> {
             return Ok(None);
         }
         let left = self.requests_max.saturating_sub(self.spent) as f64 * PLAUSIBLE_SHARE;
-        let requests = ((left / (count * arrays.len()) as f64) as u64).min(self.race_requests);
+        let requests = ((left / (count * arrays.len()) as f64) as u64).saturating_sub(self.skipped()).min(self.race_requests);
         if requests < self.requests_of_figure {
             self.notes.push("plausible drives were not tried, because too few requests were left".to_owned());
             return Ok(None);
@@ -165,7 +165,7 @@ impl Search<'_> {
         let [from, to] = [self.field[now].configuration()?, self.field[chosen].configuration()?];
         let changes = changes(&from, &to);
         let rounds = 2.min(fresh.samples.get(&now).map_or(0, Vec::len)).min(fresh.samples.get(&chosen).map_or(0, Vec::len));
-        let cost = (changes.len().saturating_sub(1) * rounds) as u64 * self.race_requests;
+        let cost = (changes.len().saturating_sub(1) * rounds) as u64 * self.cost_of(self.race_requests);
         if rounds == 0 || changes.is_empty() || self.spent + cost > self.requests_max {
             return Ok(Vec::new());
         }

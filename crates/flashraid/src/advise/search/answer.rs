@@ -7,7 +7,7 @@ impl Search<'_> {
     pub(super) fn found(&mut self, found: Found, behind: &[usize], seed: u64) -> Result<Advice, Error> {
         let Found { chosen, near, now, keeps, race, fresh } = found;
         for one in behind {
-            self.leave(*one, "not raced: twelve others were better in the screen".to_owned());
+            self.leave(*one, format!("not raced: twelve others were better in {} in the screen", self.screened_by));
         }
         let mut sentences = Vec::new();
         let name = |search: &Self, one: usize| search.field[one].name.clone();
@@ -37,6 +37,13 @@ impl Search<'_> {
             }
         };
         sentences.push(self.certainty(chosen, &race, &fresh));
+        if !behind.is_empty() && self.screened_by != self.figure {
+            let (count, figure) = (behind.len(), self.figure);
+            sentences.push(format!(
+                "{count} more were compared in {} only, so that they may be better in {figure}; more requests (--effort) would tell.",
+                self.screened_by
+            ));
+        }
         for one in 0..self.field.len() {
             let Some(sample) = self.samples[one].clone() else { continue };
             if race.group.contains(&one) || self.field[one].is_now {
@@ -169,20 +176,19 @@ impl Search<'_> {
         // All were in the screen together.
         let error = self.advisor.residuals.error_of(self.figure);
         let margin = error.map(|error| 1.64 * std::f64::consts::SQRT_2 * error);
-        let by_screen = |one: usize| self.in_screen(one, chosen).map(|by| by.mean);
-        let mut all: Vec<(f64, usize)> = (0..self.field.len())
+        let mut all: Vec<(Figure, f64, usize)> = (0..self.field.len())
             .filter(|one| !self.field[*one].is_now && drive(*one) != drive(chosen))
-            .filter_map(|one| Some((by_screen(one)?, one)))
+            .filter_map(|one| self.in_screen(one, chosen).map(|(figure, by)| (figure, by.mean, one)))
             .collect();
-        all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        all.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.2.cmp(&b.2)));
         let mut drives: Vec<&str> = Vec::new();
-        for (by, one) in all {
+        for (figure, by, one) in all {
             if drives.contains(&drive(one)) || drives.len() > 2 {
                 continue;
             }
             drives.push(drive(one));
             let rank = match margin {
-                Some(margin) if by.abs() > margin => format!("{:+.0} % in {}", percent(by), self.figure),
+                Some(margin) if by.abs() > margin && figure == self.figure => format!("{:+.0} % in {}", percent(by), self.figure),
                 _ => format!("can't be ranked on {} (another drive)", self.figure),
             };
             let text = format!("{}: {rank}{}", self.field[one].name, self.besides(one, chosen));
@@ -213,14 +219,16 @@ impl Search<'_> {
         text
     }
 
-    /// Returns the differences of two arrays in the last round of the screen that both were in.
-    fn in_screen(&self, one: usize, other: usize) -> Option<Differences> {
+    /// Returns the differences of two arrays in the last round of the screen that both were in, and the figure that they are of.
+    fn in_screen(&self, one: usize, other: usize) -> Option<(Figure, Differences)> {
         let rounds = self.screened[one].len().min(self.screened[other].len());
         let (own, of_other) = (&self.screened[one][rounds.checked_sub(1)?], &self.screened[other][rounds - 1]);
-        (own.0 == of_other.0 && !own.1.is_empty() && own.1.len() == of_other.1.len()).then(|| Differences::between(&own.1, &of_other.1))?
+        let is_alike = own.0 == of_other.0 && !own.1.is_empty() && own.1.len() == of_other.1.len();
+        is_alike.then(|| Some((own.0, Differences::between(&own.1, &of_other.1)?)))?
     }
 
-    /// Names the axes whose other values change the compared figure by less than 5 %, everything else being equal.
+    /// Names the axes whose other values change the compared figure by less than 5 %, everything else being equal. Screens that were too
+    /// short for this figure tell none.
     fn nothing_gained(&self, chosen: usize) -> Option<String> {
         let own = &self.points[self.point_of[chosen]];
         let mut without: Vec<String> = Vec::new();
@@ -231,8 +239,8 @@ impl Search<'_> {
                     && point.settings.len() == own.settings.len()
                     && point.settings.iter().all(|(key, value)| (own.settings.get(key) == Some(value)) != (*key == axis.key))
             };
-            let others: Vec<Differences> =
-                (0..self.field.len()).filter(differs_only_there).filter_map(|one| self.in_screen(one, chosen)).collect();
+            let of_figure = |one: usize| self.in_screen(one, chosen).filter(|(figure, _)| *figure == self.figure).map(|(_, by)| by);
+            let others: Vec<Differences> = (0..self.field.len()).filter(differs_only_there).filter_map(of_figure).collect();
             if others.is_empty() || others.len() + 1 < axis.values.len() {
                 continue;
             }

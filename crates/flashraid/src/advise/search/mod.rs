@@ -12,7 +12,7 @@ use super::advice::{ADVICE_SCHEMA, Advice, FigureOf, Other, PointOf, Stage, Verb
 use super::contestant::{Contestant, Maker, RunOf};
 use super::goal::{Circumstance, Direction, Figure, Goal, Statistic, contradiction};
 use super::sample::Sample;
-use super::select::{Batches, Differences, Raced, Rules, Word, confirm, near, race, screen};
+use super::select::{Batches, Differences, Raced, Rules, Word, confirm, is_beyond, near, race, screen};
 use super::space::NAMED_AXES;
 use super::{Advisor, Preference, Watch};
 use crate::Error;
@@ -20,7 +20,7 @@ use crate::config::Scenario;
 use crate::study::Axis;
 use crate::template::Template;
 use answer::Found;
-use flashraid_workload::{SourceSpec, Stop};
+use flashraid_workload::SourceSpec;
 
 /// Smallest relative difference that counts, as in the sentences of comparisons.
 const INDIFFERENCE: f64 = 1.05;
@@ -36,8 +36,8 @@ const REQUESTS_MIN: u64 = 10_000;
 const BEYOND: f64 = 20.0;
 /// Most requests of the first look at the load.
 const FIRST_LOOK_MAX: u64 = 200_000;
-/// Part of the requests of a search that the first look may take, as a divisor.
-const FIRST_LOOK_SHARE: u64 = 5;
+/// Parts of the requests of a search that the first look may take, as divisors. A trace may take more, because it has a length to find.
+const FIRST_LOOK_SHARES: [u64; 2] = [5, 20];
 /// Margin of estimated lengths of runs, which come from shorter ones.
 const LONGER: f64 = 1.2;
 /// Share of the time that parts of an idle array work at most.
@@ -64,6 +64,8 @@ pub(super) struct Search<'a> {
     points: Vec<PointOf>,
     /// Figure that arrays are compared by.
     figure: Figure,
+    /// Figure that the last screen compared: a lower percentile if its runs were too short.
+    screened_by: Figure,
     rules: Rules,
     /// Number of requests of a pass of a trace; `None` for generated requests.
     pass_requests: Option<u64>,
@@ -134,7 +136,7 @@ struct Rounds<'s, 'a> {
 impl Batches for Rounds<'_, '_> {
     fn round(&mut self, contestants: &[usize]) -> Option<Vec<Vec<f64>>> {
         let search = &mut *self.search;
-        let cost = search.race_requests * contestants.len() as u64;
+        let cost = search.cost_of(search.race_requests) * contestants.len() as u64;
         if search.spent + cost > self.limit || search.watch.stop() {
             return None;
         }
@@ -165,7 +167,7 @@ impl<'a> Search<'a> {
         if let Some(problem) = contradiction(&advisor.goals, advisor.capacity_bytes) {
             return refuse(format!("the goals contradict each other: {problem}"));
         }
-        let stop = Stop::default();
+        let stop = watch.stop_signal();
         let own = advisor.load.scenario([], None)?;
         if let Some(path) = crate::check::is_read_only_once(&own) {
             return refuse(format!("{} can be read only once, and a search reads its load many times; name a file", path.display()));
@@ -227,8 +229,8 @@ impl<'a> Search<'a> {
         watch.progress("arithmetic", 0, points.len(), None);
         let all = points.len();
         let config = serde_json::to_value(&own.config).expect("a configuration is plain data");
-        let maker = Maker::new(&load, &advisor.space, &advisor.allow, config, &stop);
-        let made = maker.field(points, advisor.workers, watch)?;
+        let maker = Maker::new(&load, &advisor.space, &advisor.allow, config, watch)?;
+        let made = maker.field(points, advisor.workers)?;
         let is_stopped = made.contestants.len() + made.left_out.len() < all;
         let mut field = made.contestants;
         if let Some(now) = &advisor.now {
@@ -246,6 +248,7 @@ impl<'a> Search<'a> {
             point_of: Vec::new(),
             points: Vec::new(),
             figure,
+            screened_by: figure,
             rules: Rules { indifference: libm::log(INDIFFERENCE), error: advisor.error / 2.0 },
             pass_requests: None,
             requests_max: 0,
@@ -393,13 +396,14 @@ impl<'a> Search<'a> {
         let all: Vec<usize> = (0..self.field.len()).filter(|one| !self.field[*one].is_now).collect();
         let most = |of: &dyn Fn(&Contestant) -> f64| all.iter().copied().max_by(|a, b| of(&self.field[*a]).total_cmp(&of(&self.field[*b])));
         let Some(busiest) = most(&|one| one.busy_with_collection) else { return Ok(None) };
+        let is_trace = matches!(self.scenario(busiest, self.run_of(self.advisor.seed, 1))?.workload.source, SourceSpec::Trace(_));
+        let share = FIRST_LOOK_SHARES[usize::from(!is_trace)];
         let most = match self.advisor.effort {
-            super::Effort::Requests(requests) => FIRST_LOOK_MAX.min((requests / FIRST_LOOK_SHARE).max(REQUESTS_MIN / 10)),
+            super::Effort::Requests(requests) => FIRST_LOOK_MAX.min((requests / share).max(REQUESTS_MIN / 10)),
             super::Effort::Time(_) => FIRST_LOOK_MAX,
         };
         let run = self.run_of(self.advisor.seed, most);
         let sample = self.run(&[busiest], run, "first look")?.remove(0);
-        let is_trace = matches!(self.scenario(busiest, run)?.workload.source, SourceSpec::Trace(_));
         if let Some(sample) = &sample {
             self.pass_requests =
                 (is_trace && sample.requests < most).then_some((sample.requests + self.field[busiest].requests_skipped).max(1));
@@ -418,7 +422,7 @@ impl<'a> Search<'a> {
             super::Effort::Requests(requests) => requests,
             super::Effort::Time(time) => {
                 let rest = time.saturating_sub(begin.elapsed()).as_secs_f64();
-                (first.requests as f64 / seconds * rest * self.advisor.workers as f64) as u64
+                (self.cost_of(first.requests) as f64 / seconds * rest * self.advisor.workers as f64) as u64
             }
         };
         let share = match self.figure {
@@ -436,17 +440,27 @@ impl<'a> Search<'a> {
         self.requests_of_figure = for_figure.max(REQUESTS_MIN / 10);
         let wanted = REQUESTS_MIN.max(for_figure).max(until_judged);
         let affordable = (SHARES[0] * self.requests_max as f64 / self.field.len() as f64) as u64;
-        self.screen_requests = wanted.min(affordable).max(1000);
+        self.screen_requests = wanted.min(affordable.saturating_sub(self.skipped())).max(1000);
         // The race sees the whole trace, so that no hour of it is left out.
         let pass = self.pass_requests.unwrap_or(0);
         self.race_requests = wanted.max(pass.min(FIRST_LOOK_MAX)).max(self.screen_requests);
-        let affordable = (self.requests_max as f64 / 60.0) as u64;
-        self.race_requests = self.race_requests.min(affordable.max(self.screen_requests));
+        let affordable = ((self.requests_max as f64 / 60.0) as u64).saturating_sub(self.skipped());
+        // A race of runs in which the compared figure cannot be seen would decide nothing.
+        self.race_requests = self.race_requests.min(affordable.max(self.screen_requests).max(self.requests_of_figure));
+    }
+
+    /// Returns the number of requests that a run simulates besides those that it measures.
+    fn skipped(&self) -> u64 {
+        self.field.iter().map(|one| one.requests_skipped).max().unwrap_or(0)
+    }
+
+    /// Returns the number of requests that a run simulates, of which so many are measured.
+    fn cost_of(&self, requests: u64) -> u64 {
+        requests + self.skipped()
     }
 
     fn run_of(&self, seed: u64, requests: u64) -> RunOf {
-        let skipped = self.field.iter().map(|one| one.requests_skipped).max().unwrap_or(0);
-        let passes = self.pass_requests.map_or(1, |pass| (requests + skipped).div_ceil(pass));
+        let passes = self.pass_requests.map_or(1, |pass| self.cost_of(requests).div_ceil(pass));
         RunOf { seed, requests, passes, rate_scale: None, under: Circumstance::Healthy }
     }
 
@@ -475,7 +489,7 @@ impl<'a> Search<'a> {
                     break;
                 }
                 let scenario = one.scenario(run).map_err(Error::from);
-                let sample = scenario.and_then(|scenario| Ok(Sample::of(&scenario, &|| watch.stop())?));
+                let sample = scenario.and_then(|scenario| Ok(Sample::of(&scenario, watch)?));
                 let mut results = lock();
                 results.push((index, sample));
                 watch.progress(stage, results.len(), runs.len(), best.as_deref());
@@ -496,15 +510,14 @@ impl<'a> Search<'a> {
         for (index, sample) in all {
             done[index] = sample?;
         }
-        self.spent += done.iter().flatten().map(|sample| sample.requests).sum::<u64>();
+        let simulated = runs.iter().zip(&done).map(|((one, _), done)| done.as_ref().map_or(0, |done| done.requests + one.requests_skipped));
+        self.spent += simulated.sum::<u64>();
         Ok(done)
     }
 
-    /// Runs short runs of all arrays, twice as long each time, and lets those leave that are surely not wanted. Returns the rest.
+    /// Runs short runs of all arrays, longer each time, and lets those leave that are surely not wanted. Returns the rest.
     fn screened(&mut self) -> Result<Option<Vec<usize>>, Error> {
         let mut alive: Vec<usize> = (0..self.field.len()).collect();
-        let limit = (SHARES[0] * self.requests_max as f64) as u64;
-        let asked = self.figure;
         for step in 0..SCREENS_MAX {
             let run = self.run_of(self.advisor.seed, self.screen_requests);
             let samples = self.run(&alive, run, "screen")?;
@@ -517,33 +530,40 @@ impl<'a> Search<'a> {
                     done.push(*one);
                 }
             }
-            self.figure = self.supported(asked);
+            self.screened_by = self.supported(&done);
             let before = alive.len();
             alive = self.keep(done);
             if is_stopped {
                 return Ok(None);
             }
-            let next = 2 * self.screen_requests * alive.len() as u64;
-            if alive.len() <= RACED_MAX || alive.len() == before || step + 1 == SCREENS_MAX || self.spent + next > limit {
+            // What short runs do not show is looked for in longer ones, which may take what a race of the wrong arrays would have.
+            let is_seen = self.screened_by == self.figure;
+            let is_over = alive.len() <= RACED_MAX || (is_seen && alive.len() == before);
+            let (longer, share) = match is_seen {
+                true => (2 * self.screen_requests, SHARES[0]),
+                false => (self.requests_of_figure.max(2 * self.screen_requests), SHARES[1]),
+            };
+            let cost = self.cost_of(longer) * alive.len() as u64;
+            if is_over || step + 1 == SCREENS_MAX || self.spent + cost > (share * self.requests_max as f64) as u64 {
                 break;
             }
-            self.screen_requests *= 2;
+            self.screen_requests = longer;
         }
-        if self.figure != asked {
-            self.notes.push(format!("the screen compared {}, because its runs are too short for {asked}", self.figure));
+        if self.screened_by != self.figure {
+            let text = format!("the screen compared {}, because its runs are too short for {}", self.screened_by, self.figure);
+            self.notes.push(text);
         }
-        self.figure = asked;
         Ok(Some(alive))
     }
 
-    /// Returns the figure that arrays can be compared by: the one that was asked for or, in shorter runs, one of the same requests.
-    fn supported(&self, asked: Figure) -> Figure {
-        let Figure::Response(direction, deepest) = asked else { return asked };
-        let ran = |one: &usize| self.points[self.point_of[*one]].stage == Stage::Screen;
-        let samples: Vec<&Sample> = (0..self.field.len()).filter(ran).filter_map(|one| self.samples[one].as_ref()).collect();
+    /// Returns the figure that arrays of a screen can be compared by. In runs too short for the one that was asked for, it is a lower
+    /// percentile of the same requests.
+    fn supported(&self, screened: &[usize]) -> Figure {
+        let Figure::Response(direction, deepest) = self.figure else { return self.figure };
+        let samples: Vec<&Sample> = screened.iter().filter_map(|one| self.samples[*one].as_ref()).collect();
         let has = |figure: &Figure| samples.iter().all(|sample| sample.scores(*figure).is_some());
         let shallower = Statistic::ALL.into_iter().rev().filter(|statistic| *statistic <= deepest);
-        shallower.map(|statistic| Figure::Response(direction, statistic)).find(has).unwrap_or(asked)
+        shallower.map(|statistic| Figure::Response(direction, statistic)).find(has).unwrap_or(self.figure)
     }
 
     fn point(&mut self, one: usize) -> &mut PointOf {
@@ -551,9 +571,9 @@ impl<'a> Search<'a> {
     }
 
     /// Notes the score of a contestant in the latest stage.
-    fn set_score(&mut self, one: usize, scores: &[f64]) {
+    fn set_score(&mut self, one: usize, figure: Figure, scores: &[f64]) {
         let Some(by) = Differences::of(scores.to_vec()) else { return };
-        let figure = self.figure.to_string();
+        let figure = figure.to_string();
         let point = self.point(one);
         (point.score, point.score_half_width, point.score_of) = (Some(by.mean), Some(by.half_width(0.975)), Some(figure));
     }
@@ -572,7 +592,7 @@ impl<'a> Search<'a> {
                 self.samples[one]
                     .as_ref()
                     .filter(|_| alive.contains(&one))
-                    .and_then(|sample| sample.scores(self.figure))
+                    .and_then(|sample| sample.scores(self.screened_by))
                     .unwrap_or_default()
             })
             .collect();
@@ -586,8 +606,8 @@ impl<'a> Search<'a> {
                 self.field[one].cost = cost;
                 self.point(one).cost = self.advisor.prices.as_ref().map(|_| cost);
             }
-            self.screened[one].push((self.figure, scores[one].clone()));
-            self.set_score(one, &scores[one]);
+            self.screened[one].push((self.screened_by, scores[one].clone()));
+            self.set_score(one, self.screened_by, &scores[one]);
             if self.field[one].is_now {
                 stay.push(one);
                 continue;
@@ -610,28 +630,56 @@ impl<'a> Search<'a> {
                 None => stay.push(one),
             }
         }
-        // Of the rest, two thirds may leave, and only those that are surely behind one that is no worse in anything else.
         let mut order: Vec<usize> = stay.iter().copied().filter(|one| !self.field[*one].is_now && !scores[*one].is_empty()).collect();
         let mean = |one: &usize| scores[*one].iter().sum::<f64>();
         order.sort_by(|a, b| mean(a).total_cmp(&mean(b)).then(a.cmp(b)));
-        let compared = order.len();
-        let mut gone = Vec::new();
-        for index in compared.div_ceil(3)..compared {
-            let one = order[index];
-            let leader = order[..index].iter().copied().find(|other| self.is_no_worse(*other, one));
-            let Some(leader) = leader else { continue };
-            if self.samples[leader].as_ref().is_some_and(|sample| sample.shortfall.is_some()) {
-                continue;
-            }
-            if let Some(left) = screen(&scores, leader, &[one], compared, self.rules).first() {
-                let percent = (libm::exp(left.by.mean) - 1.0) * 100.0;
-                let reason = format!("{:.0} % worse in {} than another that costs no more", percent, self.figure);
-                self.leave(one, reason);
-                gone.push(one);
-            }
+        let gone = if self.screened_by == self.figure { self.behind(&order, &scores) } else { self.out_of_reach(&order, &scores) };
+        for (one, reason) in &gone {
+            self.leave(*one, reason.clone());
         }
-        stay.retain(|one| !gone.contains(one));
+        stay.retain(|one| gone.iter().all(|(left, _)| left != one));
         stay
+    }
+
+    /// Returns the arrays that leave a screen, with the reason. The best of `order` comes first, and two thirds of it may leave. Those
+    /// leave that are surely behind one that is no worse in anything else.
+    fn behind(&self, order: &[usize], scores: &[Vec<f64>]) -> Vec<(usize, String)> {
+        let compared = order.len();
+        let leaves = |index: usize| {
+            let one = order[index];
+            let leader = order[..index].iter().copied().find(|other| self.is_no_worse(*other, one))?;
+            if self.samples[leader].as_ref().is_some_and(|sample| sample.shortfall.is_some()) {
+                return None;
+            }
+            let left = screen(scores, leader, &[one], compared, self.rules).into_iter().next()?;
+            let percent = (libm::exp(left.by.mean) - 1.0) * 100.0;
+            Some((one, format!("{percent:.0} % worse in {} than another that costs no more", self.figure)))
+        };
+        (compared.div_ceil(3)..compared).filter_map(leaves).collect()
+    }
+
+    /// Returns the arrays that leave a screen whose runs are too short for the compared percentile, with the reason.
+    ///
+    /// One with the better 99th percentile may have the worse 99.9th, so that a lower percentile ranks nothing. But it bounds the compared
+    /// one from below, as the slowest request bounds it from above. An array leaves if it is surely behind by these bounds.
+    fn out_of_reach(&self, order: &[usize], scores: &[Vec<f64>]) -> Vec<(usize, String)> {
+        let (Figure::Response(direction, deepest), Figure::Response(_, lower)) = (self.figure, self.screened_by) else { return Vec::new() };
+        if lower == Statistic::Mean {
+            return Vec::new();
+        }
+        let slowest = |one: usize| {
+            let sample = self.samples[one].as_ref().filter(|sample| sample.shortfall.is_none())?;
+            Some((sample.ceiling(direction, deepest)?, one))
+        };
+        let mut leaders: Vec<(f64, usize)> = order.iter().filter_map(|one| slowest(*one)).collect();
+        leaders.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let leaves = |one: &usize| {
+            let (ceiling, _) = *leaders.iter().find(|(_, other)| other != one && self.is_no_worse(*other, *one))?;
+            let beyond = scores[*one].iter().map(|score| score - ceiling).collect();
+            is_beyond(beyond, order.len(), self.rules)
+                .then(|| (*one, format!("{} is worse than every response of another that costs no more", self.screened_by)))
+        };
+        order.iter().filter_map(leaves).collect()
     }
 
     /// Returns true if `other` costs no more than `one`, lives as long, and is no less certain to meet any other goal.
@@ -777,7 +825,7 @@ impl<'a> Search<'a> {
             let best_samples = fresh.samples.get(&best).cloned().unwrap_or_default();
             if best_samples.is_empty() || fresh.scores[0].len() < 2 {
                 let limit = (SHARES[2] * self.requests_max as f64) as u64;
-                let has_requests = self.spent + 2 * fresh.finalists.len() as u64 * self.race_requests <= limit;
+                let has_requests = self.spent + 2 * fresh.finalists.len() as u64 * self.cost_of(self.race_requests) <= limit;
                 let reason = match has_requests {
                     true => format!("runs of {} requests are too short for {}", self.race_requests, self.figure),
                     false => "the search ran out of requests before it could look again with fresh seeds".to_owned(),
@@ -857,7 +905,7 @@ impl<'a> Search<'a> {
             for one in &failed {
                 self.leave(*one, reason.to_owned());
             }
-            let is_over = |search: &Self| search.spent + 2 * search.race_requests > search.requests_max;
+            let is_over = |search: &Self| search.spent + 2 * search.cost_of(search.race_requests) > search.requests_max;
             tried.extend(failed);
             open.retain(|one| !tried.contains(one));
             if is_over(self) {
@@ -870,7 +918,7 @@ impl<'a> Search<'a> {
     /// Makes runs so short that a race and fresh seeds have two rounds each, unless they would say nothing of the compared figure.
     fn leave_room_for_fresh_seeds(&mut self, contestants: usize) {
         let left = ((SHARES[2] * self.requests_max as f64) as u64).saturating_sub(self.spent);
-        let affordable = left / (2 * (contestants + RUNNERS_UP + 2) as u64);
+        let affordable = (left / (2 * (contestants + RUNNERS_UP + 2) as u64)).saturating_sub(self.skipped());
         self.race_requests = self.race_requests.min(affordable.max(self.requests_of_figure));
     }
 
@@ -880,7 +928,7 @@ impl<'a> Search<'a> {
         let short = samples.iter().filter(|sample| sample.shortfall.is_some());
         let Some(needed) = short.filter_map(|sample| sample.requests_until_judged).max() else { return false };
         let rounds = 2 * (contestants + RUNNERS_UP + 2) as u64;
-        let affordable = self.requests_max.saturating_sub(self.spent) / rounds;
+        let affordable = (self.requests_max.saturating_sub(self.spent) / rounds).saturating_sub(self.skipped());
         let longer = ((needed as f64 * LONGER) as u64).min(affordable);
         if longer <= self.race_requests || affordable < needed {
             return false;
@@ -914,7 +962,7 @@ impl<'a> Search<'a> {
             self.point(*one).stage = Stage::Race;
         }
         // A single one has nothing to race against.
-        let first_limit = limit.max(self.spent + 2 * self.race_requests * group.len() as u64).min(self.requests_max);
+        let first_limit = limit.max(self.spent + 2 * self.cost_of(self.race_requests) * group.len() as u64).min(self.requests_max);
         let mut rounds = Rounds {
             search: self,
             contestants: group.clone(),
@@ -955,7 +1003,7 @@ impl<'a> Search<'a> {
             self.leave(group[left.contestant], reason);
         }
         for (index, one) in group.iter().enumerate() {
-            self.set_score(*one, &raced.scores[index]);
+            self.set_score(*one, self.figure, &raced.scores[index]);
         }
         Ok(Some(Race { raced, samples, group }))
     }
