@@ -91,7 +91,7 @@ test-long: setup-tests
 	FLASHRAID_LONG=1 $(CARGO) test -p flashraid-cli --locked --test it -- axes:: cluster:: pages_of_runs:: signals::
 	$(CARGO) test -p flashraid-report --locked --test it truth:: -- --ignored
 	FLASHRAID_LONG=1 $(CARGO) test --release -p flashraid-fit --locked --test it -- --include-ignored
-	FLASHRAID_LONG=1 $(CARGO) test --release -p flashraid --locked --test it -- --include-ignored advise drives:: matrix:: steady::
+	FLASHRAID_LONG=1 $(CARGO) test --release -p flashraid --locked --test it -- --include-ignored advise:: drives:: matrix:: steady::
 	@CARGO="$(CARGO)" scripts/python test-long
 	@CARGO="$(CARGO)" scripts/python measure
 	@scripts/setup valgrind

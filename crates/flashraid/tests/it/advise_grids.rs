@@ -231,7 +231,7 @@ const PLAIN: [Need; 2] = [Need::Now, Need::Application];
 
 /// The grids are what simulations give. `FLASHRAID_GRIDS` has the names of those that are written anew.
 #[test]
-#[ignore = "takes minutes: make test-long"]
+#[ignore = "an hour all together: by name"]
 fn grids_are_what_simulations_give() {
     let written = std::env::var("FLASHRAID_GRIDS").unwrap_or_default();
     for question in [OLD_DRIVES, NEW_DRIVES, FEW_WRITES, SLOW_MEMBER] {
@@ -249,20 +249,20 @@ fn grids_are_what_simulations_give() {
 }
 
 #[test]
-#[ignore = "takes minutes: make test-long"]
+#[ignore = "an hour all together: by name"]
 fn old_drives_get_turns_and_a_hedge_for_the_deepest_percentile() {
     OLD_DRIVES.searches("read p99.9", &Need::ALL, &[("coordination.scheme", "windows"), ("read.plan", "hedge")]);
 }
 
 #[test]
-#[ignore = "takes minutes: make test-long"]
+#[ignore = "an hour all together: by name"]
 fn old_drives_get_a_hedge_for_the_99th_percentile_if_firmware_stays() {
     OLD_DRIVES.searches("read p99", &PLAIN, &[("read.plan", "hedge")]);
 }
 
 /// No plan is better by more than 5 % than reading at home, so that an array that does is kept.
 #[test]
-#[ignore = "takes minutes: make test-long"]
+#[ignore = "an hour all together: by name"]
 fn old_drives_are_kept_for_the_deepest_percentile_if_firmware_stays() {
     let folder = tempfile::tempdir().unwrap();
     let now = folder.path().join("now.toml");
@@ -278,26 +278,26 @@ fn old_drives_are_kept_for_the_deepest_percentile_if_firmware_stays() {
 }
 
 #[test]
-#[ignore = "takes minutes: make test-long"]
+#[ignore = "an hour all together: by name"]
 fn new_drives_have_the_least_mean_with_what_the_grid_names() {
     NEW_DRIVES.searches("mean", &Need::ALL, &[("ssd.gc.preemption", "suspend"), ("read.plan", "avoid")]);
 }
 
 #[test]
-#[ignore = "takes minutes: make test-long"]
+#[ignore = "an hour all together: by name"]
 fn new_drives_have_the_least_deepest_percentile_with_what_the_grid_names() {
     NEW_DRIVES.searches("read p99.9", &PLAIN, &[("read.plan", "hedge")]);
 }
 
 #[test]
-#[ignore = "takes minutes: make test-long"]
+#[ignore = "an hour all together: by name"]
 fn few_writes_are_collected_in_turn_and_read_round() {
     FEW_WRITES.searches("mean", &Need::ALL, &[("coordination.scheme", "stagger"), ("read.plan", "avoid")]);
     FEW_WRITES.searches("read p99", &Need::ALL, &[("coordination.scheme", "stagger"), ("read.plan", "avoid")]);
 }
 
 #[test]
-#[ignore = "takes minutes: make test-long"]
+#[ignore = "an hour all together: by name"]
 fn a_slow_member_is_hedged_by_a_time() {
     SLOW_MEMBER.searches("read p99.9", &Need::ALL, &[("read.plan", "hedge:auto")]);
 }
