@@ -185,7 +185,7 @@ fn a_comparison_of_drives_of_today_stops_at_any_moment() {
 /// A search for an array ends soon after a signal, and answers with the best so far. With `FLASHRAID_LONG`, at twenty moments.
 #[test]
 fn advice_stops_at_any_moment_with_the_answer_so_far() {
-    let moments = if is_long() { 20 } else { 4 };
+    let moments = if is_long() { 20 } else { 2 };
     let place = Place::new();
     let load = "[workload]\nread_fraction = 0.7\nsize = \"16KiB\"\narrivals = { process = \"poisson\", mean_gap = \"12us\" }\n";
     place.write("today.toml", load);
@@ -200,7 +200,7 @@ fn advice_stops_at_any_moment_with_the_answer_so_far() {
         // Drives of today are still looked at by arithmetic and the first run, and small ones are compared.
         let arguments = if moment % 2 == 0 { &today } else { &small };
         let mut child = place.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        sleep(Duration::from_millis(200 + 5000 * moment / moments));
+        sleep(Duration::from_millis(200 + if is_long() { 5000 } else { 3000 } * moment / moments));
         let begin = Instant::now();
         signal(&child, "TERM");
         let status = ends_soon(&mut child);
