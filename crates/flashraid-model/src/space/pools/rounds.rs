@@ -26,7 +26,7 @@ impl PageMapping {
 
     /// Returns the next victim of the pool's round, and begins a round if necessary. `None` ends the round.
     ///
-    /// If the pool does not need a clean, the victim is the first of a table made for this clean alone.
+    /// If the pool does not need a clean, the victim is what a table made for this clean alone would begin with.
     pub(super) fn pick_victim_of_round(&mut self, die: DieId, pool: u32) -> Option<BlockId> {
         let index = (die.0 * self.pools_per_die + pool) as usize;
         let needs_clean = self.dies[die.index()].need >> pool & 1 == 1;
