@@ -185,7 +185,7 @@ pub struct Advice {
     pub requests_max: u64,
     /// Number of requests of a run in the screen.
     pub requests_of_screen: u64,
-    /// Number of requests of a run in the race.
+    /// Number of requests of a run after the screen. If runs of the race were too short to be judged, those with fresh seeds are longer.
     pub requests_of_race: u64,
     /// Assumptions that the answer rests on, and what was not asked.
     pub assumptions: Vec<String>,

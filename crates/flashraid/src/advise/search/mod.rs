@@ -808,9 +808,15 @@ impl<'a> Search<'a> {
             group.sort_by(|a, b| mean(self, *a).total_cmp(&mean(self, *b)).then(a.cmp(b)));
             let behind = group.split_off(group.len().min(RACED_MAX));
             let screened: Vec<Sample> = group.iter().filter_map(|one| self.samples[*one].clone()).collect();
-            self.leave_room_for_fresh_seeds(group.len());
-            self.can_run_longer(&screened, group.len());
-            let Some(race) = self.race(group.clone(), stage_seed, race_limit)? else {
+            let runs_of_two_rounds = 2 * (group.len() + RUNNERS_UP + 2);
+            let first = match self.can_run_longer(&screened, runs_of_two_rounds, self.requests_max) {
+                true => None,
+                false => self.first_round(&group),
+            };
+            if first.is_none() {
+                self.leave_room_for_fresh_seeds(runs_of_two_rounds);
+            }
+            let Some(race) = self.race(group.clone(), first, stage_seed, race_limit)? else {
                 return Ok(self.stopped(group.first().copied()));
             };
             stage_seed += SEEDS_OF_STAGE;
@@ -820,19 +826,22 @@ impl<'a> Search<'a> {
             let order = race.order();
             let best = order[0];
             let finalists = self.finalists(&order, &race, now);
+            // Few arrays are left, so that they may run for longer.
+            let latest: Vec<Sample> = finalists.iter().filter_map(|one| self.samples[*one].clone()).collect();
+            self.can_run_longer(&latest, finalists.len(), self.limit_of_fresh_seeds());
             let Some(fresh) = self.confirmed(finalists, stage_seed)? else { return Ok(self.stopped(Some(best))) };
             stage_seed += SEEDS_OF_STAGE;
             let best_samples = fresh.samples.get(&best).cloned().unwrap_or_default();
             if best_samples.is_empty() || fresh.scores[0].len() < 2 {
-                let limit = (SHARES[2] * self.requests_max as f64) as u64;
-                let has_requests = self.spent + 2 * fresh.finalists.len() as u64 * self.cost_of(self.race_requests) <= limit;
+                let cost = fresh.finalists.len() as u64 * self.cost_of(self.race_requests);
+                let has_requests = self.spent + cost <= self.limit_of_fresh_seeds();
                 let reason = match has_requests {
                     true => format!("runs of {} requests are too short for {}", self.race_requests, self.figure),
                     false => "the search ran out of requests before it could look again with fresh seeds".to_owned(),
                 };
                 return Ok(self.cant_tell(best, &reason));
             }
-            if self.can_run_longer(&best_samples, group.len()) {
+            if self.can_run_longer(&best_samples, runs_of_two_rounds, self.requests_max) {
                 continue;
             }
             if let Some(shortfall) = best_samples.iter().find_map(|sample| sample.shortfall.clone()) {
@@ -915,20 +924,33 @@ impl<'a> Search<'a> {
         Ok(self.not_reachable())
     }
 
-    /// Makes runs so short that a race and fresh seeds have two rounds each, unless they would say nothing of the compared figure.
-    fn leave_room_for_fresh_seeds(&mut self, contestants: usize) {
-        let left = ((SHARES[2] * self.requests_max as f64) as u64).saturating_sub(self.spent);
-        let affordable = (left / (2 * (contestants + RUNNERS_UP + 2) as u64)).saturating_sub(self.skipped());
+    /// Returns the scores that arrays have from the screen, if they can be the first round of a race: its runs show the compared figure,
+    /// and are as long as those of the race.
+    fn first_round(&self, group: &[usize]) -> Option<Vec<Vec<f64>>> {
+        let of_screen = |one: &usize| self.screened[*one].last().filter(|(figure, scores)| *figure == self.figure && !scores.is_empty());
+        let scores = group.iter().map(|one| of_screen(one).map(|(_, scores)| scores.clone()));
+        scores.collect::<Option<_>>().filter(|_| self.race_requests == self.screen_requests)
+    }
+
+    /// Returns the number of requests that a search may have simulated when fresh seeds have been run. The rest is for runs of what was
+    /// chosen.
+    fn limit_of_fresh_seeds(&self) -> u64 {
+        (SHARES[2] * self.requests_max as f64) as u64
+    }
+
+    /// Makes runs so short that so many of them can be paid for, unless they would say nothing of the compared figure.
+    fn leave_room_for_fresh_seeds(&mut self, runs: usize) {
+        let left = self.limit_of_fresh_seeds().saturating_sub(self.spent);
+        let affordable = (left / runs as u64).saturating_sub(self.skipped());
         self.race_requests = self.race_requests.min(affordable.max(self.requests_of_figure));
     }
 
-    /// Makes further runs so long that collection happens often enough to judge arrays. There must be enough requests left for a race and
-    /// for fresh seeds. Returns true if runs become longer.
-    fn can_run_longer(&mut self, samples: &[Sample], contestants: usize) -> bool {
+    /// Makes further runs so long that collection happens often enough to judge arrays. So many runs have to end before the search has
+    /// simulated `limit` requests. Returns true if runs become longer.
+    fn can_run_longer(&mut self, samples: &[Sample], runs: usize, limit: u64) -> bool {
         let short = samples.iter().filter(|sample| sample.shortfall.is_some());
         let Some(needed) = short.filter_map(|sample| sample.requests_until_judged).max() else { return false };
-        let rounds = 2 * (contestants + RUNNERS_UP + 2) as u64;
-        let affordable = (self.requests_max.saturating_sub(self.spent) / rounds).saturating_sub(self.skipped());
+        let affordable = (limit.saturating_sub(self.spent) / runs as u64).saturating_sub(self.skipped());
         let longer = ((needed as f64 * LONGER) as u64).min(affordable);
         if longer <= self.race_requests || affordable < needed {
             return false;
@@ -955,28 +977,30 @@ impl<'a> Search<'a> {
         Ok(Some(circumstances.iter().all(|(under, samples)| self.qualifies(one, samples, *under))))
     }
 
-    /// Runs a race. Returns `None` if it was stopped.
-    fn race(&mut self, group: Vec<usize>, seed: u64, limit: u64) -> Result<Option<Race>, Error> {
+    /// Runs a race, whose first round may have been run. Returns `None` if it was stopped.
+    fn race(&mut self, group: Vec<usize>, first: Option<Vec<Vec<f64>>>, seed: u64, limit: u64) -> Result<Option<Race>, Error> {
         let rules = self.rules;
         for one in &group {
             self.point(*one).stage = Stage::Race;
         }
-        // A single one has nothing to race against.
-        let first_limit = limit.max(self.spent + 2 * self.cost_of(self.race_requests) * group.len() as u64).min(self.requests_max);
+        let two_rounds = 2 * self.cost_of(self.race_requests) * group.len() as u64;
+        let limit = if first.is_some() { limit } else { limit.max(self.spent + two_rounds).min(self.requests_max) };
         let mut rounds = Rounds {
             search: self,
             contestants: group.clone(),
             first_seed: seed,
             round: 0,
-            limit: first_limit,
+            limit,
             stage: "race",
             samples: BTreeMap::new(),
             failure: None,
         };
         let all: Vec<usize> = (0..group.len()).collect();
-        let first = match group.len() {
-            1 => vec![Vec::new()],
-            _ => match rounds.round(&all) {
+        let first = match first {
+            Some(first) => first,
+            // A single one has nothing to race against.
+            None if group.len() == 1 => vec![Vec::new()],
+            None => match rounds.round(&all) {
                 Some(first) => first,
                 None => match rounds.failure {
                     Some(error) => return Err(error),
@@ -1023,8 +1047,7 @@ impl<'a> Search<'a> {
 
     /// Runs finalists with fresh seeds. Returns `None` if it was stopped.
     fn confirmed(&mut self, finalists: Vec<usize>, seed: u64) -> Result<Option<Fresh>, Error> {
-        // The rest is for runs of what was chosen.
-        let (rules, limit) = (self.rules, (SHARES[2] * self.requests_max as f64) as u64);
+        let (rules, limit) = (self.rules, self.limit_of_fresh_seeds());
         let rounds_max = if finalists.len() == 1 { 2 } else { CONFIRMING_ROUNDS_MAX };
         let all: Vec<usize> = (0..finalists.len()).collect();
         let mut rounds = Rounds {
