@@ -56,7 +56,7 @@ class Reference:
     def __init__(self) -> None:
         import griffe
 
-        self.package = griffe.load("flashraid", search_paths=[str(ROOT / "python")], docstring_parser="sphinx")
+        self.package = griffe.load("flashraid", search_paths=[str(ROOT / "python")], docstring_parser="numpy")
         listed = [name for names in CHAPTERS.values() for name in names]
         public = [name for name in self.package.exports or [] if name != "__version__"]
         if sorted(map(str, public)) != sorted(listed):
@@ -134,8 +134,17 @@ class Reference:
     def _attributes(self, thing: Any) -> Iterator[tuple[str, str, str]]:
         for member in self._members(thing):
             if member.is_attribute:
-                text = " ".join(member.docstring.value.split()) if member.docstring else ""
+                sections = member.docstring.parse() if member.docstring else []
+                text = " ".join(" ".join(map(self._sentence, sections)).split())
                 yield member.name, self._type(str(member.annotation or "")), self._markdown(text).replace("|", "\\|")
+
+    def _sentence(self, section: Any) -> str:
+        """A section of a property, as the cell of a table holds it."""
+        if section.kind.value == "text":
+            return str(section.value)
+        if section.kind.value == "raises":
+            return " ".join(f"Raises :class:`{error.annotation}`: {error.description}" for error in section.value)
+        raise SystemExit(f"a property with {section.kind.value} is not known here")
 
     def _methods(self, thing: Any) -> Iterator[Any]:
         # What exceptions and dataclasses are made of, nobody calls.
@@ -150,7 +159,7 @@ class Reference:
         """A type, with links to what has a heading."""
         if annotation in self.headings:
             return f"[`{annotation}`](#{annotation.lower()})"
-        inner = re.fullmatch(r"list\[(\w+)\]", annotation)
+        inner = re.fullmatch(r"list(?:\[| of )(\w+)\]?", annotation)
         if inner and inner[1] in self.headings:
             return f"list of [`{inner[1]}`](#{inner[1].lower()})"
         return f"`{annotation}`".replace("|", "\\|") if annotation else ""
@@ -165,6 +174,16 @@ class Reference:
                 for parameter in section.value:
                     yield f"- `{parameter.name}`: " + self._markdown(parameter.description).replace("\n", "\n  ").replace("\n  \n", "\n\n") + "\n"
                 yield "\n"
+            elif section.kind.value == "returns":
+                for given in section.value:
+                    yield f"Returns {self._type(str(given.annotation))}: {self._markdown(given.description)}\n\n"
+            elif section.kind.value == "raises":
+                yield "Raises\n\n"
+                yield from (f"- {self._type(str(error.annotation))}: {self._markdown(error.description)}\n" for error in section.value)
+                yield "\n"
+            elif section.kind.value == "examples":
+                for _, text in section.value:
+                    yield self._markdown(text) + "\n\n"
             else:
                 raise SystemExit(f"{thing.path}: {section.kind.value} is not known here")
 

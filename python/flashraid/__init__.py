@@ -6,6 +6,8 @@
 100
 """
 
+from types import FunctionType
+
 from ._advise import Advice, advise, optuna_objective
 from ._config import Config
 from ._device import Answer, Device
@@ -51,3 +53,9 @@ __all__ = [
     "trace_info",
     "write_trace",
 ]
+
+# Tracebacks, help() and pickles name what is public by the name under which users import it.
+for _name in __all__:
+    if isinstance(globals()[_name], (type, FunctionType)):
+        globals()[_name].__module__ = __name__
+del _name

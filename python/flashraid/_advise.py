@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from . import _native
-from ._config import Config, spec, whole
+from ._config import Config, finite, plain_text, refuse_no_values, spec, whole, whole_or_none
 from ._errors import ConfigError, Interrupted
 from ._shown import Shown
 from ._table import Table
@@ -39,6 +39,61 @@ def advise(
 ) -> Advice:
     """Goes from a load and goals to an array: which drive, how many, which level, how sure; as ``flashraid advise``.
 
+    Parameters
+    ----------
+    load
+        A dict, the text of a TOML file, or the path of one. Of its array and drive counts what no axis of the space sets.
+    capacity
+        Least capacity of the array, in bytes or as ``"60TB"``.
+    goals
+        Such as ``"read p99 <= 500us"``, ``"life >= 5y"`` or ``"rebuild hours <= 24"``.
+    space
+        The axes with their values: a dict, or a TOML text with a table ``[space]``. Without it ``drives``, ``bays`` and the usual choices.
+    drives
+        Drives of the usual choices.
+    bays
+        Least and greatest number of drives of the usual choices.
+    prefer
+        What decides between arrays that reach the goals, the first most.
+    allow
+        What a remedy may need, such as ``"application"``.
+    under
+        Circumstances in which goals must hold, too.
+    now
+        The configuration of the present array, a file.
+    prices
+        A dict or a TOML text: ``{"years": "5y", "drives": {"nvme-tlc-read": {"price": "900 EUR"}}}``.
+    growth
+        Factor by which the load grows.
+    requests
+        Requests that may be simulated, at least 1. The same number gives the same answer; without it ``effort_s`` seconds of this machine.
+    effort_s
+        Seconds of this machine, unless ``requests`` are given.
+    sure
+        Probability with which the answer is right, in the model.
+    seed
+        The seed of all random choices.
+    workers
+        Simulations at a time, at least 1; without it one for each processor.
+    settings
+        Keys that replace the load's, such as ``{"workload.rate_scale": 10}``.
+
+    Returns
+    -------
+    Advice
+        The answer, which prints as that of ``flashraid advise``.
+
+    Raises
+    ------
+    ConfigError
+        If an argument or the load can't be used, or the space has no array of this capacity.
+    SimulationError
+        If a simulation can't be finished.
+    Interrupted
+        If Ctrl-C ended the search; it has the answer so far.
+
+    Examples
+    --------
     >>> load = {
     ...     "array": {"level": "raid0", "members": 2},
     ...     "ssd": {"geometry": {"dies": 2, "blocks": 64}},
@@ -48,16 +103,6 @@ def advise(
     >>> advice = advise(load, capacity="1MB", goals=["read p99 <= 1s"], space=space, requests=300_000)
     >>> advice.verb, advice.settings
     ('take', {'members': 2})
-
-    :param load: a dict, the text of a TOML file, or the path of one. Of its array and drive counts what no axis of the space sets.
-    :param capacity: least capacity of the array, in bytes or as ``"60TB"``.
-    :param goals: such as ``"read p99 <= 500us"``, ``"life >= 5y"`` or ``"rebuild hours <= 24"``.
-    :param space: the axes with their values: a dict, or a TOML text with a table ``[space]``. Without it ``drives``, ``bays`` and the usual choices.
-    :param now: the configuration of the present array, a file.
-    :param prices: as a dict or a TOML text: ``{"years": "5y", "drives": {"nvme-tlc-read": {"price": "900 EUR"}}}``.
-    :param requests: requests that may be simulated. The same number gives the same answer; without it ``effort_s`` seconds of this machine.
-    :param sure: probability with which the answer is right, in the model.
-    :param settings: keys that replace the load's, such as ``{"workload.rate_scale": 10}``.
     """
     question = {
         "name": os.fspath(load) if isinstance(load, os.PathLike) else "the load",
@@ -71,14 +116,17 @@ def advise(
         "under": list(under),
         "now": None if now is None else os.fspath(now),
         "prices": dict(prices) if isinstance(prices, Mapping) else prices,
-        "growth": float(growth),
-        "sure": float(sure),
+        "growth": finite("growth", growth),
+        "sure": finite("sure", sure),
         "seed": whole("seed", seed, end=1 << 62),
-        "requests": None if requests is None else whole("requests", requests, least=1),
-        "effort_s": float(effort_s),
-        "workers": None if workers is None else whole("workers", workers, least=1),
+        "requests": whole_or_none("requests", requests, least=1),
+        "effort_s": finite("effort_s", effort_s),
+        "workers": whole_or_none("workers", workers, least=1),
     }
-    native, raised = _native.advise(spec(load, settings=settings), json.dumps(question))
+    text = plain_text("the question", question)
+    read = json.loads(text)
+    refuse_no_values([(key, read[key]) for key in ("capacity", "space", "prices") if read[key] is not None])
+    native, raised = _native.advise(spec(load, settings=settings), text)
     advice = Advice(native)
     if isinstance(raised, KeyboardInterrupt):
         raise Interrupted("the search was stopped; the answer so far is in .advice", advice=advice) from raised
@@ -136,14 +184,24 @@ class Advice(Shown[_native.Advice]):
 
     @property
     def points(self) -> Table:
-        """A row for each point of the space: its settings, the stage that it reached, why it left, cost and score."""
+        """A row for each point of the space: its settings (keys with underscores), the stage that it reached, why it left, cost and score."""
         return Table(self._native.points())
 
     def to_optuna(self) -> Any:
-        """A study of Optuna with a trial for each array that was run, whose values are cost and the logarithm of the compared figure.
+        """Returns the arrays that were run as a study of Optuna (``pip install flashraid[optuna]``).
 
         Arrays that were not run are left out. Axes are categorical, and ``user_attrs`` have name, stage, reason and figures. An array that missed a goal has
-        a constraint above 0. Optuna must be installed: ``pip install flashraid[optuna]``.
+        a constraint above 0.
+
+        Returns
+        -------
+        optuna.Study
+            A trial for each array, whose values are cost and the logarithm of the compared figure.
+
+        Raises
+        ------
+        ConfigError
+            If Optuna is not installed.
         """
         optuna = _optuna()
         run = [point for point in self.document["points"] if "score" in point and not point.get("now")]
@@ -183,17 +241,38 @@ def optuna_objective(
     seeds: int = 5,
     settings: Mapping[str, Any] | None = None,
 ) -> Callable[[Any], float]:
-    """An objective for Optuna: a trial chooses a value for each key, and each seed reports one value with ``step=seed``, as ``WilcoxonPruner`` wants it.
+    """Makes an objective for Optuna: a trial chooses a value for each key, and each seed reports one value with ``step=seed``, as ``WilcoxonPruner`` wants it.
 
+    Parameters
+    ----------
+    space
+        Keys of the configuration with their values.
+    config
+        As for :func:`run`.
+    figure
+        What is minimised of a report.
+    seeds
+        Runs of a trial, at least 1, unless it is pruned.
+    settings
+        Keys that replace the configuration's.
+
+    Returns
+    -------
+    callable
+        What ``study.optimize`` takes.
+
+    Raises
+    ------
+    ConfigError
+        If Optuna is not installed, or an argument can't be used.
+
+    Examples
+    --------
     .. code-block:: python
 
         objective = flashraid.optuna_objective({"array.members": [4, 6, 8]}, "array.toml", lambda report: report.response.read.p99)
         study = optuna.create_study(pruner=optuna.pruners.WilcoxonPruner())
         study.optimize(objective, n_trials=20)
-
-    :param space: keys of the configuration with their values.
-    :param figure: what is minimised of a report.
-    :param seeds: runs of a trial, unless it is pruned.
     """
     from ._run import run
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import operator
 import os
 from collections.abc import Mapping, Sequence
@@ -43,13 +44,13 @@ def spec(
         document["baseline"] = baseline
     if shard is not None:
         document["shard"] = list(shard)
-    try:
-        text = json.dumps(document, default=_plain, allow_nan=False)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise ConfigError(f"the configuration can't be understood: {error}") from error
-    # Nothing stands for a default: a key that is to have it is left out.
-    if "null" in text:
-        _refuse_none(json.loads(text))
+    text = plain_text("the configuration", document)
+    if any(word in text for word in ("null", "NaN", "Infinity")):
+        read = json.loads(text)
+        places = [("", read["config"].get("value")), *read["set"], *read["vary"], ("baseline", read.get("baseline"))]
+        places += [setting for _, values in read["variants"] for _, settings in values for setting in settings]
+        # A configuration in a text or a file has no value here, and a study may have no baseline.
+        refuse_no_values([(key, value) for key, value in places if value is not None or key not in ("", "baseline")])
     return text
 
 
@@ -66,28 +67,45 @@ def _config(config: Config) -> dict[str, Any]:
     raise ConfigError(message, [Problem("", found, "a dict, a TOML text or a path", None, message, None)])
 
 
-def _refuse_none(document: dict[str, Any]) -> None:
-    places = [("", document["config"].get("value")), *document["set"], *document["vary"]]
-    places += [tuple(setting) for _, values in document["variants"] for _, settings in values for setting in settings]
+def plain_text(what: str, document: dict[str, Any]) -> str:
+    """A document as JSON."""
+    try:
+        return json.dumps(document, default=_plain)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ConfigError(f"{what} can't be understood: {error}") from error
+
+
+def refuse_no_values(places: Sequence[tuple[str, Any]]) -> None:
+    """Refuses ``None``, which stands for no default, and numbers that are not finite."""
     for key, value in places:
-        # A configuration in a text or a file has no value here.
-        found = None if not key and value is None else _none_in(key, value)
-        if found is not None:
-            message = f"`{found}` is None, which is no value; leave the key out for its default"
-            raise ConfigError(message, [Problem(found, "None", None, "leave the key out for its default", message, None)])
+        found = _no_value_in(key, value)
+        if found is None:
+            continue
+        name, wrong = found
+        if wrong is None:
+            fix = "leave the key out for its default"
+            message = f"`{name}` is None, which is no value; {fix}"
+            raise ConfigError(message, [Problem(name, "None", None, fix, message, None)])
+        raise refused(name, wrong, "a finite number")
 
 
-def _none_in(key: str, value: Any) -> str | None:
-    """The key of the first ``None`` in a value."""
-    if value is None:
-        return key
+def _no_value_in(key: str, value: Any) -> tuple[str, float | None] | None:
+    """The first ``None`` or number that is not finite in a value, with its key."""
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return key, value
     if isinstance(value, dict):
         inner = ((f"{key}.{name}" if key else name, item) for name, item in value.items())
     elif isinstance(value, list):
         inner = ((f"{key}[{index}]", item) for index, item in enumerate(value))
     else:
         return None
-    return next((found for name, item in inner if (found := _none_in(name, item)) is not None), None)
+    return next((found for name, item in inner if (found := _no_value_in(name, item)) is not None), None)
+
+
+def refused(key: str, found: Any, allowed: str, help: str | None = None) -> ConfigError:
+    """The error about an argument or a key."""
+    message = f"`{key}` is {found!r}, but must be {allowed}" + (f"; {help}" if help else "")
+    return ConfigError(message, [Problem(key, repr(found), allowed, help, message, None)])
 
 
 def whole(key: str, value: Any, least: int = 0, end: int = 1 << 64) -> int:
@@ -99,9 +117,23 @@ def whole(key: str, value: Any, least: int = 0, end: int = 1 << 64) -> int:
     if number is not None and least <= number < end:
         return number
     most = "2^64 - 1" if end == 1 << 64 else str(end - 1)
-    allowed = f"a whole number from {least} to {most}"
-    message = f"`{key}` is {value!r}, but must be {allowed}"
-    raise ConfigError(message, [Problem(key, repr(value), allowed, None, message, None)])
+    raise refused(key, value, f"a whole number from {least} to {most}")
+
+
+def whole_or_none(key: str, value: Any, least: int = 0, end: int = 1 << 64) -> int | None:
+    """The same of an argument that may be left out."""
+    return None if value is None else whole(key, value, least, end)
+
+
+def finite(key: str, value: Any) -> float:
+    """A number that is finite."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise refused(key, value, "a finite number")
+    return number
 
 
 def _seed(seed: int) -> int:

@@ -30,7 +30,7 @@ class Problem:
 
 
 class FlashraidError(Exception):
-    """What every error of this package is, but for :class:`Interrupted`."""
+    """The base of every error of this package except :class:`Interrupted`."""
 
 
 class ConfigError(FlashraidError, ValueError):

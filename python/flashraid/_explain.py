@@ -53,7 +53,27 @@ class Check:
 
 
 def check(config: Config, *, settings: Mapping[str, Any] | None = None, seed: int | None = None) -> Check:
-    """Explains a configuration without running it: capacities, expected write amplification, whether collection will happen at all, memory, warnings."""
+    """Explains a configuration without running it: capacities, expected write amplification, whether collection will happen at all, memory, warnings.
+
+    Parameters
+    ----------
+    config
+        As for :func:`run`.
+    settings
+        Keys that replace the configuration's.
+    seed
+        Replaces the configuration's seed.
+
+    Returns
+    -------
+    Check
+        The explanation, which prints as that of ``flashraid check``.
+
+    Raises
+    ------
+    ConfigError
+        If the configuration can't be used.
+    """
     document, text = _native.check(spec(config, settings=settings, seed=seed))
     return Check(json.loads(document), text)
 
@@ -73,11 +93,23 @@ class Preset:
 
 
 def presets() -> list[Preset]:
-    """Every preset: devices, then arrays, then workloads."""
+    """Lists every preset.
+
+    Returns
+    -------
+    list of Preset
+        Devices, then arrays, then workloads.
+    """
     return [Preset(*preset) for preset in _native.presets()]
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of the configuration."""
+    """Returns the JSON Schema of the configuration.
+
+    Returns
+    -------
+    dict
+        The schema, with every key, its type, default and meaning.
+    """
     schema: dict[str, Any] = json.loads(_native.schema())
     return schema

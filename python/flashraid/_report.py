@@ -266,15 +266,43 @@ class Report(Shown[_native.Report]):
 
     @classmethod
     def from_json(cls, text: str) -> Report:
-        """The report of a document that :meth:`json`, ``flashraid run --json`` or ``report.json`` has. Its requests are not in it."""
+        """Reads a report back. Its requests are not in the document.
+
+        Parameters
+        ----------
+        text
+            The document that :meth:`json`, ``flashraid run --json`` or ``report.json`` has.
+
+        Returns
+        -------
+        Report
+            The report.
+
+        Raises
+        ------
+        ConfigError
+            If the text is no report of flashraid.
+        """
         return cls(_native.Report.from_json(text))
 
     def json(self) -> str:
-        """The JSON document, byte for byte as ``flashraid run --json`` prints it."""
+        """Returns the JSON document, byte for byte as ``flashraid run --json`` prints it.
+
+        Returns
+        -------
+        str
+            The text of the document.
+        """
         return self._native.json()
 
     def json_without_wall_clock(self) -> str:
-        """The same without what differs between two runs of the same inputs: times of the wall clock, rates, memory."""
+        """Returns the document without what differs between two runs of the same inputs: times of the wall clock, rates, memory.
+
+        Returns
+        -------
+        str
+            The text of the document.
+        """
         return self._native.json_without_wall_clock()
 
     @cached_property
@@ -418,6 +446,11 @@ class Report(Shown[_native.Report]):
         ``index``, ``arrival_ns``, ``done_ns``, ``response_ns``, ``offset_bytes``, ``length_bytes``, ``direction``, ``stream``, ``high_priority``,
         ``gc_members_met``, and where the request waited: ``queue_ns``, ``collection_ns``, ``parity_ns``, ``cache_ns``, ``transfer_ns``, ``flash_ns``,
         ``other_ns``.
+
+        Raises
+        ------
+        ConfigError
+            If the run was without ``requests=True``.
         """
         if self._requests is None:
             raise ConfigError("this report has no requests; run(..., requests=True) keeps them")

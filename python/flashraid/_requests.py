@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from . import _native
+from ._config import whole, whole_or_none
 from ._table import Table
 
 
@@ -16,7 +17,18 @@ class ArrowStream(Protocol):
     """What tables of polars, pandas, pyarrow, DuckDB and others are: the PyCapsule interface of Arrow."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """A capsule with the rows."""
+        """Returns the rows.
+
+        Parameters
+        ----------
+        requested_schema
+            Types that the caller would like to have.
+
+        Returns
+        -------
+        object
+            A capsule with an Arrow stream.
+        """
 
 
 Columns: TypeAlias = ArrowStream | Mapping[str, Any]
@@ -28,10 +40,10 @@ class Workload:
 
     The columns are read once, here; a run takes no call of Python for a request. The same workload can be run as often as wanted.
 
-    >>> len(Workload({"arrival_ns": [0, 10], "offset_bytes": [0, 4096], "length_bytes": [4096, 4096], "direction": ["write", "read"]}))
-    2
-
-    :param columns: a table or a mapping with the columns
+    Parameters
+    ----------
+    columns
+        A table or a mapping with the columns
 
         - ``offset_bytes``, ``length_bytes``: what part of the array;
         - ``direction``: ``"read"``, ``"write"``, ``"trim"`` or ``"flush"``; or ``write``: true or false;
@@ -39,11 +51,25 @@ class Workload:
         - ``high_priority``, ``fua`` (force unit access), ``stream``, ``device``: if wanted.
 
         What :attr:`Report.requests` and :func:`read_trace` give can be given back as it is.
-    :param depth: makes a closed loop, in which so many requests are outstanding and times do not count.
-    :param think_ns: in a closed loop, the pause between the end of a request and the one that takes its place, in nanoseconds.
+    depth
+        Makes a closed loop, in which so many requests are outstanding and times do not count.
+    think_ns
+        In a closed loop, the pause between the end of a request and the one that takes its place, in nanoseconds.
+
+    Raises
+    ------
+    ConfigError
+        If a column is missing or unknown, or a value can't be used; the error names the row.
+
+    Examples
+    --------
+    >>> len(Workload({"arrival_ns": [0, 10], "offset_bytes": [0, 4096], "length_bytes": [4096, 4096], "direction": ["write", "read"]}))
+    2
     """
 
     def __init__(self, columns: Columns, *, depth: int | None = None, think_ns: int = 0) -> None:
+        depth = whole_or_none("depth", depth, least=1, end=1 << 32)
+        think_ns = whole("think_ns", think_ns)
         self._native = _native.Requests(columns, depth, think_ns)
         self._loop = (depth, think_ns)
 
@@ -69,16 +95,33 @@ def read_trace(
     devices: Sequence[int] | None = None,
     limit: int | None = None,
 ) -> Table:
-    """The requests of a trace, as columns ``arrival_ns`` (from the first request), ``device``, ``offset_bytes``, ``length_bytes``, ``direction``.
+    """Reads the requests of a trace. The compression (gzip, zstd, bzip2) is found out from the content.
 
-    The format and the compression (gzip, zstd, bzip2) are found out from the content, unless ``format`` names one.
+    Parameters
+    ----------
+    path
+        The file.
+    format
+        The format; without it, it is found out from the content, too.
+    devices
+        Only the requests of these.
+    limit
+        Only so many of the first requests.
 
-    :param devices: only these.
-    :param limit: only so many of the first requests.
+    Returns
+    -------
+    Table
+        The columns ``arrival_ns`` (from the first request), ``device``, ``offset_bytes``, ``length_bytes``, ``direction``.
+
+    Raises
+    ------
+    ConfigError
+        If an argument can't be used, or there is no such file, or it is no trace of that format.
+    SimulationError
+        If the file can't be read to its end.
     """
-    table, raised = _native.read_trace(
-        os.fspath(path), format=format, devices=None if devices is None else list(devices), limit=limit
-    )
+    limit = whole_or_none("limit", limit)
+    table, raised = _native.read_trace(os.fspath(path), format=format, devices=_devices(devices), limit=limit)
     if raised is not None:
         raise raised
     assert table is not None
@@ -88,17 +131,61 @@ def read_trace(
 def trace_info(
     path: str | os.PathLike[str], *, format: str | None = None, devices: Sequence[int] | None = None
 ) -> dict[str, Any]:
-    """Statistics of a trace: the document of ``flashraid trace info --json``."""
-    text = _native.trace_info(os.fspath(path), format=format, devices=None if devices is None else list(devices))
+    """Computes statistics of a trace.
+
+    Parameters
+    ----------
+    path
+        The file.
+    format
+        The format; without it, it is found out from the content.
+    devices
+        Only the requests of these.
+
+    Returns
+    -------
+    dict
+        The document of ``flashraid trace info --json``.
+
+    Raises
+    ------
+    ConfigError
+        If an argument can't be used, or there is no such file, or it is no trace of that format.
+    SimulationError
+        If the file can't be read to its end.
+    """
+    text = _native.trace_info(os.fspath(path), format=format, devices=_devices(devices))
     document: dict[str, Any] = json.loads(text)
     return document
 
 
-def write_trace(requests: Columns | Workload, path: str | os.PathLike[str], *, format: str = "fio3") -> dict[str, int]:
-    """Writes requests as a trace, compressed if the name ends in ``.gz``, ``.zst`` or ``.bz2``.
+def _devices(devices: Sequence[int] | None) -> list[int] | None:
+    return None if devices is None else [whole("devices", device, end=1 << 32) for device in devices]
 
-    Gives the number written and how many lost something that the format can't hold, such as parts of a microsecond.
-    The file appears only when it is complete.
+
+def write_trace(requests: Columns | Workload, path: str | os.PathLike[str], *, format: str = "fio3") -> dict[str, int]:
+    """Writes requests as a trace. The file appears only when it is complete.
+
+    Parameters
+    ----------
+    requests
+        As for :class:`Workload`.
+    path
+        The file, which is compressed if its name ends in ``.gz``, ``.zst`` or ``.bz2``.
+    format
+        The format, as of ``flashraid trace convert --to``.
+
+    Returns
+    -------
+    dict
+        The number of requests written, and how many lost something that the format can't hold, such as parts of a microsecond.
+
+    Raises
+    ------
+    ConfigError
+        If the requests or the format can't be used.
+    SimulationError
+        If the file can't be written.
     """
     workload = requests if isinstance(requests, Workload) else Workload(requests)
     written: dict[str, int] = json.loads(_native.write_trace(workload._native, os.fspath(path), format))

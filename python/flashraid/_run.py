@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from . import _native
-from ._config import Config, spec
+from ._config import Config, spec, whole_or_none
 from ._errors import Interrupted
 from ._report import Report
 from ._requests import Columns, Workload
@@ -27,23 +27,53 @@ def run(
 ) -> Report:
     """Runs one configuration to its report.
 
-    The interpreter is free for other threads meanwhile. Ctrl-C ends the run at once and raises :class:`Interrupted`, which has the report of what was done.
+    The interpreter is free for other threads meanwhile.
 
+    Parameters
+    ----------
+    config
+        A dict, the text of a TOML file, or the path of one. Paths in a file are relative to its folder, others to the working folder.
+    requests
+        Keeps every request for :attr:`Report.requests`.
+    settings
+        Keys that replace the configuration's, such as ``{"ssd.gc.victim": "fifo"}``; as ``--set`` of the program.
+    seed
+        Replaces the configuration's seed, from which every random choice follows.
+    workload
+        Requests of your own in place of the configuration's ``[workload]``, of which then only ``requests`` and ``duration`` count.
+    threads
+        Threads for warm-ups and for open loops, at least 1; without it one for each processor. Changes no result.
+    keep_warm
+        Keeps the states after long warm-ups in the user's cache folder, and takes from there what an earlier run left. Changes no result.
+    verify
+        Looks through the whole state of every SSD at the end.
+    because
+        Runs the same requests again with one thing changed (no collection, no parity, reads alone, one at a time), for :attr:`Report.because`.
+        Each of these up to four runs takes as long as the first.
+    progress
+        Called about twenty times a second with ``"warm-up"`` or ``"run"`` and the share that is done. What it raises ends the run.
+
+    Returns
+    -------
+    Report
+        What the run reports.
+
+    Raises
+    ------
+    ConfigError
+        If an argument or the configuration can't be used.
+    SimulationError
+        If the run can't be finished, for instance because a trace can't be read to its end.
+    Interrupted
+        If Ctrl-C ended the run; it has the report of what was done.
+
+    Examples
+    --------
     >>> report = run({"array": {"members": 2}, "ssd": {"geometry": {"dies": 1, "blocks": 64}}, "workload": {"requests": 100}})
     >>> report.requests_done.all, report.partial
     (100, False)
-
-    :param config: a dict, the text of a TOML file, or the path of one. Paths in a file are relative to its folder, others to the working folder.
-    :param requests: keeps every request for :attr:`Report.requests`.
-    :param settings: keys that replace the configuration's, such as ``{"ssd.gc.victim": "fifo"}``; as ``--set`` of the program.
-    :param seed: replaces the configuration's seed, from which every random choice follows.
-    :param workload: requests of your own in place of the configuration's ``[workload]``, of which then only ``requests`` and ``duration`` count.
-    :param threads: threads for warm-ups and for open loops; without it one for each processor. Changes no result.
-    :param keep_warm: keeps the states after long warm-ups in the user's cache folder, and takes from there what an earlier run left. Changes no result.
-    :param verify: looks through the whole state of every SSD at the end.
-    :param because: runs the same requests again with one thing changed (no collection, no parity, reads alone, one at a time), for :attr:`Report.because`. Each of these up to four runs takes as long as the first.
-    :param progress: called about twenty times a second with ``"warm-up"`` or ``"run"`` and the share that is done. What it raises ends the run.
     """
+    threads = whole_or_none("threads", threads, least=1)
     native, rows, raised = _native.run(
         spec(config, settings=settings, seed=seed),
         requests=requests,

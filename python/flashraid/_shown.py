@@ -21,32 +21,116 @@ class Shown(Generic[N]):
     _native: N
 
     def json(self) -> str:
-        """The JSON document."""
+        """Returns the JSON document.
+
+        Returns
+        -------
+        str
+            The text of the document.
+
+        Raises
+        ------
+        SimulationError
+            If it is a study of which only a part is there.
+        """
         return self._native.json()
 
     def html(self, title: str = "flashraid") -> str:
-        """The page with tables and interactive charts, which needs no network."""
+        """Returns the page with tables and interactive charts, which needs no network.
+
+        Parameters
+        ----------
+        title
+            The title of the page.
+
+        Returns
+        -------
+        str
+            The text of the page.
+
+        Raises
+        ------
+        SimulationError
+            If it is a study of which only a part is there.
+        """
         return self._native.html(title)
 
     def save(self, path: str | os.PathLike[str], title: str = "flashraid") -> None:
-        """Writes the page (``.html``) or the document (``.json``)."""
+        """Writes the page or the document.
+
+        Parameters
+        ----------
+        path
+            The file, whose name ends in ``.html`` or ``.json``.
+        title
+            The title of the page.
+
+        Raises
+        ------
+        ConfigError
+            If the name ends otherwise.
+        SimulationError
+            If the file can't be written, or it is a study of which only a part is there.
+        """
         _save(path, {".html": lambda: self.html(title), ".json": self.json})
 
     #: The chart that is drawn unless another is asked for.
     _chart = "response"
 
     def plot(self, chart: str | None = None, *, backend: str | None = None) -> Any:
-        """Draws one of the charts by Altair or Matplotlib, whichever is there; gives its chart or figure. Without a name it is the distribution of the
-        response times of a run, and the mean response times of a study; ``"time-parts"`` shows what they consist of."""
+        """Draws a chart by Altair or Matplotlib.
+
+        Parameters
+        ----------
+        chart
+            One of :attr:`charts`, such as ``"time-parts"``, what response times consist of. Without it the distribution of the response times of a run, the
+            mean response times of a study, or the front of an advice.
+        backend
+            ``"altair"`` or ``"matplotlib"``; without it whichever is installed.
+
+        Returns
+        -------
+        altair.Chart or matplotlib.figure.Figure
+            The picture, which a notebook shows.
+
+        Raises
+        ------
+        ConfigError
+            If there is no such chart, or neither library is installed.
+        SimulationError
+            If it is a study of which only a part is there.
+        """
         return plot(json.loads(self._native.charts()), chart or self._chart, backend)
 
     @property
     def charts(self) -> list[str]:
-        """The names of the charts that there are for :meth:`plot`."""
+        """The names of the charts that there are for :meth:`plot`.
+
+        Raises
+        ------
+        SimulationError
+            If it is a study of which only a part is there.
+        """
         return [chart["id"] for chart in json.loads(self._native.charts())]
 
     def show(self, title: str = "flashraid") -> Page:
-        """The whole page with tables and interactive charts, inside of a notebook. It stays in the notebook's file, of which it takes 400 KB."""
+        """Shows the whole page in a notebook. It stays in the notebook's file, of which it takes 400 KB.
+
+        Parameters
+        ----------
+        title
+            The title of the page.
+
+        Returns
+        -------
+        Page
+            What the notebook shows.
+
+        Raises
+        ------
+        SimulationError
+            If it is a study of which only a part is there.
+        """
         return Page(self.html(title))
 
     def __str__(self) -> str:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
 from . import _native
-from ._config import Config, spec, whole
+from ._config import Config, refused, spec, whole, whole_or_none
 from ._errors import ConfigError, Interrupted
 from ._report import Report
 from ._requests import Columns, Workload, write_trace
@@ -25,8 +27,15 @@ class Study:
     """A grid of simulations.
 
     All points see the same workload and the same seeds, and simulations that begin alike share their warm-up. Methods give a new study, so that
-    they can be chained:
+    they can be chained. Keys and values are checked by :meth:`run`.
 
+    Parameters
+    ----------
+    config
+        As for :func:`run`.
+
+    Examples
+    --------
     >>> study = (
     ...     Study({"ssd": {"geometry": {"dies": 1, "blocks": 64}}, "workload": {"requests": 100}})
     ...     .vary("array.members", [2, 4])
@@ -55,25 +64,73 @@ class Study:
         return study
 
     def set(self, key: str, value: Any) -> Study:
-        """Replaces a key of the configuration for all points, as ``--set`` of the program."""
+        """Replaces a key of the configuration for all points, as ``--set`` of the program.
+
+        Parameters
+        ----------
+        key
+            A key such as ``"ssd.gc.victim"``.
+        value
+            Its value. A text is read as on the command line.
+
+        Returns
+        -------
+        Study
+            A new study.
+        """
         return self._with(settings={**self._settings, key: value})
 
     def vary(self, key: str, values: Iterable[Any]) -> Study:
-        """Varies a key; of several, the last varies fastest. A text is read as on the command line."""
+        """Varies a key; of several, the last varies fastest.
+
+        Parameters
+        ----------
+        key
+            A key such as ``"array.members"``.
+        values
+            Its values. A text is read as on the command line.
+
+        Returns
+        -------
+        Study
+            A new study.
+
+        Raises
+        ------
+        ConfigError
+            If the values are a text or a mapping.
+        """
         if isinstance(values, (str, bytes, Mapping)):
             raise ConfigError(f"{key} is varied over {values!r}, but must be varied over a list of values")
         return self._with(axes=(*self._axes, (key, tuple(values))))
 
     def variants(self, variants: Mapping[str, Mapping[str, Any]], name: str = "variant") -> Study:
-        """Varies several keys together: each variant has a name, and the settings that it stands for.
+        """Varies several keys together.
 
+        Parameters
+        ----------
+        variants
+            For each variant its name, and the settings that it stands for.
+        name
+            What stands in place of a key. With a name such as ``workload.case`` the variants are different work, which is not compared; with
+            others they are remedies, and the first is the baseline.
+
+        Returns
+        -------
+        Study
+            A new study.
+
+        Raises
+        ------
+        ConfigError
+            If these are no names and settings.
+
+        Examples
+        --------
         >>> study = Study({"ssd": {"geometry": {"dies": 1, "blocks": 64}}, "workload": {"requests": 100}})
         >>> remedies = {"none": {}, "polling": {"ssd.gc.preemption": "semi", "ssd.gc.pipeline": True}}
         >>> study.variants(remedies).run().settings
         [{'variant': 'none'}, {'variant': 'polling'}]
-
-        :param name: what stands in place of a key. With a name such as ``workload.case`` the variants are different work, which is not compared; with
-            others they are remedies, and the first is the baseline.
         """
         if not isinstance(variants, Mapping) or not all(isinstance(settings, Mapping) for settings in variants.values()):
             raise ConfigError('variants must be a dict of names and settings, such as {"none": {}, "semi": {"ssd.gc.preemption": "semi"}}')
@@ -83,8 +140,23 @@ class Study:
     def workload(self, requests: Workload | Columns) -> Study:
         """Takes requests of your own in place of the configuration's ``[workload]``, of which nothing counts then.
 
-        They are kept as a trace: in the study's folder, so that the study can go on from there, or in a temporary file. ``high_priority``, ``fua``,
-        ``stream``, trims, flushes and a ``depth`` do not fit into one and are refused. ``.set("workload.requests", 1000)`` takes the first of them only.
+        They are kept as a trace: in the study's folder, so that the study can go on from there, or in a temporary file.
+        ``.set("workload.requests", 1000)`` takes the first of them only.
+
+        Parameters
+        ----------
+        requests
+            As for :class:`Workload`.
+
+        Returns
+        -------
+        Study
+            A new study.
+
+        Raises
+        ------
+        ConfigError
+            If a column can't be used, or there are ``high_priority``, ``fua``, ``stream``, trims, flushes or a ``depth``, which no trace holds.
         """
         own = requests if isinstance(requests, Workload) else Workload(requests)
         if own._loop[0] is not None:
@@ -95,19 +167,75 @@ class Study:
         return self._with(workload=own)
 
     def seeds(self, seeds: int) -> Study:
-        """Runs every point with so many consecutive seeds."""
+        """Runs every point with several consecutive seeds.
+
+        Parameters
+        ----------
+        seeds
+            How many, at least 1.
+
+        Returns
+        -------
+        Study
+            A new study.
+
+        Raises
+        ------
+        ConfigError
+            If it is no such number.
+        """
         return self._with(seeds=whole("seeds", seeds, least=1))
 
     def seed(self, seed: int) -> Study:
-        """The first seed, in place of the configuration's."""
+        """Sets the first seed, in place of the configuration's.
+
+        Parameters
+        ----------
+        seed
+            A whole number from 0.
+
+        Returns
+        -------
+        Study
+            A new study.
+        """
         return self._with(seed=seed)
 
     def baseline(self, value: Any) -> Study:
-        """The value, or ``KEY=VALUE``, that the others are compared with; by default the first value of the first varied key."""
+        """Sets what the others are compared with; by default it is the first value of the first varied key.
+
+        Parameters
+        ----------
+        value
+            A value of a varied key, or ``"KEY=VALUE"``.
+
+        Returns
+        -------
+        Study
+            A new study.
+        """
         return self._with(baseline=value)
 
     def shard(self, index: int, count: int) -> Study:
-        """Only part ``index`` of ``count``, from 1; :func:`merge` puts the folders of all parts together."""
+        """Takes only a part of the study; :func:`merge` puts the folders of all parts together.
+
+        Parameters
+        ----------
+        index
+            Which part, from 1.
+        count
+            The number of parts.
+
+        Returns
+        -------
+        Study
+            A new study.
+
+        Raises
+        ------
+        ConfigError
+            If one of them is below 1.
+        """
         return self._with(shard=(whole("shard", index, least=1), whole("shard", count, least=1)))
 
     def _spec(self, folder: str | None = None) -> str:
@@ -126,7 +254,7 @@ class Study:
         )
 
     def __len__(self) -> int:
-        """How many simulations it has; checks every point."""
+        """How many simulations it has; checks every point, and raises :class:`ConfigError` if one can't be run."""
         with tempfile.TemporaryDirectory(prefix="flashraid-") as folder:
             return len(_native.Plan(self._spec(folder), None, False))
 
@@ -142,40 +270,65 @@ class Study:
         progress: Callable[[int, int], object] | bool | None = None,
         retries: int = 3,
     ) -> StudyResult:
-        """Checks every point, then runs what the folder does not hold yet. Ctrl-C ends the study and raises :class:`Interrupted`, which has what was done.
+        """Checks every point, then runs what the folder does not hold yet.
 
-        :param on: ``"local"``: threads of this process. ``"ray"``: tasks of a Ray cluster, the one that ``ray.init`` connected to, else one on this machine
+        Parameters
+        ----------
+        on
+            ``"local"``: threads of this process. ``"ray"``: tasks of a Ray cluster, the one that ``ray.init`` connected to, else one on this machine
             (``pip install flashraid[ray]``). Both give the same results, in the same folder.
-        :param workers: simulations at a time; without it one for each processor, on Ray one for each processor of the cluster.
-        :param threads: threads of each simulation.
-        :param folder: keeps each simulation as it ends. The same study goes on from there, also one that the program ``flashraid compare --out`` began. The
+        workers
+            Simulations at a time, at least 1; without it one for each processor, on Ray one for each processor of the cluster.
+        threads
+            Threads of each simulation, at least 1.
+        folder
+            Keeps each simulation as it ends. The same study goes on from there, also one that the program ``flashraid compare --out`` began. The
             folder of another study, and one with other results, is refused.
-        :param force: takes the folder whatever it holds.
-        :param keep_warm: keeps the states after long warm-ups in the user's cache folder, on Ray in that of each node. Changes no result.
-        :param progress: called now and then with the simulations that are done, and all of them; what it raises ends the study. ``True`` writes a line on
-            standard error.
-        :param retries: on Ray, how often the simulations of a lost worker are given to another one.
+        force
+            Takes the folder whatever it holds.
+        keep_warm
+            Keeps the states after long warm-ups in the user's cache folder, on Ray in that of each node. Changes no result.
+        progress
+            Called now and then with the simulations that are done, and all of them; what it raises ends the study. ``True`` shows a bar of tqdm where that
+            is installed, else a line on standard error.
+        retries
+            On Ray, how often the simulations of a lost worker are given to another one.
+
+        Returns
+        -------
+        StudyResult
+            The reports of all simulations, and their comparison.
+
+        Raises
+        ------
+        ConfigError
+            If an argument, a point or the folder can't be used.
+        SimulationError
+            If a simulation can't be finished, or workers were lost again and again.
+        Interrupted
+            If Ctrl-C ended the study; it has what was done.
         """
-        workers = None if workers is None else whole("workers", workers, least=1)
-        threads = None if threads is None else whole("threads", threads, least=1)
+        workers = whole_or_none("workers", workers, least=1)
+        threads = whole_or_none("threads", threads, least=1)
+        retries = whole("retries", retries)
         if on not in ("local", "ray"):
             raise ConfigError(f"on is {on!r}, but must be 'local' or 'ray'")
         where = None if folder is None else os.fspath(folder)
-        told = None if progress is False else _progress_line if progress is True else progress
-        if self._workload is None:
-            return self._run(on, None, where, workers, threads, force, keep_warm, told, retries)
-        if where is not None:
-            trace = _trace_path(self._workload, where)
-            was_there = os.path.exists(trace)
-            try:
-                return self._run(on, where, where, workers, threads, force, keep_warm, told, retries)
-            except ConfigError:
-                # A study that is refused leaves nothing in the folder.
-                if not was_there and os.path.exists(trace):
-                    os.remove(trace)
-                raise
-        with tempfile.TemporaryDirectory(prefix="flashraid-") as own:
-            return self._run(on, own, None, workers, threads, force, keep_warm, told, retries)
+        with _told(progress) as told:
+            if self._workload is None:
+                return self._run(on, None, where, workers, threads, force, keep_warm, told, retries)
+            if where is not None:
+                trace = _trace_path(self._workload, where)
+                was_there = os.path.exists(trace)
+                try:
+                    return self._run(on, where, where, workers, threads, force, keep_warm, told, retries)
+                except ConfigError:
+                    # A study that is refused leaves nothing in the folder.
+                    if not was_there and os.path.exists(trace):
+                        os.remove(trace)
+                    raise
+            with tempfile.TemporaryDirectory(prefix="flashraid-") as own:
+                return self._run(on, own, None, workers, threads, force, keep_warm, told, retries)
 
     def _run(
         self,
@@ -221,6 +374,32 @@ def _trace_path(workload: Workload, folder: str) -> str:
 
 #: A format that keeps nanoseconds and bytes.
 _TRACE_FORMAT = "msr-window"
+
+
+@contextmanager
+def _told(progress: Callable[[int, int], object] | bool | None) -> Iterator[Callable[[int, int], object] | None]:
+    """What is called with the progress of a study."""
+    if progress is not True:
+        yield None if progress is False else progress
+        return
+    try:
+        tqdm = importlib.import_module("tqdm.auto").tqdm
+    except ImportError:
+        yield _progress_line
+        return
+    # None is shown of a study that is refused.
+    bars: list[Any] = []
+
+    def tell(done: int, simulations: int) -> None:
+        if not bars:
+            bars.append(tqdm(total=simulations, initial=done, unit=" simulations"))
+        bars[0].update(done - bars[0].n)
+
+    try:
+        yield tell
+    finally:
+        for bar in bars:
+            bar.close()
 
 
 def _progress_line(done: int, simulations: int) -> None:
@@ -294,13 +473,22 @@ class StudyResult(Shown[_native.Study]):
 
     @property
     def points(self) -> Table:
-        """A row for each setting and seed: a column for each varied key, the seed, and each figure, named as in the document."""
+        """A row for each setting and seed: a column for each varied key, the seed, and each figure.
+
+        Columns are named as in the document with underscores, such as ``array_members`` and ``response_us_all_p99``, so that SQL and pandas need no quotes.
+        """
         return Table(self._native.points())
 
     @property
     def summary(self) -> Table:
-        """A row for each point and figure: the varied keys, the ``figure``, its ``mean`` over the seeds, the ``ratio`` to the baseline, and half the 95 %
-        confidence interval of both (``ci95``, ``ratio_ci95``)."""
+        """A row for each point and figure: the varied keys, the ``figure`` as its column in :attr:`points` is named, its ``mean`` over the seeds, the
+        ``ratio`` to the baseline, and half the 95 % confidence interval of both (``ci95``, ``ratio_ci95``).
+
+        Raises
+        ------
+        SimulationError
+            If only a part of the study is there.
+        """
         return Table(self._native.summary())
 
     @cached_property
@@ -317,12 +505,29 @@ class StudyResult(Shown[_native.Study]):
         return len(self._native)
 
     def json(self) -> str:
-        """The document of ``flashraid compare --json``."""
+        """Returns the document of ``flashraid compare --json``.
+
+        Returns
+        -------
+        str
+            The text of the document.
+
+        Raises
+        ------
+        SimulationError
+            If only a part of the study is there.
+        """
         return self._native.json()
 
     @cached_property
     def document(self) -> dict[str, Any]:
-        """The same as dicts and lists; ``document["summary"]`` has means, confidence intervals and ratios to the baseline."""
+        """The same as dicts and lists; ``document["summary"]`` has means, confidence intervals and ratios to the baseline.
+
+        Raises
+        ------
+        SimulationError
+            If only a part of the study is there.
+        """
         document: dict[str, Any] = json.loads(self.json())
         return document
 
@@ -372,6 +577,39 @@ def compare(
 ) -> StudyResult:
     """Runs a study in one call, as ``flashraid compare`` does.
 
+    Parameters
+    ----------
+    config
+        As for :func:`run`.
+    vary
+        For each varied key its values.
+    baseline
+        The value, or ``"KEY=VALUE"``, that the others are compared with.
+    seeds
+        Seeds of each point, at least 1.
+    seed
+        The first seed, in place of the configuration's.
+    workers
+        Simulations at a time, at least 1; without it one for each processor.
+    folder
+        Keeps each simulation as it ends, as for :meth:`Study.run`.
+
+    Returns
+    -------
+    StudyResult
+        The reports of all simulations, and their comparison.
+
+    Raises
+    ------
+    ConfigError
+        If an argument, a point or the folder can't be used.
+    SimulationError
+        If a simulation can't be finished.
+    Interrupted
+        If Ctrl-C ended the study; it has what was done.
+
+    Examples
+    --------
     >>> small = {"ssd": {"geometry": {"dies": 1, "blocks": 64}}, "workload": {"requests": 100}}
     >>> print(compare(small, {"coordination.scheme": ["local", "ideal"]}).document["summary"][1]["settings"])
     {'coordination.scheme': 'ideal'}
@@ -387,5 +625,24 @@ def compare(
 
 
 def merge(folders: Sequence[str | os.PathLike[str]]) -> StudyResult:
-    """Puts the folders of all shards of one study together, whether the program or this package ran them."""
+    """Puts the folders of all shards of one study together, whether the program or this package ran them.
+
+    Parameters
+    ----------
+    folders
+        The folders, in any order.
+
+    Returns
+    -------
+    StudyResult
+        The result of the whole study.
+
+    Raises
+    ------
+    ConfigError
+        If there are no folders, one is of another study, or simulations are in none of them.
+    """
+    if isinstance(folders, (str, os.PathLike)) or not folders:
+        found = folders if isinstance(folders, str) else os.fspath(folders) if isinstance(folders, os.PathLike) else []
+        raise refused("folders", found, "a list of at least one folder", 'name the folders of all shards, such as merge(["part-1", "part-2"])')
     return StudyResult(_native.merge([os.fspath(folder) for folder in folders]))

@@ -34,7 +34,18 @@ class Table:
         self._native = native
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The rows as a stream of Arrow arrays, in a capsule."""
+        """Returns the rows.
+
+        Parameters
+        ----------
+        requested_schema
+            Not looked at: whoever wants other types converts.
+
+        Returns
+        -------
+        object
+            A capsule with an Arrow stream.
+        """
         return self._native.__arrow_c_stream__(requested_schema)
 
     def __arrow_c_schema__(self) -> object:
@@ -58,15 +69,43 @@ class Table:
         return self._native.column_names
 
     def to_pydict(self) -> dict[str, list[Any]]:
-        """The columns as lists."""
+        """Returns the columns as lists.
+
+        Returns
+        -------
+        dict
+            A list for each name.
+        """
         return self._native.to_pydict()
 
     def to_polars(self) -> Any:
-        """The rows as a data frame of polars, without a copy."""
+        """Returns the rows as a data frame of polars, without a copy.
+
+        Returns
+        -------
+        polars.DataFrame
+            The rows.
+
+        Raises
+        ------
+        ConfigError
+            If polars is not installed.
+        """
         return _import("polars").DataFrame(self)
 
     def to_pandas(self) -> Any:
-        """The rows as a data frame of pandas."""
+        """Returns the rows as a data frame of pandas.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The rows.
+
+        Raises
+        ------
+        ConfigError
+            If pandas is not installed.
+        """
         return _import("pandas").DataFrame.from_arrow(self)
 
     def __getitem__(self, name: str) -> list[Any]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import random
 import runpy
+import sys
+import weakref
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -102,3 +105,45 @@ def test_what_can_not_be_is_refused_and_changes_nothing() -> None:
     assert answer.tag == "first" and device.next_time() is None
     with pytest.raises(flashraid.ConfigError):
         flashraid.Device({"array": {"members": 0}})
+
+
+def test_a_device_is_closed_by_hand_or_by_its_block() -> None:
+    with flashraid.Device(SMALL) as device:
+        device.submit(0, "read", 0, 4096)
+        assert len(device) == 1 and device.capacity_bytes > 0
+    calls: list[Callable[[], object]] = [
+        lambda: device.submit(0, "read", 0, 4096),
+        lambda: device.next_time(),
+        lambda: device.advance(),
+        lambda: device.report(),
+        lambda: device.now_ns,
+        lambda: device.capacity_bytes,
+        lambda: device.__enter__(),
+    ]
+    for call in calls:
+        with pytest.raises(flashraid.ConfigError, match="this device is closed"):
+            call()
+    device.close()
+    assert len(device) == 0 and repr(device) == "<flashraid device, closed>"
+    # An error in the block is the caller's.
+    other = flashraid.Device(SMALL)
+    with pytest.raises(ZeroDivisionError), other:
+        1 / 0
+    with pytest.raises(flashraid.ConfigError, match="closed"):
+        other.next_time()
+
+
+def test_a_closed_device_gives_its_memory_back() -> None:
+    device = flashraid.Device(SMALL)
+
+    class Tag:
+        pass
+
+    tag = Tag()
+    gone, native = weakref.ref(tag), device._native
+    held = sys.getrefcount(native)
+    device.submit(0, "read", 0, 4096, tag=tag)
+    del tag
+    assert gone() is not None
+    device.close()
+    assert gone() is None and sys.getrefcount(native) == held - 1

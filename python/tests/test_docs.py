@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import importlib
 import inspect
-import pkgutil
 import re
 from pathlib import Path
 from typing import Any
@@ -18,14 +18,32 @@ from conftest import ROOT, Program
 SMALL_SSD = {"ssd.geometry.blocks": 64, "ssd.geometry.pages": 16, "ssd.geometry.dies": 2, "ssd.geometry.planes": 1, "workload.requests": 500}
 
 
-def modules() -> list[str]:
-    names = [module.name for module in pkgutil.iter_modules(flashraid.__path__) if module.name not in ("_native", "_ray")]
-    return ["flashraid", *(f"flashraid.{name}" for name in names)]
+#: Names whose docstrings have examples that can be run.
+EXAMPLES = ["flashraid", "Device", "Study", "Workload", "advise", "compare", "run"]
 
 
-@pytest.mark.parametrize("name", modules())
+@pytest.mark.parametrize("name", EXAMPLES)
 def test_docstrings(name: str) -> None:
-    assert doctest.testmod(importlib.import_module(name)).failed == 0
+    examples = examples_of(flashraid if name == "flashraid" else getattr(flashraid, name))
+    assert examples
+    for example in examples:
+        assert doctest.DocTestRunner().run(example).failed == 0, example.name
+
+
+def test_every_example_is_run() -> None:
+    has_some = [name for name in flashraid.__all__ if name != "__version__" and examples_of(getattr(flashraid, name))]
+    assert ["flashraid", *sorted(has_some)] == EXAMPLES
+
+
+def examples_of(thing: Any) -> list[doctest.DocTest]:
+    """The examples in the docstrings of a thing and of its members, as one sees them who has imported all names."""
+    if inspect.ismodule(thing):
+        found = [doctest.DocTestParser().get_doctest(thing.__doc__ or "", {}, "flashraid", None, None)]
+    elif inspect.isclass(thing) or inspect.isfunction(thing):
+        found = doctest.DocTestFinder().find(thing, thing.__name__, module=False, globs=dict(vars(flashraid)))  # type: ignore[arg-type]
+    else:
+        found = []
+    return [test for test in found if test.examples]
 
 
 def snippets(path: Path) -> list[str]:
@@ -129,6 +147,102 @@ def test_the_five_lines_are_the_main_job() -> None:
     job = ROOT / "crates" / "flashraid-cli" / "src" / "cmd" / "demo.toml"
     mine, theirs = flashraid.check(names["array"]), flashraid.check(job)
     assert mine.document == theirs.document
+
+
+def sections(docstring: str | None) -> dict[str, str]:
+    """The sections of a docstring in the style of numpydoc, without their headings."""
+    parts = re.split(r"^(\w+)\n-+$", inspect.cleandoc(docstring or ""), flags=re.MULTILINE)
+    for name, line in re.findall(r"^(\w+)\n(-+)$", inspect.cleandoc(docstring or ""), flags=re.MULTILINE):
+        assert len(name) == len(line), f"{name}: the line below must be as long"
+    return dict(zip(parts[1::2], parts[2::2]))
+
+
+class Source:
+    """What the source of the package says of its functions: which of them can raise an error of the package."""
+
+    #: Functions of the native part that take nothing which could be wrong.
+    SAFE = {"presets", "schema"}
+    #: Methods of the native part that refuse a part of a study.
+    OF_WHOLE_STUDIES = {"json", "html", "charts", "summary"}
+
+    def __init__(self) -> None:
+        self.functions: dict[str, ast.FunctionDef] = {}
+        for path in (ROOT / "python" / "flashraid").glob("*.py"):
+            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+                if isinstance(node, ast.FunctionDef):
+                    self.functions[node.name] = node
+                elif isinstance(node, ast.ClassDef):
+                    self.functions |= {f"{node.name}.{inner.name}": inner for inner in node.body if isinstance(inner, ast.FunctionDef)}
+        self.raising = {name for name, node in self.functions.items() if self._raises_itself(name, node)}
+        while new := {name for name, node in self.functions.items() if name not in self.raising and self._calls_one(name, node)}:
+            self.raising |= new
+
+    def _raises_itself(self, name: str, node: ast.FunctionDef) -> bool:
+        of = name.split(".")[0]
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.Raise):
+                return True
+            if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute):
+                owner = ast.unparse(inner.func.value)
+                if owner in ("_native", "native") and inner.func.attr not in self.SAFE:
+                    return True
+                if owner == "self._native" and of in ("Shown", "StudyResult") and inner.func.attr in self.OF_WHOLE_STUDIES:
+                    return True
+        return False
+
+    def _calls_one(self, name: str, node: ast.FunctionDef) -> bool:
+        of = name.split(".")[0]
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.Call):
+                called = ast.unparse(inner.func)
+                if {called, f"{called}.__init__", called.replace("self.", f"{of}.")} & self.raising:
+                    return True
+        return False
+
+
+def public_members() -> list[tuple[str, str, Any]]:
+    """Every public function, method and property: its name, that in the source, and itself; a class stands for its ``__init__``."""
+    found: list[tuple[str, str, Any]] = []
+    for name in flashraid.__all__:
+        thing = getattr(flashraid, name)
+        if inspect.isfunction(thing):
+            found.append((name, name, thing))
+        if not inspect.isclass(thing):
+            continue
+        if not issubclass(thing, BaseException):
+            found.append((name, f"{name}.__init__", thing))
+        for member, value in inspect.getmembers_static(thing):
+            value = value.__func__ if isinstance(value, classmethod) else value
+            function = getattr(value, "fget", None) or getattr(value, "func", None) or value
+            if not member.startswith("_") and inspect.isfunction(function):
+                found.append((f"{name}.{member}", function.__qualname__, value))
+    return found
+
+
+def test_docstrings_say_what_is_taken_given_and_raised() -> None:
+    source = Source()
+    errors = {name for name in flashraid.__all__ if "Error" in name or name == "Interrupted"}
+    members = public_members()
+    assert len(members) > 90 and {"run", "Device.submit", "Study.vary", "StudyResult.summary", "Report.requests"} <= source.raising | {"run"}
+    for name, in_source, thing in members:
+        node = source.functions.get(in_source)
+        if node is None:
+            continue  # A dataclass has no function of ours.
+        parts = sections(inspect.getdoc(thing))
+        assert ":param" not in (inspect.getdoc(thing) or ""), name
+        taken = [one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs) if one.arg not in ("self", "cls")]
+        # Users do not make what the package alone makes.
+        is_ours = inspect.isclass(thing) and ("_native" in ast.unparse(node.args) or name == "Check")
+        if taken and not is_ours:
+            described = re.findall(r"^(\w+)$", parts.get("Parameters", ""), re.MULTILINE)
+            assert described == taken, f"{name}: Parameters are {described}, but must be {taken}"
+        gives = node.returns is not None and ast.unparse(node.returns) != "None"
+        is_called = inspect.isfunction(thing)
+        assert ("Returns" in parts) == (gives and is_called), f"{name}: {'no ' if gives else ''}Returns"
+        if in_source in source.raising and not is_ours:
+            assert "Raises" in parts, f"{name} can raise: Raises is missing"
+        raised = re.findall(r"^(\S+)$", parts.get("Raises", ""), re.MULTILINE)
+        assert set(raised) <= errors and ("Raises" not in parts or raised), f"{name}: {raised}"
 
 
 def test_everything_public_is_documented() -> None:

@@ -93,7 +93,7 @@ def test_everything_wrong_is_told_at_once() -> None:
     [
         ({"array": {"members": -1}}, "array.members"),
         ({"ssd": {"gc": {"start": "many"}}}, "ssd.gc.start"),
-        ({"array": {"members": float("nan")}}, ""),
+        ({"array": {"members": float("nan")}}, "array.members"),
         ({"array": {"members": object()}}, ""),
         ("no/such/file.toml", ""),
         ("[array\nmembers = 2", ""),

@@ -80,8 +80,8 @@ def test_without_a_name_a_study_draws_its_means() -> None:
     # The intervals of two seeds are rules from low to high.
     assert [layer["mark"]["type"] for layer in drawn["layer"]] == ["bar", "rule"]
     means = STUDY.summary.to_pydict()
-    expected = [mean for figure, mean in zip(means["figure"], means["mean"]) if figure == "response_us.all.mean"]
-    widths = [width for figure, width in zip(means["figure"], means["ci95"]) if figure == "response_us.all.mean"]
+    expected = [mean for figure, mean in zip(means["figure"], means["mean"]) if figure == "response_us_all_mean"]
+    widths = [width for figure, width in zip(means["figure"], means["ci95"]) if figure == "response_us_all_mean"]
     axes = STUDY.plot(backend="matplotlib").axes[0]
     heights = [bar.get_height() for bar in axes.patches]
     scale = expected[0] / heights[0]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import pickle
+import sys
+import types
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +24,10 @@ def documents(result: flashraid.StudyResult) -> list[str]:
 def test_points_are_a_row_for_each_setting_and_seed() -> None:
     result = STUDY.run()
     columns = result.points.to_pydict()
-    assert columns["coordination.scheme"] == ["local", "local", "ideal", "ideal"] * 2
-    assert columns["array.members"] == [2.0] * 4 + [3.0] * 4
+    assert columns["coordination_scheme"] == ["local", "local", "ideal", "ideal"] * 2
+    assert columns["array_members"] == [2.0] * 4 + [3.0] * 4
     assert columns["seed"] == [1.0, 2.0] * 4
-    assert columns["response_us.all.mean"] == [report.response.all.mean_us for report in result.reports]
+    assert columns["response_us_all_mean"] == [report.response.all.mean_us for report in result.reports]
     assert len(result) == len(STUDY) == 8 and len(result.reports) == 8
     assert result.settings[2] == {"array.members": "2", "coordination.scheme": "ideal"}
     assert len(result.document["points"]) == 8 and len(result.document["summary"]) == 4
@@ -43,13 +45,13 @@ def test_values_of_all_kinds_can_be_varied() -> None:
     loads = [report.verdict.load for report in flashraid.Study(SMALL).vary("workload.arrivals", arrivals).run().reports]
     assert loads[0] == "closed" != loads[1]
     starts = flashraid.Study(SMALL).vary("ssd.gc.start", [0.05, 0.1]).run()
-    assert starts.points.to_pydict()["ssd.gc.start"] == [0.05, 0.1]
+    assert starts.points.to_pydict()["ssd_gc_start"] == [0.05, 0.1]
 
 
 def test_numpy_values_can_be_varied() -> None:
     numpy = pytest.importorskip("numpy")
     result = flashraid.Study(SMALL).vary("array.members", numpy.array([2, 3])).run()
-    assert result.points.to_pydict()["array.members"] == [2.0, 3.0]
+    assert result.points.to_pydict()["array_members"] == [2.0, 3.0]
 
 
 def test_compare_is_a_study_in_one_call() -> None:
@@ -137,9 +139,9 @@ def test_columns_have_the_type_of_their_key() -> None:
     """Whatever the values are, so that tables of two studies can be put together; and a varied seed is one column."""
     study = flashraid.Study(SMALL).vary("array.members", [2]).vary("workload.rate_scale", [1, 2]).vary("seed", [1, 2**60 + 1])
     columns = study.run().points.to_pydict()
-    assert columns["array.members"] == [2] * 4 and all(isinstance(members, int) for members in columns["array.members"])
-    assert columns["workload.rate_scale"] == [1.0, 1.0, 2.0, 2.0]
-    assert all(isinstance(scale, float) for scale in columns["workload.rate_scale"])
+    assert columns["array_members"] == [2] * 4 and all(isinstance(members, int) for members in columns["array_members"])
+    assert columns["workload_rate_scale"] == [1.0, 1.0, 2.0, 2.0]
+    assert all(isinstance(scale, float) for scale in columns["workload_rate_scale"])
     assert columns["seed"] == [1, 2**60 + 1] * 2
     polars = pytest.importorskip("polars")
     assert len(polars.DataFrame(study.run().points).columns) == len(columns)
@@ -202,32 +204,35 @@ def test_points_have_verdicts_percentiles_parts_and_truth_values() -> None:
     study = flashraid.Study(SMALL).set("ssd.gc.preemption", "semi").vary("ssd.gc.pipeline", [True, False])
     result = study.run()
     columns = result.points.to_pydict()
-    assert columns["ssd.gc.pipeline"] == [True, False]
+    assert columns["ssd_gc_pipeline"] == [True, False]
     for name in ("all", "read", "write"):
         for percentile in ("p50", "p90", "p95", "p99", "p99_9", "p99_99", "max"):
             expected = [report.document["response_us"][name][percentile] for report in result.reports]
-            assert columns[f"response_us.{name}.{percentile}"] == expected
-        assert columns[f"iops.{name}"] == [report.document["iops"][name] for report in result.reports]
-    assert columns["time_us.all.collection"] == [report.document["time_us"]["all"]["collection"] for report in result.reports]
-    assert columns["verdict.load"] == [report.verdict.load for report in result.reports]
-    assert columns["verdict.steady"] == [report.verdict.steady for report in result.reports]
-    assert result.points["verdict.load"] == columns["verdict.load"] and "verdict.marks" in result.points
+            assert columns[f"response_us_{name}_{percentile}"] == expected
+        assert columns[f"iops_{name}"] == [report.document["iops"][name] for report in result.reports]
+    assert columns["time_us_all_collection"] == [report.document["time_us"]["all"]["collection"] for report in result.reports]
+    assert columns["verdict_load"] == [report.verdict.load for report in result.reports]
+    assert columns["verdict_steady"] == [report.verdict.steady for report in result.reports]
+    assert result.points["verdict_load"] == columns["verdict_load"] and "verdict_marks" in result.points
     with pytest.raises(KeyError, match="there is no column"):
         result.points["nonsense"]
     polars = pytest.importorskip("polars")
-    assert result.points.to_polars()["verdict.steady"].dtype == polars.Boolean
+    assert result.points.to_polars()["verdict_steady"].dtype == polars.Boolean
     pytest.importorskip("pandas")
-    assert list(result.points.to_pandas()["verdict.load"]) == columns["verdict.load"]
+    assert list(result.points.to_pandas()["verdict_load"]) == columns["verdict_load"]
     assert result.points._repr_html_().count("<tr>") == 3
 
 
 def test_the_summary_has_means_intervals_and_ratios() -> None:
     result = STUDY.run()
     rows = result.summary.to_pydict()
-    document = {json.dumps(point["settings"]): point["figures"] for point in result.document["summary"]}
+    document = {
+        json.dumps(point["settings"]): {name.replace(".", "_"): values for name, values in point["figures"].items()}
+        for point in result.document["summary"]
+    }
     assert len(rows["figure"]) == 4 * len(next(iter(document.values())))
     for index, figure in enumerate(rows["figure"]):
-        settings = {"array.members": int(rows["array.members"][index]), "coordination.scheme": rows["coordination.scheme"][index]}
+        settings = {"array.members": int(rows["array_members"][index]), "coordination.scheme": rows["coordination_scheme"][index]}
         expected = document[json.dumps(settings)][figure]
         found = {name: rows[name][index] for name in ("mean", "ci95", "ratio", "ratio_ci95")}
         assert found == expected, figure
@@ -299,8 +304,64 @@ def test_requests_of_a_report_can_be_given_back() -> None:
     assert again.requests.to_pydict() == report.requests.to_pydict()
 
 
-def test_progress_can_be_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_names_of_columns_need_no_quotes() -> None:
+    result = flashraid.Study(SMALL).vary("array.members", [2, 3]).variants({"none": {}, "semi": {"ssd.gc.preemption": "semi"}}, "my.case").run()
+    for table in (result.points, result.summary):
+        assert all(name.isidentifier() for name in table), list(table)
+    assert set(result.points["my_case"]) == {"none", "semi"}
+    # A figure has the same name in both, and that of the document with underscores.
+    names = {name.replace(".", "_") for name in result.document["summary"][0]["figures"]}
+    assert set(result.summary["figure"]) == names <= set(result.points)
+    duckdb = pytest.importorskip("duckdb")
+    points = result.points
+    assert points is not None and duckdb.sql("select avg(response_us_all_p99) from points group by array_members").fetchall()
+
+
+def test_progress_can_be_a_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     STUDY.run(progress=True)
     assert capsys.readouterr().err.endswith("8 of 8 simulations\n")
     STUDY.run(progress=False)
     assert capsys.readouterr().err == ""
+
+
+class Bar:
+    """Stands in for the bar of tqdm."""
+
+    made: list[Bar] = []
+
+    def __init__(self, *, total: int, initial: int, unit: str) -> None:
+        self.total, self.n, self.is_closed = total, initial, False
+        self.made.append(self)
+
+    def update(self, count: int) -> None:
+        self.n += count
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def test_progress_is_a_bar_where_tqdm_is_installed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in = types.ModuleType("tqdm.auto")
+    stand_in.tqdm = Bar  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "tqdm", types.ModuleType("tqdm"))
+    monkeypatch.setitem(sys.modules, "tqdm.auto", stand_in)
+    monkeypatch.setattr(Bar, "made", [])
+    STUDY.run(progress=True)
+    (bar,) = Bar.made
+    assert (bar.n, bar.total, bar.is_closed) == (8, 8, True)
+    assert capsys.readouterr().err == ""
+    # No bar of a study that is refused.
+    with pytest.raises(flashraid.ConfigError):
+        STUDY.baseline("lokal").run(progress=True)
+    assert len(Bar.made) == 1
+
+
+@pytest.mark.parametrize(
+    ("folders", "found"), [([], "[]"), ((), "[]"), ("part-1", "'part-1'"), (Path("part-1"), "'part-1'")], ids=["list", "tuple", "text", "path"]
+)
+def test_a_merge_of_no_folders_says_what_to_give(folders: Any, found: str) -> None:
+    with pytest.raises(flashraid.ConfigError, match="at least one folder") as error:
+        flashraid.merge(folders)
+    (problem,) = error.value.problems
+    assert (problem.key, problem.found) == ("folders", found) and "part-1" in (problem.help or "")

@@ -9,6 +9,14 @@
 #include <stdint.h>
 
 /*
+ Version of this header. flashraid_version() returns that of the library.
+ */
+#define FLASHRAID_VERSION "0.1.0"
+#define FLASHRAID_VERSION_MAJOR 0
+#define FLASHRAID_VERSION_MINOR 1
+#define FLASHRAID_VERSION_PATCH 0
+
+/*
  The call has succeeded.
  */
 #define FLASHRAID_OK 0

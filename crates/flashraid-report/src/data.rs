@@ -16,7 +16,8 @@ use super::parquet::{Metadata, failure, properties};
 use crate::error::{Outcome, WriteError};
 use crate::files::{self, ReplacementFile};
 
-/// A table with typed columns of equal length; any value may be missing.
+/// A table with typed columns of equal length; any value may be missing. Dots in names of columns become underscores, so that SQL and
+/// pandas need no quotes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Table {
     columns: Vec<(String, Column)>,
@@ -36,26 +37,31 @@ pub enum Column {
     Truth(Vec<Option<bool>>),
 }
 
+/// Returns the name of the column of a key: `response_us_all_p99` of `response_us.all.p99`.
+pub fn column_name(key: impl Into<String>) -> String {
+    key.into().replace('.', "_")
+}
+
 impl Table {
     /// Adds a column of texts.
     pub fn text(&mut self, name: impl Into<String>, values: impl IntoIterator<Item = Option<String>>) {
-        self.columns.push((name.into(), Column::Text(values.into_iter().collect())));
+        self.columns.push((column_name(name), Column::Text(values.into_iter().collect())));
     }
 
     /// Adds a column of numbers. What is not finite is missing.
     pub fn number(&mut self, name: impl Into<String>, values: impl IntoIterator<Item = Option<f64>>) {
         let finite = |value: Option<f64>| value.filter(|number| number.is_finite());
-        self.columns.push((name.into(), Column::Number(values.into_iter().map(finite).collect())));
+        self.columns.push((column_name(name), Column::Number(values.into_iter().map(finite).collect())));
     }
 
     /// Adds a column of whole numbers.
     pub fn whole(&mut self, name: impl Into<String>, values: impl IntoIterator<Item = Option<u64>>) {
-        self.columns.push((name.into(), Column::Whole(values.into_iter().collect())));
+        self.columns.push((column_name(name), Column::Whole(values.into_iter().collect())));
     }
 
     /// Adds a column of truth values.
     pub fn truth(&mut self, name: impl Into<String>, values: impl IntoIterator<Item = Option<bool>>) {
-        self.columns.push((name.into(), Column::Truth(values.into_iter().collect())));
+        self.columns.push((column_name(name), Column::Truth(values.into_iter().collect())));
     }
 
     /// The table with what the Parquet file is to say of where it comes from.
@@ -183,7 +189,7 @@ mod tests {
     fn csv_quotes_what_needs_it_and_leaves_out_what_is_missing() {
         assert_eq!(
             table().csv(),
-            "a.b,value,seed,steady\nplain,0.30000000000000004,18446744073709551615,true\n\"with \"\"quotes\"\", and more\",,2,false\n,,,\n"
+            "a_b,value,seed,steady\nplain,0.30000000000000004,18446744073709551615,true\n\"with \"\"quotes\"\", and more\",,2,false\n,,,\n"
         );
     }
 
@@ -193,7 +199,7 @@ mod tests {
         table().write(folder.path(), "rows").unwrap();
         let reader = SerializedFileReader::new(File::open(folder.path().join("rows.parquet")).unwrap()).unwrap();
         let rows: Vec<Vec<(String, Field)>> = reader.get_row_iter(None).unwrap().map(|row| row.unwrap().into_columns()).collect();
-        let text = |text: &str| ("a.b".to_owned(), Field::Str(text.to_owned()));
+        let text = |text: &str| ("a_b".to_owned(), Field::Str(text.to_owned()));
         let number = |field| ("value".to_owned(), field);
         let seed = |field| ("seed".to_owned(), field);
         let steady = |field| ("steady".to_owned(), field);
@@ -202,7 +208,7 @@ mod tests {
             [
                 vec![text("plain"), number(Field::Double(0.1 + 0.2)), seed(Field::ULong(u64::MAX)), steady(Field::Bool(true))],
                 vec![text("with \"quotes\", and more"), number(Field::Null), seed(Field::ULong(2)), steady(Field::Bool(false))],
-                vec![("a.b".to_owned(), Field::Null), number(Field::Null), seed(Field::Null), steady(Field::Null)],
+                vec![("a_b".to_owned(), Field::Null), number(Field::Null), seed(Field::Null), steady(Field::Null)],
             ]
         );
     }

@@ -14,6 +14,20 @@ fn declarations(header: &str) -> String {
 }
 
 #[test]
+fn the_header_has_the_version_of_the_library() {
+    let header = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("include/flashraid.h")).unwrap();
+    for (name, value) in [
+        ("", format!("{:?}", env!("CARGO_PKG_VERSION"))),
+        ("_MAJOR", env!("CARGO_PKG_VERSION_MAJOR").to_owned()),
+        ("_MINOR", env!("CARGO_PKG_VERSION_MINOR").to_owned()),
+        ("_PATCH", env!("CARGO_PKG_VERSION_PATCH").to_owned()),
+    ] {
+        let line = format!("#define FLASHRAID_VERSION{name} {value}");
+        assert!(header.lines().any(|known| known == line), "{line:?} is missing: change after_includes in cbindgen.toml and the header");
+    }
+}
+
+#[test]
 fn the_header_is_current() {
     if !Command::new("cbindgen").arg("--version").output().is_ok_and(|output| output.status.success()) {
         eprintln!("cbindgen is missing (scripts/setup cbindgen): the header is not compared with the source");

@@ -42,20 +42,37 @@ enum Link {
 /// Compiles an example; returns the program. With the variable `FLASHRAID_SANITIZE` it stops at the first wrong access to memory and at
 /// undefined behaviour. It also fails at the end if memory was not given back (`make sanitize`).
 fn compiled(name: &str, link: Link, to: &Path) -> PathBuf {
+    compiled_of(&folder().join("examples").join(format!("{name}.c")), link, to)
+}
+
+/// Compiles this file; returns the program.
+fn compiled_of(source: &Path, link: Link, to: &Path) -> PathBuf {
+    let name = source.file_stem().expect("a file has a name").to_string_lossy();
     let program = to.join(format!("{name}-{link:?}"));
     let mut cc = Command::new("cc");
     cc.args(["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-g", "-O1"]);
     if sanitized() {
         cc.args(["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]);
     }
-    cc.arg(folder().join("examples").join(format!("{name}.c"))).arg("-I").arg(folder().join("include")).arg("-o").arg(&program);
+    cc.arg(source).arg("-I").arg(folder().join("include")).arg("-o").arg(&program);
     match link {
         Link::Static => cc.arg(built().join("libflashraid_c.a")).args(["-lpthread", "-ldl", "-lm"]),
-        Link::Shared => cc.arg("-L").arg(built()).arg("-lflashraid_c").arg(format!("-Wl,-rpath,{}", built().display())),
+        Link::Shared => cc.arg("-L").arg(built()).arg("-lflashraid_c").arg(format!("-Wl,-rpath,{}", installed(to).display())),
     };
     let output = cc.output().expect("cc starts");
     assert!(output.status.success() && output.stderr.is_empty(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
     program
+}
+
+/// Returns a folder below this one that has the library by its SONAME and by no other name, as a system without the development files.
+fn installed(to: &Path) -> PathBuf {
+    let folder = to.join("lib");
+    fs::create_dir_all(&folder).unwrap();
+    let soname = folder.join(concat!("libflashraid_c.so.", env!("CARGO_PKG_VERSION_MAJOR")));
+    if !soname.exists() {
+        std::os::unix::fs::symlink(built().join("libflashraid_c.so"), soname).unwrap();
+    }
+    folder
 }
 
 fn output_of(command: &mut Command) -> String {
@@ -98,6 +115,32 @@ fn a_trace_replayed_by_a_c_program_has_the_response_times_of_a_run() {
         let printed = output_of(Command::new(program).arg("array.toml").current_dir(place.path()).stdin(input));
         assert!(printed == expected, "{link:?}: other response times than those of the run");
     }
+}
+
+#[test]
+fn the_shared_library_has_a_soname() {
+    if !cfg!(target_os = "linux") || !is_there("readelf") {
+        return;
+    }
+    let printed = output_of(Command::new("readelf").arg("--dynamic").arg(built().join("libflashraid_c.so")));
+    let soname = concat!("[libflashraid_c.so.", env!("CARGO_PKG_VERSION_MAJOR"), "]");
+    let names: Vec<&str> = printed.lines().filter(|line| line.contains("(SONAME)")).collect();
+    assert!(names.len() == 1 && names[0].ends_with(soname), "{names:?}, but must be {soname}");
+}
+
+#[test]
+fn a_program_is_compiled_against_the_version_of_its_library() {
+    if !is_there("cc") {
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let source = place.path().join("version.c");
+    let text = "#include <stdio.h>\n#include <string.h>\n#include <flashraid.h>\n\
+        #if FLASHRAID_VERSION_MAJOR > 999 || FLASHRAID_VERSION_MINOR > 999 || FLASHRAID_VERSION_PATCH > 999\n#error version\n#endif\n\
+        int main(void) { puts(flashraid_version()); return strcmp(FLASHRAID_VERSION, flashraid_version()); }\n";
+    fs::write(&source, text).unwrap();
+    let program = compiled_of(&source, Link::Shared, place.path());
+    assert_eq!(output_of(&mut Command::new(program)), concat!(env!("CARGO_PKG_VERSION"), "\n"));
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use flashraid::config;
 use flashraid::documented_names::{self, DocumentedNameKind, KeyOrValueDocumentation};
+use flashraid_report::data::column_name;
 use flashraid_report::figures;
 use flashraid_report::text::wrap;
 
@@ -20,12 +21,20 @@ pub fn run(name: &str) -> Outcome {
     // Tables head some figures with names of their own.
     let heads = |figure: &&figures::Figure| figure.name.eq_ignore_ascii_case(name);
     let key = figures::all().find(heads).map(figures::Figure::key);
-    let found = documented_names::find_documentation_by_name(name)
-        .or_else(|likely| key.and_then(|key| documented_names::find_documentation_by_name(&key).ok()).ok_or(likely));
+    let found = documented_names::find_documentation_by_name(name).or_else(|likely| {
+        key.and_then(|key| documented_names::find_documentation_by_name(&key).ok()).or_else(|| of_column(name)).ok_or(likely)
+    });
     match found {
         Ok(found) => files::print(&shown(&found)),
         Err(likely) => Err(Failure::Input(unknown(name, &likely))),
     }
+}
+
+/// Returns what a column of `points.csv` has, if there is one of this name.
+fn of_column(name: &str) -> Option<Vec<&'static KeyOrValueDocumentation>> {
+    let is_it = |documented: &&KeyOrValueDocumentation| column_name(documented.name.as_str()) == name;
+    let found: Vec<_> = documented_names::all_key_and_value_documentation().iter().filter(is_it).collect();
+    (!found.is_empty()).then_some(found)
 }
 
 fn unknown(name: &str, likely: &[&str]) -> String {

@@ -178,7 +178,8 @@ fn points_and_charts_are_kept_as_tables() {
     let place = Place::new();
     let document = place.run_json(&grid(&["--json", "--seeds", "2", "--out", "grid"]));
     let rows = tables::both(&place, "grid/points");
-    assert_eq!(rows[0][..4], ["coordination.scheme", "array.members", "seed", "response_us.all.mean"]);
+    assert_eq!(rows[0][..4], ["coordination_scheme", "array_members", "seed", "response_us_all_mean"]);
+    assert!(rows[0].iter().all(|name| !name.contains(['.', '-'])), "SQL needs quotes: {:?}", rows[0]);
     assert_eq!(rows.len(), 1 + 4 * 2);
     for (row, point) in rows[1..].iter().zip(document["points"].as_array().unwrap()) {
         assert_eq!(row[0], point["settings"]["coordination.scheme"].as_str().unwrap());

@@ -11,6 +11,10 @@ fn keys_figures_and_columns_are_explained() {
         format!("$ flashraid explain {name}\n{}", ended.stdout)
     });
     assert!(texts[2].contains("flash.write_amplification, a figure of a report"), "{}", texts[2]);
+    // A column of points.csv is the figure or the key.
+    for (column, name) in [("response_us_all_p99", "response_us.all.p99"), ("ssd_gc_victim", "ssd.gc.victim")] {
+        assert_eq!(place.run(&["explain", column]).stdout, place.run(&["explain", name]).stdout);
+    }
     insta::assert_snapshot!("explain", texts[..3].join("\n"));
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::judge::has_mark;
 use super::{AxisUnit, Estimate, Grid, Point};
-use crate::data::Table;
+use crate::data::{Table, column_name};
 use crate::figures::{self, Figure, Unit};
 use crate::number;
 use crate::sheet::{Cell, Sheet};
@@ -120,7 +120,7 @@ impl Grid {
         })
     }
 
-    /// A row for each point and seed: the varied keys, the seed and every figure.
+    /// A row for each point and seed: the varied keys, the seed and every figure, each named as in the document with underscores.
     pub fn table(&self) -> Table {
         let rows: Vec<(&Point, &Value)> =
             self.points.iter().flat_map(|point| point.reports.iter().map(move |report| (point, report))).collect();
@@ -155,7 +155,7 @@ impl Grid {
             table.number(figure.key(), rows.iter().map(|(_, report)| report.pointer(figure.pointer).and_then(Value::as_f64)));
         }
         let mut number = |pointer: String| {
-            let name = pointer[1..].replace('/', ".");
+            let name = column_name(pointer[1..].replace('/', "."));
             // The tables have some of them already.
             if table.columns().iter().all(|(known, _)| *known != name) {
                 table.number(name, rows.iter().map(|(_, report)| report.pointer(&pointer).and_then(Value::as_f64)));
@@ -182,7 +182,7 @@ impl Grid {
     }
 
     /// Returns a row for each point and figure: the varied keys, the mean over the seeds, and the ratio to the baseline.
-    /// Both have half of their 95 % confidence interval.
+    /// Both have half of their 95 % confidence interval. A figure is named as its column in [`Grid::table`].
     pub fn figures_table(&self) -> Table {
         let figures: Vec<&Figure> = figures::all().collect();
         let rows = || (0..self.points.len()).flat_map(|index| figures.iter().map(move |figure| (index, *figure)));
@@ -195,7 +195,7 @@ impl Grid {
         let mean_of = |estimates: &[Option<Estimate>]| estimates.iter().map(|of| of.map(|of| of.mean)).collect::<Vec<_>>();
         let width_of =
             |estimates: &[Option<Estimate>]| estimates.iter().map(|of| of.and_then(|of| of.interval_half_width)).collect::<Vec<_>>();
-        table.text("figure", rows().map(|(_, figure)| Some(figure.key())));
+        table.text("figure", rows().map(|(_, figure)| Some(column_name(figure.key()))));
         table.number("mean", mean_of(&means));
         table.number("ci95", width_of(&means));
         table.number("ratio", mean_of(&ratios));
