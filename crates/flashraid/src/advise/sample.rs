@@ -7,7 +7,7 @@ use super::goal::{Direction, Figure, Statistic};
 use super::select::BATCHES;
 use crate::config::Scenario;
 use crate::observer::{Observer, Progress};
-use crate::report::{LoadVerdict, Report};
+use crate::report::{CYCLES_MIN, LoadVerdict, Report};
 use crate::run::{self, RunError};
 use crate::warm_up::SharedWarmUps;
 use flashraid_model::metrics::CompletedRequest;
@@ -51,8 +51,8 @@ pub(super) struct Sample {
     pub rebuild: Option<(f64, bool)>,
     /// Sentence that says why the run may not be judged, if so.
     pub shortfall: Option<String>,
-    /// Number of requests with which it could be judged.
-    pub requests_until_judged: Option<u64>,
+    /// Estimate of the number of requests with which a run is judged.
+    pub requests_to_judge: Option<u64>,
     /// True if requests pile up or data are lost.
     pub falls_behind: bool,
     /// Share of the time for which dies of the busiest member work, in its busiest interval.
@@ -127,7 +127,10 @@ impl Sample {
             simulated_s: report.simulated_ns as f64 / 1e9,
             rebuild: rebuild(scenario, report),
             shortfall: report.shortfall().map(|shortfall| shortfall.sentence("the array", report.cycles.requests_until_judged)),
-            requests_until_judged: report.cycles.requests_until_judged,
+            requests_to_judge: report.cycles.requests_until_judged.or_else(|| {
+                let rarest = report.cycles.kinds.first()?;
+                Some((report.requests.all as f64 * CYCLES_MIN / rarest.least).ceil() as u64)
+            }),
             falls_behind: match verdict {
                 LoadVerdict::Unstable | LoadVerdict::DataLost => true,
                 // The last requests of a short run are a large share of it.
@@ -287,7 +290,7 @@ mod tests {
             simulated_s: 1.0,
             rebuild: None,
             shortfall: None,
-            requests_until_judged: None,
+            requests_to_judge: None,
             falls_behind: false,
             busiest_interval: 0.0,
         }

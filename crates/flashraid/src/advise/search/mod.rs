@@ -436,10 +436,12 @@ impl<'a> Search<'a> {
         };
         // A margin keeps short runs from having just too few.
         let for_figure = (1.2 * BEYOND / beyond / share.max(1e-3)) as u64;
-        let until_judged = first.requests_until_judged.unwrap_or(0);
+        let to_judge = (first.requests_to_judge.unwrap_or(0) as f64 * LONGER) as u64;
         self.requests_of_figure = for_figure.max(REQUESTS_MIN / 10);
-        let wanted = REQUESTS_MIN.max(for_figure).max(until_judged);
-        let affordable = (SHARES[0] * self.requests_max as f64 / self.field.len() as f64) as u64;
+        let wanted = REQUESTS_MIN.max(for_figure).max(to_judge);
+        // If all arrays may race, the screen is the first round of the race.
+        let share = if self.field.len() <= RACED_MAX { SHARES[1] } else { SHARES[0] };
+        let affordable = (share * self.requests_max as f64 / self.field.len() as f64) as u64;
         self.screen_requests = wanted.min(affordable.saturating_sub(self.skipped())).max(1000);
         // The race sees the whole trace, so that no hour of it is left out.
         let pass = self.pass_requests.unwrap_or(0);
@@ -949,7 +951,7 @@ impl<'a> Search<'a> {
     /// simulated `limit` requests. Returns true if runs become longer.
     fn can_run_longer(&mut self, samples: &[Sample], runs: usize, limit: u64) -> bool {
         let short = samples.iter().filter(|sample| sample.shortfall.is_some());
-        let Some(needed) = short.filter_map(|sample| sample.requests_until_judged).max() else { return false };
+        let Some(needed) = short.filter_map(|sample| sample.requests_to_judge).max() else { return false };
         let affordable = (limit.saturating_sub(self.spent) / runs as u64).saturating_sub(self.skipped());
         let longer = ((needed as f64 * LONGER) as u64).min(affordable);
         if longer <= self.race_requests || affordable < needed {
