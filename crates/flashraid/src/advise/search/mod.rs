@@ -827,10 +827,7 @@ impl<'a> Search<'a> {
             }
             let order = race.order();
             let best = order[0];
-            let finalists = self.finalists(&order, &race, now);
-            // Few arrays are left, so that they may run for longer.
-            let latest: Vec<Sample> = finalists.iter().filter_map(|one| self.samples[*one].clone()).collect();
-            self.can_run_longer(&latest, finalists.len(), self.limit_of_fresh_seeds());
+            let finalists = self.judged_finalists(self.finalists(&order, &race, now));
             let Some(fresh) = self.confirmed(finalists, stage_seed)? else { return Ok(self.stopped(Some(best))) };
             stage_seed += SEEDS_OF_STAGE;
             let best_samples = fresh.samples.get(&best).cloned().unwrap_or_default();
@@ -927,11 +924,15 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the scores that arrays have from the screen, if they can be the first round of a race: its runs show the compared figure,
-    /// and are as long as those of the race.
-    fn first_round(&self, group: &[usize]) -> Option<Vec<Vec<f64>>> {
+    /// and the race needs no longer ones to see a whole trace. Its further runs are then as long as those of the screen.
+    fn first_round(&mut self, group: &[usize]) -> Option<Vec<Vec<f64>>> {
+        if self.pass_requests.is_some() && self.race_requests != self.screen_requests {
+            return None;
+        }
         let of_screen = |one: &usize| self.screened[*one].last().filter(|(figure, scores)| *figure == self.figure && !scores.is_empty());
-        let scores = group.iter().map(|one| of_screen(one).map(|(_, scores)| scores.clone()));
-        scores.collect::<Option<_>>().filter(|_| self.race_requests == self.screen_requests)
+        let first = group.iter().map(|one| of_screen(one).map(|(_, scores)| scores.clone())).collect::<Option<_>>()?;
+        self.race_requests = self.screen_requests;
+        Some(first)
     }
 
     /// Returns the number of requests that a search may have simulated when fresh seeds have been run. The rest is for runs of what was
@@ -985,8 +986,12 @@ impl<'a> Search<'a> {
         for one in &group {
             self.point(*one).stage = Stage::Race;
         }
-        let two_rounds = 2 * self.cost_of(self.race_requests) * group.len() as u64;
-        let limit = if first.is_some() { limit } else { limit.max(self.spent + two_rounds).min(self.requests_max) };
+        // Two rounds are the least that decides something, but they must leave enough for fresh seeds, and so much that these are judged.
+        let cost = self.cost_of(self.race_requests);
+        let short = group.iter().filter_map(|one| self.samples[*one].as_ref()).filter(|sample| sample.shortfall.is_some());
+        let longest = short.filter_map(|sample| sample.requests_to_judge).fold(self.race_requests, u64::max);
+        let left = self.limit_of_fresh_seeds().saturating_sub(self.cost_of(longest) * (RUNNERS_UP + 2) as u64);
+        let limit = limit.max((self.spent + 2 * cost * group.len() as u64).min(left));
         let mut rounds = Rounds {
             search: self,
             contestants: group.clone(),
@@ -1045,6 +1050,20 @@ impl<'a> Search<'a> {
         let is_open = |by: &Option<Differences>| by.is_none_or(|by| by.lower_bound(probability) <= self.rules.indifference);
         let close = others.into_iter().filter(|(by, _)| is_open(by)).map(|(_, one)| one).take(RUNNERS_UP);
         std::iter::once(best).chain(close).chain(now).collect()
+    }
+
+    /// Makes the runs of finalists long enough to be judged. If not all of them can be run for so long, only the best ones are, and the
+    /// present array.
+    fn judged_finalists(&mut self, finalists: Vec<usize>) -> Vec<usize> {
+        for count in (2..=finalists.len()).rev() {
+            let is_best = |(rank, one): &(usize, &usize)| *rank < count || self.field[**one].is_now;
+            let best: Vec<usize> = finalists.iter().enumerate().filter(is_best).map(|(_, one)| *one).collect();
+            let latest: Vec<Sample> = best.iter().filter_map(|one| self.samples[*one].clone()).collect();
+            if self.can_run_longer(&latest, best.len(), self.limit_of_fresh_seeds()) {
+                return best;
+            }
+        }
+        finalists
     }
 
     /// Runs finalists with fresh seeds. Returns `None` if it was stopped.
