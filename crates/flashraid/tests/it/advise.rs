@@ -273,7 +273,7 @@ fn loads() -> Vec<(&'static str, String, &'static str, &'static str)> {
         ("pools, larger requests", pools(0.6, "1500us", "16KiB"), small, "read mean <= 10s"),
         ("read drives, half reads", nvme("nvme-tlc-read", 0.5, "7us", "4KiB"), chunks, "read p99 <= 10s"),
         ("read drives, mostly reads", nvme("nvme-tlc-read", 0.8, "4us", "4KiB"), chunks, "read p99 <= 10s"),
-        ("mixed drives", nvme("nvme-tlc-mixed", 0.5, "6us", "4KiB"), chunks, "read p99 <= 10s"),
+        ("mixed drives", nvme("nvme-tlc-mixed", 0.5, "3us", "4KiB"), chunks, "read p99 <= 10s"),
         ("PCIe 5 drives", nvme("nvme-gen5", 0.7, "3us", "4KiB"), chunks, "read p95 <= 10s"),
         ("PCIe 5 drives, mean", nvme("nvme-gen5", 0.5, "4us", "4KiB"), chunks, "mean <= 10s"),
         ("read drives, fewer requests", nvme("nvme-tlc-read", 0.7, "8us", "4KiB"), chunks, "read p50 <= 10s"),

@@ -1055,7 +1055,7 @@ impl<'a> Search<'a> {
     /// Makes the runs of finalists long enough to be judged. If not all of them can be run for so long, only the best ones are, and the
     /// present array.
     fn judged_finalists(&mut self, finalists: Vec<usize>) -> Vec<usize> {
-        for count in (2..=finalists.len()).rev() {
+        for count in (finalists.len().min(2)..=finalists.len()).rev() {
             let is_best = |(rank, one): &(usize, &usize)| *rank < count || self.field[**one].is_now;
             let best: Vec<usize> = finalists.iter().enumerate().filter(is_best).map(|(_, one)| *one).collect();
             let latest: Vec<Sample> = best.iter().filter_map(|one| self.samples[*one].clone()).collect();
