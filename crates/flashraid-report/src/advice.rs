@@ -33,8 +33,8 @@ pub fn text(advice: &Advice, capacity_bytes: f64, width: usize) -> String {
         return lines.join("\n") + "\n";
     }
     say(&format!("{}, {}: {arrays}, {requests} simulated requests", advice.load, capacity(capacity_bytes)), "  ");
-    for sentence in &advice.sentences {
-        say(sentence, "  ");
+    for sentence in decision(advice) {
+        say(&sentence, "  ");
     }
     let now = advice.now.map(|index| &advice.points[index]);
     for (index, point) in advice.named.iter().map(|index| &advice.points[*index]).enumerate() {
@@ -57,7 +57,7 @@ pub fn text(advice: &Advice, capacity_bytes: f64, width: usize) -> String {
     if !advice.why.is_empty() {
         say(&why(advice), "  ");
     }
-    if let Some(drives) = &advice.plausible {
+    if let Some(drives) = advice.plausible.as_ref().filter(|drives| !is_in_doubt(drives)) {
         say(&plausible(drives), "  ");
     }
     if let Some(factor) = advice.load_may_grow {
@@ -78,6 +78,20 @@ pub fn text(advice: &Advice, capacity_bytes: f64, width: usize) -> String {
         lines.push("… --json and --out have the rest".to_owned());
     }
     lines.join("\n") + "\n"
+}
+
+/// Returns the sentences that a decision begins with. If it hangs on what no data sheet tells, that comes second.
+fn decision(advice: &Advice) -> Vec<String> {
+    let mut sentences = advice.sentences.clone();
+    if let Some(drives) = advice.plausible.as_ref().filter(|drives| is_in_doubt(drives)) {
+        sentences.insert(1.min(sentences.len()), plausible(drives));
+    }
+    sentences
+}
+
+/// Returns true if the goals are missed with some plausible drives.
+fn is_in_doubt(drives: &PlausibleDrives) -> bool {
+    drives.goals_met_in < drives.drives
 }
 
 fn growth(factor: f64) -> String {
@@ -107,10 +121,12 @@ fn plausible(drives: &PlausibleDrives) -> String {
     let blamed = exceptions.iter().filter(|drive| drive.contains(without)).count();
     let blame = match exceptions.len() {
         0 => "",
-        count if count == blamed => " (not without suspension)",
+        count if count == blamed => " (not where reads do not suspend programs and erases)",
         _ => "",
     };
-    format!("Plausible drives: best in {best_in} of {all}, goals met in {goals_met_in} of {all}{blame}; {range}.")
+    format!(
+        "Drives that differ in what no data sheet tells: goals met in {goals_met_in} of {all}, best array in {best_in} of {all}{blame}; {range}."
+    )
 }
 
 /// Formats a figure with its interval, its goal and the value of the present array.
@@ -228,8 +244,8 @@ pub fn part(advice: &Advice, capacity_bytes: f64) -> Part {
     };
     let header = ["", "stage", "capacity", "raw", "compared figure", "by chance", "reason"];
     let points = Sheet { rows: advice.points.iter().map(point_row).collect(), ..Sheet::new("All arrays", &header) };
-    let mut facts: Vec<String> = advice.sentences.iter().skip(1).cloned().collect();
-    facts.extend(advice.plausible.as_ref().map(plausible));
+    let mut facts: Vec<String> = decision(advice).into_iter().skip(1).collect();
+    facts.extend(advice.plausible.as_ref().filter(|drives| !is_in_doubt(drives)).map(plausible));
     facts.extend(advice.load_may_grow.map(growth));
     facts.extend(advice.also.iter().map(|other| other.text.clone()));
     let why = Sheet {

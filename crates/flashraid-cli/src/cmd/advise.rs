@@ -44,7 +44,8 @@ pub fn run(arguments: &AdviseArgs) -> Outcome {
         false => {
             let mut text = report::text(&advice, capacity_bytes, columns());
             if let Some(out) = &out {
-                text += &format!("Written: {}/advice.toml, advice.json, advice.html, points.csv\n", out.path().display());
+                let configuration = if advice.configuration.is_some() { ", advice.toml" } else { "" };
+                text += &format!("Written: {}/advice.html, advice.json, points.csv{configuration}\n", out.path().display());
             }
             files::print(&text)?;
         }

@@ -122,10 +122,18 @@ impl Search<'_> {
 
     /// Answers that the load leaves every array idle. `first` is a run of the array that works most.
     pub(super) fn idle(&mut self, first: &Sample) -> Advice {
+        let share = first.busiest_interval;
         let mut sentences = vec![format!(
             "Idle: even in the busiest moment, dies of the busiest array work {:.2} % of the time. Take any of these; choose by capacity.",
-            first.busiest_interval * 100.0
+            share * 100.0
         )];
+        if share > 0.0 {
+            // Rounded to one digit.
+            let times = self.base_rate * HALF_BUSY / share;
+            let digit = libm::pow(10.0, libm::floor(libm::log10(times)));
+            let times = (times / digit).round() * digit;
+            sentences.push(format!("With --set workload.rate_scale={times} they would work about half of it."));
+        }
         let Some(busiest) = self.busiest else { return self.answer(Verb::Idle, Vec::new(), sentences) };
         // Some goals are beyond an idle drive, too.
         for goal in self.advisor.goals.iter().filter(|goal| goal.under == Circumstance::Healthy) {
@@ -548,6 +556,9 @@ pub(super) struct Found {
     pub race: Race,
     pub fresh: Fresh,
 }
+
+/// Share of the time that parts work of an array that is half busy.
+const HALF_BUSY: f64 = 0.5;
 
 /// Number of seconds in a day.
 const DAY_S: f64 = 86_400.0;
