@@ -43,7 +43,7 @@ POLICIES = $(wildcard crates/flashraid-model/src/array/read_plan/*.rs crates/fla
 
 format:
 	$(STEP) format $(CARGO) fmt --all --check
-	rustfmt --check --edition 2024 $(POLICIES)
+	@rustfmt --check --edition 2024 $(POLICIES)
 
 lint:
 	$(STEP) lint $(CARGO) clippy --workspace --all-targets --locked -- -D warnings

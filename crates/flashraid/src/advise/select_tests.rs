@@ -43,7 +43,7 @@ struct Mock {
     shape: fn(f64) -> f64,
 }
 
-/// Turns a normal variable into one whose distribution leans as far to one side as that of a single χ² variable, of a skewness of 2.8.
+/// Turns a normal variable into one that is distributed as χ² with one degree of freedom. Its skewness is 2.8.
 fn leaning(normal: f64) -> f64 {
     (normal * normal - 1.0) / 2.0_f64.sqrt()
 }

@@ -301,7 +301,7 @@ fn truth(report: &Report, figure: &str) -> Option<f64> {
     }
 }
 
-/// Answers that long runs bear out, of all: intervals that hold the figure, and goals that are met where an answer calls them sure or likely.
+/// Numbers of answers that long runs bear out, and of all answers. They are intervals that hold the figure, and goals that are met.
 #[derive(Debug, Default)]
 struct BorneOut {
     intervals: [usize; 2],

@@ -923,8 +923,8 @@ impl<'a> Search<'a> {
         Ok(self.not_reachable())
     }
 
-    /// Returns the scores that arrays have from the screen, if they can be the first round of a race: its runs show the compared figure,
-    /// and the race needs no longer ones to see a whole trace. Its further runs are then as long as those of the screen.
+    /// Returns the scores that arrays have from the screen, if they can be the first round of a race. Its runs must show the compared
+    /// figure, and a race that has to see a whole trace needs longer ones. Further runs are then as long as those of the screen.
     fn first_round(&mut self, group: &[usize]) -> Option<Vec<Vec<f64>>> {
         if self.pass_requests.is_some() && self.race_requests != self.screen_requests {
             return None;
