@@ -99,9 +99,11 @@ test-long: setup-tests
 	scripts/instructions check $${CARGO_TARGET_DIR:-target}/release/flashraid
 
 # What has to hold before a release, beside `make test` and `make test-long`: packages of all crates, policies that are added in two places,
-# the wheel and the source distribution on a machine without and with Rust, and archives whose bytes do not depend on who builds them.
+# the wheel and the source distribution on a machine without and with Rust, searches for arrays against exhaustive grids, and archives whose
+# bytes do not depend on who builds them.
 release-check: setup-tests package
 	$(CARGO) test -p flashraid --locked --test it two_places:: -- --ignored
+	$(CARGO) test --release -p flashraid --locked --test it advise_grids:: -- --ignored --test-threads 1 --skip simulations_give
 	@CARGO="$(CARGO)" scripts/python release-check
 	@CARGO="$(CARGO)" scripts/dist check
 
