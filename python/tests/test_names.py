@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import inspect
 import pickle
 import traceback
@@ -41,3 +42,8 @@ def test_errors_can_be_pickled() -> None:
     assert str(stopped) == "stopped" and stopped.report.json() == report.json() and stopped.study is None
     failed = pickle.loads(pickle.dumps(flashraid.SimulationError("a disk failed")))
     assert type(failed) is flashraid.SimulationError and str(failed) == "a disk failed"
+
+
+def test_the_metadata_have_an_address_for_each_question() -> None:
+    found = importlib.metadata.metadata("flashraid").get_all("Project-URL") or []
+    assert {url.partition(",")[0] for url in found} == {"Homepage", "Documentation", "Repository", "Issues", "Changelog"}
