@@ -827,9 +827,20 @@ impl<'a> Search<'a> {
             }
             let order = race.order();
             let best = order[0];
-            let finalists = self.judged_finalists(self.finalists(&order, &race, now));
-            let Some(fresh) = self.confirmed(finalists, stage_seed)? else { return Ok(self.stopped(Some(best))) };
-            stage_seed += SEEDS_OF_STAGE;
+            let mut finalists = self.finalists(&order, &race, now);
+            let latest = finalists.iter().map(|one| (*one, self.samples[*one].iter().cloned().collect())).collect();
+            finalists = self.judged_finalists(&finalists, &latest).unwrap_or(finalists);
+            let fresh = loop {
+                let Some(fresh) = self.confirmed(finalists, stage_seed)? else { return Ok(self.stopped(Some(best))) };
+                stage_seed += SEEDS_OF_STAGE;
+                if fresh.samples.get(&best).is_none_or(|samples| samples.iter().all(|sample| sample.shortfall.is_none())) {
+                    break fresh;
+                }
+                match self.judged_finalists(&fresh.finalists, &fresh.samples) {
+                    Some(longer) => finalists = longer,
+                    None => break fresh,
+                }
+            };
             let best_samples = fresh.samples.get(&best).cloned().unwrap_or_default();
             if best_samples.is_empty() || fresh.scores[0].len() < 2 {
                 let cost = fresh.finalists.len() as u64 * self.cost_of(self.race_requests);
@@ -839,9 +850,6 @@ impl<'a> Search<'a> {
                     false => "the search ran out of requests before it could look again with fresh seeds".to_owned(),
                 };
                 return Ok(self.cant_tell(best, &reason));
-            }
-            if self.can_run_longer(&best_samples, runs_of_two_rounds, self.requests_max) {
-                continue;
             }
             if let Some(shortfall) = best_samples.iter().find_map(|sample| sample.shortfall.clone()) {
                 return Ok(self.cant_tell(best, &format!("collection happened too rarely to judge: {shortfall}")));
@@ -1052,18 +1060,18 @@ impl<'a> Search<'a> {
         std::iter::once(best).chain(close).chain(now).collect()
     }
 
-    /// Makes the runs of finalists long enough to be judged. If not all of them can be run for so long, only the best ones are, and the
-    /// present array.
-    fn judged_finalists(&mut self, finalists: Vec<usize>) -> Vec<usize> {
+    /// Makes the runs of finalists long enough to be judged. Returns those that can be run for so long: all of them, or the best ones and
+    /// the present array. It is `None` if runs become no longer.
+    fn judged_finalists(&mut self, finalists: &[usize], samples: &BTreeMap<usize, Vec<Sample>>) -> Option<Vec<usize>> {
         for count in (finalists.len().min(2)..=finalists.len()).rev() {
             let is_best = |(rank, one): &(usize, &usize)| *rank < count || self.field[**one].is_now;
             let best: Vec<usize> = finalists.iter().enumerate().filter(is_best).map(|(_, one)| *one).collect();
-            let latest: Vec<Sample> = best.iter().filter_map(|one| self.samples[*one].clone()).collect();
-            if self.can_run_longer(&latest, best.len(), self.limit_of_fresh_seeds()) {
-                return best;
+            let of_best: Vec<Sample> = best.iter().filter_map(|one| samples.get(one)).flatten().cloned().collect();
+            if self.can_run_longer(&of_best, best.len(), self.limit_of_fresh_seeds()) {
+                return Some(best);
             }
         }
-        finalists
+        None
     }
 
     /// Runs finalists with fresh seeds. Returns `None` if it was stopped.
