@@ -98,7 +98,7 @@ fn check_explains_without_running() {
     assert!(place.run_json(&["check", "small.toml", "--json"]).is_object());
 }
 
-/// The names of all figures are tested where they are made; a table of all lines, in `start`.
+/// The names of all figures are tested where they are made, and the table of all lines with the command.
 #[test]
 fn a_quick_bench_prints_a_document() {
     let document = Place::new().run_json(&["bench", "--quick", "--only", "device", "--only", "floor", "--json"]);
