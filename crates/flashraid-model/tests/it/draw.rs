@@ -269,8 +269,8 @@ fn plan_reads(case: &mut Case, draw: &mut Draw) {
     }
 }
 
-/// Gives some arrays NVMe's windows without limits, and with much collection in turns, so that most of them end when a turn begins
-/// (rules 284 to 289). They come instead of half of the windows that only follow the clock, and of some schemes that are drawn often.
+/// Gives some arrays NVMe's windows without limits, and much collection in turns. Then most windows end when a turn begins (rules 284 to
+/// 289). They come instead of half of the windows that only follow the clock, and of some schemes that are drawn often.
 fn end_windows_by_orders(case: &mut Case) {
     let mut draw = Draw(rng::stream(case.seed, "agreement", 16));
     let (of_clock, of_others) = (draw.chance(50), draw.chance(9));
