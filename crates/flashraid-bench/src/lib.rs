@@ -376,6 +376,26 @@ mod tests {
             let name = line.to_possible_value().unwrap();
             assert!(json.get(name.get_name()).is_some_and(serde_json::Value::is_object), "{line:?}");
         }
+        // These names are the contract with whoever reads the document.
+        for pointer in [
+            "/array/host_page_ops_per_s",
+            "/array/flash_page_ops_per_s",
+            "/array/requests_per_s",
+            "/device/requests_per_s",
+            "/device/flash_page_ops_per_s",
+            "/device/time_over_floor",
+            "/warm_up/pages",
+            "/warm_up/seconds",
+            "/floor/requests_per_s",
+            "/nvme_full/requests_per_s",
+            "/parity/requests_per_s",
+            "/parity_nvme/requests_per_s",
+            "/cached/requests_per_s",
+            "/answer/seconds",
+            "/bytes_per_physical_page",
+        ] {
+            assert!(json.pointer(pointer).is_some_and(serde_json::Value::is_number), "{pointer}");
+        }
         for (line, figures) in json.as_object().unwrap() {
             for figure in figures.as_object().into_iter().flat_map(|figures| figures.values()).chain(figures.as_number().map(|_| figures)) {
                 assert!(figure.as_f64().unwrap() > 0.0, "{line}: {figures}");

@@ -94,7 +94,7 @@ fn sheet(report: &BenchReport, quick: bool) -> Sheet {
         rows.rate(part, "requests", speed.map(|speed| speed.requests_per_s));
         rows.rate("", "flash page operations", speed.map(|speed| speed.flash_page_ops_per_s));
     }
-    rows.rate("parity, drives of today", "requests", report.parity_nvme.map(|speed| speed.requests_per_s));
+    rows.rate("parity, of today", "requests", report.parity_nvme.map(|speed| speed.requests_per_s));
     rows.add("answer", "six schemes", report.answer.map(|answer| number::duration_us(answer.seconds * 1e6)));
     rows.rate("trace", "requests", report.trace.map(|trace| trace.requests_per_s));
     rows.ratio("time over that of a generator", report.trace.map(|trace| trace.time_over_generator));
@@ -115,4 +115,52 @@ fn sheet(report: &BenchReport, quick: bool) -> Sheet {
         |row: Row| vec![row.part.into(), row.figure.into(), row.measured.into(), row.floor.map_or(String::new(), nanoseconds).into()];
     sheet.rows = rows.0.into_iter().map(cells).collect();
     sheet
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::ValueEnum;
+    use flashraid_bench::*;
+
+    /// A bench of all lines, with figures as long as they can become.
+    fn all_lines() -> BenchReport {
+        let rate = 123_456_789.0;
+        let time = Time { time_ns: 123_456.7, believable_floor_ns: 1100.0 };
+        let speed = Some(Speed { host_page_ops_per_s: rate, flash_page_ops_per_s: rate, requests_per_s: rate });
+        let nvme = Some(NvmeSpeed { requests_per_s: rate, time, over_device: Some(0.123) });
+        BenchReport {
+            array: speed.map(|speed| ArraySpeed { speed, time }),
+            array_threads: Some(ThreadsSpeed { threads: 2, host_page_ops_per_s: rate, over_one_thread: Some(1.87) }),
+            coordinated: Some(CoordinatedSpeed { host_page_ops_per_s: rate, time, over_array: Some(0.789) }),
+            nvme,
+            nvme_full: nvme,
+            parity: speed,
+            parity_nvme: Some(RequestSpeed { requests_per_s: rate }),
+            cached: speed,
+            answer: Some(AnswerSpeed { seconds: 123.4 }),
+            study: Some(StudySpeed { points_per_s: rate, over_one_worker: 1.95 }),
+            device: Some(DeviceSpeed { requests_per_s: rate, flash_page_ops_per_s: rate, time, time_over_floor: Some(12.3) }),
+            device_semi: Some(SemiSpeed { requests_per_s: rate, time, time_over_device: Some(1.23) }),
+            trace: Some(TraceSpeed { requests_per_s: rate, time_over_generator: 12.3, bytes: 1 << 40 }),
+            lawc: speed,
+            warm_up: Some(WarmUpSpeed { pages: 123_456_789, seconds: 123.4, two_threads_seconds: 123.4 }),
+            floor: Some(FloorSpeed { requests_per_s: rate }),
+            bytes_per_physical_page: Some(8.12),
+            peak_rss_bytes: Some(1 << 40),
+        }
+    }
+
+    #[test]
+    fn a_table_of_all_lines_fits_eighty_columns() {
+        let report = all_lines();
+        let json = serde_json::to_value(&report).unwrap();
+        for line in Line::value_variants() {
+            assert!(json.get(line.to_possible_value().unwrap().get_name()).is_some(), "{line:?} is not in the table");
+        }
+        let table = flashraid_report::text::render(&[super::sheet(&report, true)]);
+        // The sentence above the table is wrapped by the terminal.
+        let lines = || table.lines().skip(1);
+        assert!(lines().all(|line| line.chars().count() <= 80), "{table}");
+        assert!(lines().filter(|line| line.contains("/s")).count() >= 20 && table.contains("bytes per physical page"), "{table}");
+    }
 }

@@ -98,28 +98,14 @@ fn check_explains_without_running() {
     assert!(place.run_json(&["check", "small.toml", "--json"]).is_object());
 }
 
+/// The names of all figures are tested where they are made, and the table of all lines with the command.
 #[test]
-fn a_quick_bench_has_what_the_contract_names() {
-    let document = Place::new().run_json(&["bench", "--quick", "--json"]);
-    for pointer in [
-        "/array/host_page_ops_per_s",
-        "/array/flash_page_ops_per_s",
-        "/array/requests_per_s",
-        "/device/requests_per_s",
-        "/device/flash_page_ops_per_s",
-        "/device/time_over_floor",
-        "/warm_up/pages",
-        "/warm_up/seconds",
-        "/floor/requests_per_s",
-        "/nvme_full/requests_per_s",
-        "/parity/requests_per_s",
-        "/parity_nvme/requests_per_s",
-        "/cached/requests_per_s",
-        "/answer/seconds",
-        "/bytes_per_physical_page",
-    ] {
+fn a_quick_bench_prints_a_document() {
+    let document = Place::new().run_json(&["bench", "--quick", "--only", "device", "--only", "floor", "--json"]);
+    for pointer in ["/device/requests_per_s", "/device/time_over_floor", "/floor/requests_per_s"] {
         assert!(document.pointer(pointer).and_then(serde_json::Value::as_f64).is_some_and(|figure| figure > 0.0), "{pointer}");
     }
+    assert!(document.get("array").is_none(), "{document}");
 }
 
 #[test]

@@ -45,15 +45,24 @@ END
 printf '1000, 5000, 0, 0\n2000, 7000, 0, 0\n' > "${name}_bw.1.log"
 "#;
 
-fn command(place: &Place, arguments: &[&str]) -> Command {
+/// Writes a script that the program finds before all programs of its name.
+fn script(place: &Place, name: &str, text: &str) {
     let bin = place.path("bin");
-    if !bin.exists() {
-        fs::create_dir(&bin).unwrap();
-        fs::write(bin.join("fio"), FIO).unwrap();
-        fs::set_permissions(bin.join("fio"), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::create_dir(&bin).unwrap();
+    fs::write(bin.join(name), text).unwrap();
+    fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn path_with_scripts(place: &Place) -> String {
+    format!("{}:{}", place.path("bin").display(), std::env::var("PATH").unwrap())
+}
+
+fn command(place: &Place, arguments: &[&str]) -> Command {
+    if !place.path("bin").exists() {
+        script(place, "fio", FIO);
     }
     let mut command = place.command(arguments);
-    command.env("PATH", format!("{}:{}", bin.display(), std::env::var("PATH").unwrap()));
+    command.env("PATH", path_with_scripts(place));
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
@@ -266,6 +275,15 @@ fn gentle_measurements_only_read() {
     }
 }
 
+/// Passes everything on to fio itself, which then measures for a tenth of a second instead of one, and a ramp of one.
+const SHORT_FIO: &str = r#"#!/bin/sh
+for argument; do
+  case $argument in --showcmd*) break;; *.fio) sed -i 's/^\(runtime\|ramp_time\)=.*/\1=100ms/' "$argument";; esac
+done
+PATH=${PATH#*:}
+exec fio "$@"
+"#;
+
 /// fio itself, watched by strace where that can be had: the target is opened for reading only, and stays as it was. What it measures is the
 /// memory of this machine, which `fit` takes for no drive.
 #[test]
@@ -281,13 +299,14 @@ fn fio_opens_nothing_for_writing_in_gentle_measurements() {
     fs::write(place.path("target"), vec![7; TARGET_BYTES as usize]).unwrap();
     let before = fs::metadata(place.path("target")).unwrap().modified().unwrap();
     let of_program = place.command(&["probe", "--gentle", "target", "--seconds", "1", "--buffered", "--engine", "psync", "--out", "out"]);
+    script(&place, "fio", SHORT_FIO);
     let watch = ["-f", "-qq", "-e", "trace=open,openat,creat", "-o", "opens"];
     let mut probe = Command::new(if is_watched { OsStr::new("strace") } else { of_program.get_program() });
     if is_watched {
         probe.args(watch).arg(of_program.get_program());
     }
     probe.args(of_program.get_args()).current_dir(place.path(".")).stdout(Stdio::piped()).stderr(Stdio::piped());
-    probe.envs(of_program.get_envs().filter_map(|(key, value)| Some((key, value?))));
+    probe.envs(of_program.get_envs().filter_map(|(key, value)| Some((key, value?)))).env("PATH", path_with_scripts(&place));
     let ended = ended(probe.output().unwrap());
     assert_eq!(ended.status, 0, "{}", ended.stderr);
     if is_watched {

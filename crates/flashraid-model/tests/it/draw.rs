@@ -5,7 +5,9 @@ use flashraid_model::array::{
     Predict, RaidLevel, ReadPlan, SlowMemberPeriod, UnneededReadCancellation, WarmUp, WarmUpPattern,
 };
 use flashraid_model::cache::RecencyBit;
-use flashraid_model::coordination::{CoordinationPolicy, JointCollectionRequestTiming, RequestsDuringCycle};
+use flashraid_model::coordination::{
+    CollectionTimeWindows, CoordinationPolicy, JointCollectionRequestTiming, RequestsDuringCycle, TurnEndMargin, WindowProtocol,
+};
 use flashraid_model::request::HostLoop;
 use flashraid_model::rng;
 use flashraid_model::ssd::{BlockPoolScope, CollectionBlockingScope, DieDelayMechanisms, GcAlgorithm, HostOverlapWithMoves, VictimPolicy};
@@ -236,7 +238,7 @@ fn plan_reads(case: &mut Case, draw: &mut Draw) {
         then_hedge: draw.chance(40),
         ..Predict::default()
     };
-    if draw.chance(40) {
+    if draw.chance(60) {
         hedge.cancel = UnneededReadCancellation::Queued;
     }
     predict.hedge = hedge.clone();
@@ -245,10 +247,13 @@ fn plan_reads(case: &mut Case, draw: &mut Draw) {
         .coordination
         .as_ref()
         .is_some_and(|coordination| matches!(coordination.scheme, CoordinationPolicy::CollectionTimeWindows(_)));
-    if has_turns && draw.chance(60) {
+    let knows_turns = has_turns && draw.chance(60);
+    if knows_turns {
         avoid.knowledge = HostKnowledgeOfCollection::Turn;
     }
     params.read_plan = match plans {
+        // Few arrays take turns, so that most of these have a host that uses them.
+        true if knows_turns => avoid.into(),
         _ if predicts => predict.into(),
         _ if hedges => hedge.into(),
         true => avoid.into(),
@@ -261,6 +266,29 @@ fn plan_reads(case: &mut Case, draw: &mut Draw) {
         if is_ruled && drawn.has_choice(params.layout().redundancy()) {
             params.read_plan = drawn;
         }
+    }
+}
+
+/// Gives some arrays NVMe's windows without limits, and much collection in turns. Then most windows end when a turn begins (rules 284 to
+/// 289). They come instead of half of the windows that only follow the clock, and of some schemes that are drawn often.
+fn end_windows_by_orders(case: &mut Case) {
+    let mut draw = Draw(rng::stream(case.seed, "agreement", 16));
+    let (of_clock, of_others) = (draw.chance(50), draw.chance(9));
+    let Some(coordination) = case.params.coordination.as_mut().filter(|_| case.params.members > 1) else { return };
+    let is_changed = match &coordination.scheme {
+        CoordinationPolicy::CollectionTimeWindows(windows) => of_clock && windows.protocol == WindowProtocol::Ioda,
+        scheme => of_others && ["reactive-inclusive", "reactive-selective", "proactive-soft-limit", "rotate"].contains(&scheme.name()),
+    };
+    if is_changed {
+        let window_ns = 200_003 << draw.between(0, 3);
+        coordination.scheme = CoordinationPolicy::CollectionTimeWindows(CollectionTimeWindows {
+            protocol: WindowProtocol::Nvme,
+            window: Duration { ns: window_ns },
+            buffer: TurnEndMargin::Time(Duration { ns: draw.between(0, 99_999) }),
+            clean_at: 3.0 + draw.between(0, 30) as f64 / 10.0,
+            ndwin_time_minimum_high: Duration { ns: if draw.chance(50) { draw.between(1, 2 * window_ns) } else { 0 } },
+            ..CollectionTimeWindows::default()
+        });
     }
 }
 
@@ -328,6 +356,7 @@ fn set_rules_by_seed(case: &mut Case) {
     if let Some(cache) = &mut case.params.cache {
         cache.recency = if Draw(rng::stream(case.seed, "agreement", 14)).chance(40) { RecencyBit::Stores } else { RecencyBit::Hits };
     }
+    end_windows_by_orders(case);
     plan_reads(case, &mut Draw(rng::stream(case.seed, "agreement", 11)));
     slow_down(case, &mut Draw(rng::stream(case.seed, "agreement", 12)));
     let mut draw = Draw(rng::stream(case.seed, "agreement", 7));
