@@ -229,11 +229,8 @@ fn arrays(size: BenchSize, wants: &dyn Fn(Line) -> bool, report: &mut dyn FnMut(
     }
     let coordinated = self::scenario(work::ARRAY, work::COORDINATED, size)?;
     let coordinated_array = wants(Line::Coordinated).then(|| {
-        let mut coordinated_array = Array::new(&coordinated.array, coordinated.seed, SETUP);
-        for (member, warm) in coordinated_array.untimed_access().members().iter_mut().zip(array.members()) {
-            member.mapping_mut().copy_from(&warm.mapping());
-        }
-        coordinated_array
+        let mappings = array.members().iter().map(|warm| warm.mapping().to_owned()).collect();
+        SETUP.new_array_of_mappings(&coordinated.array, coordinated.seed, mappings)
     });
     if wants(Line::Array) {
         report("the array");

@@ -45,6 +45,7 @@ use crate::coordination::{CoordinatedArray, CoordinationParams};
 use crate::ids::MemberId;
 pub use crate::placement::{ArrayLayout, Extent, RaidLevel, Redundancy, RequestInPages};
 use crate::request::OpKind;
+use crate::space::Mapping;
 use crate::ssd::{ExactFastPaths, SimulatorPrefetchTarget, Ssd};
 use ahead::Ahead;
 use caching::{Caching, DestageRecord};
@@ -106,10 +107,17 @@ impl Array {
     /// member. `seed` selects all random streams, such as those of policies that choose victim blocks at random. Use
     /// [`ArrayExecutionOptions::new_array_unless_stopped`] if filling must be interruptible.
     pub fn new(params: &ArrayParams, seed: u64, setup: ArrayExecutionOptions) -> Self {
-        Self::make(params, seed, setup, &mut || true).expect("nobody says no")
+        Self::make(params, seed, setup, None, &mut || true).expect("nobody says no")
     }
 
-    fn make(params: &ArrayParams, seed: u64, setup: ArrayExecutionOptions, go_on: &mut dyn FnMut() -> bool) -> Option<Self> {
+    /// Returns an array whose members have these mappings, or are filled if there are none. It is `None` if `go_on` returns false.
+    fn make(
+        params: &ArrayParams,
+        seed: u64,
+        setup: ArrayExecutionOptions,
+        mappings: Option<Vec<Mapping>>,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Option<Self> {
         let ArrayExecutionOptions {
             worker_threads_max: threads,
             operations_per_worker_thread_min: operations_per_thread,
@@ -123,12 +131,14 @@ impl Array {
         }
         let (spares, spare_state) = params.spares_and_state();
         let blank_spare = (spare_state == Some(InitialSpareState::Blank)).then(|| params.ssd.clone().unwritten());
-        let member = |number| {
+        let mut mappings = mappings.map(Vec::into_iter);
+        let mut member = |number| {
             let ssd = blank_spare.as_ref().filter(|_| number >= params.members).unwrap_or(&params.ssd);
-            Ssd::new_filled(ssd, seed, MemberId(number), params.coordination.is_some(), shortcuts)
+            let mapping = mappings.as_mut().map(|left| left.next().expect("each member has a mapping"));
+            Ssd::new(ssd, mapping, seed, MemberId(number), params.coordination.is_some(), shortcuts)
         };
-        let filled = (0..params.members + spares).map(|number| go_on().then(|| member(number)));
-        let mut members = Members::new(filled.collect::<Option<_>>()?, Handles::from_params(params));
+        let made = (0..params.members + spares).map(|number| go_on().then(|| member(number)));
+        let mut members = Members::new(made.collect::<Option<_>>()?, Handles::from_params(params));
         if params.coordination.as_ref().is_some_and(CoordinationParams::counts_pages) {
             members.page_allowances = Some(Box::new(PageAllowances::new(members.ssds.len())));
         }

@@ -1,6 +1,7 @@
 //! Creation of an array, and its shape.
 
 use super::{Array, ArrayLayout, ArrayParams};
+use crate::space::Mapping;
 use crate::ssd::ExactFastPaths;
 
 /// Settings that change how the array is computed and recorded, but not its results.
@@ -38,7 +39,25 @@ impl ArrayExecutionOptions {
     /// Creates an array as [`Array::new`] does, unless `go_on` returns false. It is called before each member, because large
     /// members take a while to fill.
     pub fn new_array_unless_stopped(self, params: &ArrayParams, seed: u64, go_on: &mut dyn FnMut() -> bool) -> Option<Array> {
-        Array::make(params, seed, self, go_on)
+        Array::make(params, seed, self, None, go_on)
+    }
+
+    /// Creates an array as [`Array::new`] does, but with these mappings of its members and spares, in order. They come from an array with
+    /// the same parameters of the mapping.
+    ///
+    /// # Panics
+    /// Panics if there are fewer mappings than members and spares, or if they are not of the members' kind.
+    pub fn new_array_of_mappings(self, params: &ArrayParams, seed: u64, mappings: Vec<Mapping>) -> Array {
+        let make = |mappings| Array::make(params, seed, self, mappings, &mut || true).expect("nobody says no");
+        if params.ssd.superblock.is_none() {
+            return make(Some(mappings));
+        }
+        // Before its first request, such a member notes whether it needs collection as a filled one, as if it were warmed up afterwards.
+        let mut array = make(None);
+        for (member, mapping) in array.untimed_access().members().iter_mut().zip(mappings) {
+            member.replace_mapping(mapping);
+        }
+        array
     }
 }
 

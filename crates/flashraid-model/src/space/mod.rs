@@ -194,16 +194,4 @@ impl<P: BorrowMut<PageMapping>, S: BorrowMut<SuperblockMapping>> Mapping<P, S> {
             _ => panic!("a mapping stays of its kind"),
         }
     }
-
-    /// Replaces the content of this mapping by a copy of the content of `other`. Both must have been made with the same parameters.
-    ///
-    /// # Panics
-    /// Panics if one of the two mappings has pools of blocks and the other has superblocks.
-    pub fn copy_from<P2: Borrow<PageMapping>, S2: Borrow<SuperblockMapping>>(&mut self, other: &Mapping<P2, S2>) {
-        match (self, other) {
-            (Self::PageMapping(pools), Mapping::PageMapping(other)) => pools.borrow_mut().clone_from(other.borrow()),
-            (Self::Superblocks(superblocks), Mapping::Superblocks(other)) => superblocks.borrow_mut().clone_from(other.borrow()),
-            _ => panic!("members that begin alike are alike"),
-        }
-    }
 }

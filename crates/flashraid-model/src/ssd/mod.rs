@@ -86,15 +86,23 @@ pub struct Ssd {
 }
 
 impl Ssd {
-    /// Returns a filled SSD. `forced_by_controller` is true if the array's controller may force it to collect.
-    pub fn new_filled(params: &SsdParams, seed: u64, member: MemberId, forced_by_controller: bool, shortcuts: ExactFastPaths) -> Self {
+    /// Returns an SSD with this mapping, or a filled one if there is none. `forced_by_controller` is true if the array's controller may
+    /// force it to collect.
+    pub(crate) fn new(
+        params: &SsdParams,
+        mapping: Option<Mapping>,
+        seed: u64,
+        member: MemberId,
+        forced_by_controller: bool,
+        shortcuts: ExactFastPaths,
+    ) -> Self {
         let mut params = params.clone();
         params.timing = params.timing.with_summary_page_spread_over_programs(&params.geometry);
         if params.gc.collection_takes_no_time {
             // There is nothing to preempt, nothing to do in idle time (rule 109), and nothing to overlap.
             (params.gc.preemption, params.gc.idle_collection_after_ns, params.gc.rules.parallel_planes) = (None, None, false);
         }
-        let space = Mapping::new_filled(&params.mapping_params(), seed, member.0);
+        let space = mapping.unwrap_or_else(|| Mapping::new_filled(&params.mapping_params(), seed, member.0));
         let front = Front::new(params.front(), params.link, member, params.pages_per_mapping_unit());
         let dies = Dies::new(&params, &space, seed, member, forced_by_controller, shortcuts);
         Self { parts: SsdParts::new(member, params), space, front, dies }
@@ -238,7 +246,12 @@ impl Ssd {
         self.space.as_ref()
     }
 
-    /// Returns the mapping, for loading or copying a warm state.
+    /// Replaces the mapping by one that was made with the same parameters.
+    pub(crate) fn replace_mapping(&mut self, mapping: Mapping) {
+        self.space = mapping;
+    }
+
+    /// Returns the mapping, for loading a warm state.
     pub fn mapping_mut(&mut self) -> Mapping<&mut PageMapping, &mut SuperblockMapping> {
         self.space.as_mut()
     }

@@ -13,6 +13,8 @@ use flashraid_driver::overwrite_untimed;
 use flashraid_model::array::{Array, ArrayExecutionOptions, ArrayParams, WarmUp, WarmUpPattern};
 use flashraid_model::flash::Geometry;
 use flashraid_model::space::Mapping;
+use flashraid_model::space::pools::PageMapping;
+use flashraid_model::space::superblocks::SuperblockMapping;
 use flashraid_model::ssd::Ssd;
 use flashraid_workload::{self as workload, ArrayProperties, OpKind, Request, RequestSource, SourceError, SourceSpec, Stop, WorkloadSpec};
 use std::collections::BTreeMap;
@@ -103,28 +105,16 @@ impl SharedWarmUps {
         is_made.is_ok_and(|is_made| is_made || !std::mem::replace(&mut shared.claimed, true))
     }
 
-    /// Warms up `array` by `make`, or copies the state that an earlier run left.
-    ///
-    /// `go_on` is called between two members, because copying the half gigabyte of a large array takes noticeable time.
-    fn warm_up_or_copy(
+    /// Returns the array that `make` makes and warms up, or makes of the mappings that an earlier run left.
+    fn make_or_copy(
         &self,
         scenario: &Scenario,
-        array: &mut Array,
         go_on: GoOn<'_>,
-        make: impl FnOnce(&mut Array, GoOn<'_>) -> Result<(), RunError>,
-    ) -> Result<(), RunError> {
+        make: impl FnOnce(Option<Vec<Mapping>>, GoOn<'_>) -> Result<Array, RunError>,
+    ) -> Result<Array, RunError> {
         let key = warm_up_key(scenario);
-        let Some(state) = lock(&self.shared).get(&key).map(|shared| Arc::clone(&shared.state)) else { return make(array, go_on) };
+        let Some(state) = lock(&self.shared).get(&key).map(|shared| Arc::clone(&shared.state)) else { return make(None, go_on) };
         let mut state = lock(&state);
-        match &*state {
-            Some(states) => {
-                for (member, state) in array.untimed_access().members().iter_mut().zip(states) {
-                    member.mapping_mut().copy_from(state);
-                    go_on(1.0)?;
-                }
-            }
-            None => make(array, go_on)?,
-        }
         let is_last = {
             let mut shared = lock(&self.shared);
             let runs_left = shared.get_mut(&key).map_or(0, |entry| {
@@ -136,12 +126,27 @@ impl SharedWarmUps {
             }
             runs_left == 0
         };
-        if state.is_none() && !is_last {
-            let copy = |member: &Ssd| go_on(1.0).map(|()| member.mapping().to_owned());
-            *state = Some(array.members().iter().map(copy).collect::<Result<_, _>>()?);
+        match &*state {
+            _ if is_last => make(state.take(), go_on),
+            Some(mappings) => {
+                let mappings = copies(mappings.iter().map(Mapping::as_ref), go_on)?;
+                make(Some(mappings), go_on)
+            }
+            None => {
+                let array = make(None, go_on)?;
+                *state = Some(copies(array.members().iter().map(Ssd::mapping), go_on)?);
+                Ok(array)
+            }
         }
-        Ok(())
     }
+}
+
+/// Copies mappings. `go_on` is called for each, because copying the half gigabyte of a large array takes noticeable time.
+fn copies<'a>(
+    mappings: impl Iterator<Item = Mapping<&'a PageMapping, &'a SuperblockMapping>>,
+    go_on: GoOn<'_>,
+) -> Result<Vec<Mapping>, RunError> {
+    mappings.map(|mapping| go_on(1.0).map(|()| mapping.to_owned())).collect()
 }
 
 /// Returns a key that contains everything that decides the state after a warm-up. Scenarios with equal keys begin in the same state.
@@ -237,17 +242,29 @@ pub fn warmed_up_array(scenario: &Scenario, shared: &SharedWarmUps, observer: &m
         reports_destage_events: scenario.metrics.timeline_window.is_some(),
         ..ArrayExecutionOptions::default()
     };
-    let filled = setup.new_array_unless_stopped(&scenario.array, scenario.seed, &mut || go_on(0.0).is_ok());
-    let mut array = filled.ok_or(RunError::StoppedBeforeFirstRequest)?;
-    fill_by_owner(scenario, &mut array, &stop)?;
-    if let Some(path) = &scenario.warm_state.load_from {
+    let filled = |go_on: GoOn<'_>| -> Result<Array, RunError> {
+        let filled = setup.new_array_unless_stopped(&scenario.array, scenario.seed, &mut || go_on(0.0).is_ok());
+        let mut array = filled.ok_or(RunError::StoppedBeforeFirstRequest)?;
+        fill_by_owner(scenario, &mut array, &stop)?;
+        Ok(array)
+    };
+    let array = if let Some(path) = &scenario.warm_state.load_from {
+        let mut array = filled(&mut go_on)?;
         warm_state::load_warm_state(path, &scenario.array, &mut array)?;
+        array
     } else {
-        shared.warm_up_or_copy(scenario, &mut array, &mut go_on, |array, go_on| match kept(scenario, shared, array, go_on)? {
-            Some(kept) => kept.load_or_make(scenario, array, shared.threads(), &notes, &stop, go_on),
-            None => warm_up(array, scenario, shared.threads(), &stop, go_on),
-        })?;
-    }
+        shared.make_or_copy(scenario, &mut go_on, |mappings, go_on| {
+            if let Some(mappings) = mappings {
+                return Ok(setup.new_array_of_mappings(&scenario.array, scenario.seed, mappings));
+            }
+            let mut array = filled(go_on)?;
+            match kept(scenario, shared, &mut array, go_on)? {
+                Some(kept) => kept.load_or_make(scenario, &mut array, shared.threads(), &notes, &stop, go_on)?,
+                None => warm_up(&mut array, scenario, shared.threads(), &stop, go_on)?,
+            }
+            Ok(array)
+        })?
+    };
     lock(&notes)[told..].iter().for_each(|note| observer.note(note));
     if let Some(path) = &scenario.warm_state.save_to {
         warm_state::save_warm_state(path, &scenario.array, &array)?;

@@ -65,7 +65,7 @@ struct Bench {
 
 impl Bench {
     fn new(params: &SsdParams) -> Self {
-        let mut drive = Ssd::new_filled(params, 1, MemberId(0), false, ExactFastPaths::default());
+        let mut drive = Ssd::new(params, None, 1, MemberId(0), false, ExactFastPaths::default());
         drive.start_idle_timers(&mut SsdOutbox::default());
         Self { drive, out: SsdOutbox::default(), agenda: BTreeMap::new(), scheduled: 0, done: BTreeMap::new(), parts: BTreeMap::new() }
     }
