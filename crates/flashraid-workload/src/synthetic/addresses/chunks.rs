@@ -2,8 +2,11 @@
 
 use super::Room;
 use super::scatter::Scatter;
-use crate::{ArrayProperties, SizeOrAddressGranularity};
+use crate::{ArrayProperties, Request, SizeOrAddressGranularity};
 use flashraid_model::rng::{self, RandomStream};
+
+/// Number of ranks that are drawn before they are scattered.
+const DRAWN_AT_A_TIME: usize = 64;
 
 /// Minimum size of a chunk that is given as a page. Devices with smaller pages do not make chunks smaller.
 const PAGE_MIN_BYTES: u64 = 4096;
@@ -46,9 +49,18 @@ impl Chunks {
         self.places
     }
 
-    /// Returns a random aligned address in the chunk of this rank.
-    pub(super) fn place(&self, rank: u64, stream: &mut RandomStream) -> u64 {
-        let chunk = self.scatter.as_ref().map_or(rank, |scatter| scatter.apply(rank));
-        chunk * self.places + if self.places > 1 { rng::below(stream, self.places) } else { 0 }
+    /// Gives each request a random aligned address in the chunk whose rank is drawn by `rank`.
+    pub(super) fn place(&self, batch: &mut [Request], stream: &mut RandomStream, mut rank: impl FnMut(&mut RandomStream) -> u64) {
+        // All ranks are drawn before they are scattered, because the processor then scatters several at a time.
+        for requests in batch.chunks_mut(DRAWN_AT_A_TIME) {
+            let mut drawn = [(0, 0); DRAWN_AT_A_TIME];
+            for drawn in &mut drawn[..requests.len()] {
+                *drawn = (rank(stream), if self.places > 1 { rng::below(stream, self.places) } else { 0 });
+            }
+            for (request, (rank, place)) in requests.iter_mut().zip(drawn) {
+                let chunk = self.scatter.as_ref().map_or(rank, |scatter| scatter.apply(rank));
+                request.offset_bytes = chunk * self.places + place;
+            }
+        }
     }
 }

@@ -91,10 +91,9 @@ struct HotAndCold {
 
 impl DrawPlaces for HotAndCold {
     fn draw(&self, stream: &mut RandomStream, batch: &mut [Request]) {
-        for request in batch {
+        self.chunks.place(batch, stream, |stream| {
             let is_hot = rng::chance(stream, self.request_share);
-            let rank = if is_hot { rng::below(stream, self.hot) } else { self.hot + rng::below(stream, self.cold) };
-            request.offset_bytes = self.chunks.place(rank, stream);
-        }
+            if is_hot { rng::below(stream, self.hot) } else { self.hot + rng::below(stream, self.cold) }
+        });
     }
 }

@@ -59,6 +59,6 @@ struct Ranked {
 
 impl DrawPlaces for Ranked {
     fn draw(&self, stream: &mut RandomStream, batch: &mut [Request]) {
-        batch.iter_mut().for_each(|request| request.offset_bytes = self.chunks.place(self.ranks.draw(stream), stream));
+        self.chunks.place(batch, stream, |stream| self.ranks.draw(stream));
     }
 }
