@@ -6,8 +6,9 @@ mod failure;
 mod files;
 mod interrupt;
 mod machine;
+mod memory;
 mod out_folder;
-mod out_of_memory;
+
 mod output;
 mod progress;
 mod scenario;
@@ -25,7 +26,7 @@ use args::Arguments;
 use failure::{Failure, Outcome};
 
 #[global_allocator]
-static ALLOCATOR: out_of_memory::OrEnd = out_of_memory::OrEnd;
+static ALLOCATOR: memory::OrEnd = memory::OrEnd;
 
 /// Bytes of stack with which all commands work, as systems usually give it.
 const STACK_BYTES: usize = 8 << 20;

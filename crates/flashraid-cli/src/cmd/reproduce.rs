@@ -38,6 +38,7 @@ pub fn run(arguments: &ReproduceArgs) -> Outcome {
     let size = if arguments.quick { Size::Quick } else { Size::Full };
     let traces = traces(&arguments.trace)?;
     refuse_unused(&traces, &chosen)?;
+    crate::memory::keep_freed();
     let folder = if arguments.quick { "reproduce-quick" } else { "reproduce" };
     let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_OUT).join(folder));
     let mut plan = Plan::new(size, arguments.seed, &traces);

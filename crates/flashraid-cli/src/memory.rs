@@ -1,4 +1,6 @@
-//! Ends the program with a message and exit status 1 when memory runs out. The standard library would abort with a core dump, and leave
+//! Memory of the program.
+//!
+//! When it runs out, the program ends with a message and exit status 1. The standard library would abort with a core dump, and leave
 //! half-written files.
 //!
 //! Before a simulation begins, its memory is estimated, and refused if the machine has less ([`crate::machine`]). This module handles the
@@ -11,6 +13,26 @@ use std::cell::Cell;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+/// Makes the allocator keep memory that is freed, for simulations of drives with pools of blocks that follow each other. They use the same
+/// hundreds of megabytes, which the system would have to clear each time. In reproductions that took up to an eighth of the time.
+///
+/// Drives with superblocks begin with tables of zeros, of which they use little. Only new memory has zeros that cost nothing, so that other
+/// commands do not keep what they free.
+pub fn keep_freed() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: these are settings of the allocator, which it takes at any time. One that is refused changes nothing.
+    unsafe {
+        // All threads share one heap, which is not limited to 64 MiB as those of single threads are.
+        libc::mallopt(libc::M_ARENA_MAX, 1);
+        libc::mallopt(libc::M_MMAP_THRESHOLD, KEPT_BLOCK_BYTES_MAX);
+        libc::mallopt(libc::M_TRIM_THRESHOLD, std::ffi::c_int::MAX);
+    }
+}
+
+/// Largest block of memory that is kept, the most that the GNU C library allows.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const KEPT_BLOCK_BYTES_MAX: std::ffi::c_int = 32 << 20;
 
 /// Allocator of the system that ends the program when memory has run out.
 pub struct OrEnd;
