@@ -35,6 +35,7 @@ const STACK_LIMIT_MIN: u64 = 4 << 20;
 
 fn main() -> ExitCode {
     files::fail_beyond_the_limit();
+    memory::use_one_heap();
     panic::set_hook(Box::new(|information| complain(&bug_report(information))));
     if stack_limit_bytes().is_none_or(|limit| limit >= STACK_LIMIT_MIN) {
         return guarded();

@@ -14,6 +14,16 @@ use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+/// Makes all threads allocate from one heap. The GNU C library would reserve 64 MiB of addresses for each, so that a thread can't begin
+/// under a limit of them (`ulimit -v`). The standard library then aborts.
+pub fn use_one_heap() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: this is a setting of the allocator, made before another thread begins. If it is refused, nothing changes.
+    unsafe {
+        libc::mallopt(libc::M_ARENA_MAX, 1);
+    }
+}
+
 /// Makes the allocator keep memory that is freed, for simulations of drives with pools of blocks that follow each other. They use the same
 /// hundreds of megabytes, which the system would have to clear each time. In reproductions that took up to an eighth of the time.
 ///
@@ -23,8 +33,6 @@ pub fn keep_freed() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: these are settings of the allocator, which it takes at any time. One that is refused changes nothing.
     unsafe {
-        // All threads share one heap, which is not limited to 64 MiB as those of single threads are.
-        libc::mallopt(libc::M_ARENA_MAX, 1);
         libc::mallopt(libc::M_MMAP_THRESHOLD, KEPT_BLOCK_BYTES_MAX);
         libc::mallopt(libc::M_TRIM_THRESHOLD, std::ffi::c_int::MAX);
     }

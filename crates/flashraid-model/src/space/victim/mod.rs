@@ -6,7 +6,6 @@
 
 use crate::policy::{ParameterProblem, policies};
 use crate::rng::{self, RandomStream};
-use std::cmp::Reverse;
 use std::ops::Range;
 
 policies! {
@@ -239,7 +238,8 @@ impl<'a> VictimCandidates<'a> {
     /// keep lists of blocks with equal numbers, but it would make overwrites slower.
     pub fn block_with_fewest_valid_pages(&self) -> Option<usize> {
         let BlockTables::Pool { scores, least: LeastScores { before, of_groups }, .. } = self.held else {
-            return self.blocks_worth_collecting().min_by_key(|&(block, valid)| (valid, Reverse(block))).map(|(block, _)| block);
+            // The search returns the first of equals, and so the one with the highest number.
+            return self.blocks_worth_collecting().rev().min_by_key(|&(_, valid)| valid).map(|(block, _)| block);
         };
         let least_of = |scores: &[i16]| scores.iter().copied().fold(i16::MAX, i16::min);
         let after = before + of_groups.len() * GROUP;
