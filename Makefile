@@ -26,7 +26,7 @@ begin:
 CASES ?= 200
 CHANGED = $(shell { git diff --name-only HEAD; git ls-files --others --exclude-standard; } | sed -n 's,^crates/\([^/]*\)/.*,\1,p' | sort -u)
 quick: format
-	$(CARGO) clippy $(addprefix -p ,$(or $(CHANGED),flashraid-model)) --all-targets --locked -- -D warnings
+	$(CARGO) clippy $(addprefix -p ,$(or $(CHANGED),flashraid-model) flashraid-unit-tests) --all-targets --locked -- -D warnings
 	$(CARGO) test -p flashraid-model --lib --locked
 	FLASHRAID_AGREEMENT_CASES=$(CASES) $(CARGO) test -p flashraid-model --test it --locked agreement
 
@@ -58,7 +58,7 @@ unit: build-tests
 
 # Every crate that would be published as an archive with all that it embeds; they are found beside each other rather than in a registry.
 package:
-	$(CARGO) package --workspace --exclude flashraid-python --no-verify --allow-dirty --locked
+	$(CARGO) package --workspace --exclude flashraid-python --exclude flashraid-unit-tests --no-verify --allow-dirty --locked
 
 doc: build-tests
 	RUSTDOCFLAGS="-D warnings" $(STEP) documentation $(CARGO) doc --workspace --no-deps --locked

@@ -311,6 +311,7 @@ mod tests {
         let whole = space.save();
         let mut random = rng::stream(1, "forged", 0);
         let mut refused = 0;
+        let other = warm(0.1, false, rain, apart);
         for _ in 0..2000 {
             let mut bytes = whole.clone();
             let at = rng::below(&mut random, bytes.len() as u64) as usize;
@@ -318,7 +319,7 @@ mod tests {
             if rng::below(&mut random, 20) == 0 {
                 bytes.truncate(at);
             }
-            let mut loaded = warm(0.1, false, rain, apart);
+            let mut loaded = other.clone();
             match loaded.load(&bytes) {
                 Err(_) => refused += 1,
                 Ok(()) => loaded.verify().unwrap(),

@@ -111,7 +111,7 @@ fn a_superblock_stored_in_parts_holds_what_it_holds_as_a_whole() {
 /// not. The room in free superblocks, open ones and the victim together is the same for all.
 #[test]
 fn members_begin_at_points_of_their_own() {
-    let shape = SuperblockShape { superpages_of_superblock_per_die: 64, exported_mapping_units: 45_000, ..shape(false) };
+    let shape = SuperblockShape { superpages_of_superblock_per_die: 32, exported_mapping_units: 22_500, ..shape(false) };
     let begun = |member, index, course| {
         let mut space = drive(shape, false);
         space.make_steady(1, member, PointOfCycle { index, course });
@@ -152,13 +152,13 @@ fn a_drive_of_real_size_takes_no_memory() {
         planes: 4,
         mapping_units_per_flash_page: 1,
         bits_per_cell: 3,
-        superpages_of_superblock_per_die: 400,
-        superblocks: 700,
+        superpages_of_superblock_per_die: 100,
+        superblocks: 2800,
         exported_mapping_units: 1_562_500_000,
         ..shape(false)
     };
-    let wide = SuperblockShape { dies: 1024, mapping_units_per_flash_page: 4, superblocks: 1700, ..narrow };
-    let wide = SuperblockShape { superpages_of_superblock_per_die: 60, exported_mapping_units: 4_500_000_000, ..wide };
+    let wide = SuperblockShape { dies: 1024, mapping_units_per_flash_page: 4, superblocks: 6800, ..narrow };
+    let wide = SuperblockShape { superpages_of_superblock_per_die: 15, exported_mapping_units: 4_500_000_000, ..wide };
     for (shape, width, moved) in [(narrow, Width::Narrow, 128 << 20), (wide, Width::Wide, 512 << 20)] {
         assert_eq!(shape.width(), width);
         let mut space = drive(shape, true);
