@@ -170,7 +170,7 @@ fn a_drive_of_real_size_takes_no_memory() {
             assert_eq!(space.origin.unit_at(&shape, space.entry(unit)), Some(unit));
         }
         space.overwrite_untimed(writes.into_iter());
-        // Whole tables would have 13 and 90 GB. One victim was moved, with a quarter of a million units or more.
+        // Whole tables would have 13 and 90 GB. One victim was moved, with half a million units or more.
         assert!(space.memory_bytes() < moved, "{}", space.memory_bytes());
     }
 }
