@@ -53,7 +53,7 @@ def snippets(path: Path) -> list[str]:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Arrays of the real size take minutes; what is shown is run on small ones."""
-    run, study, device, advise = flashraid.run, flashraid.Study, flashraid.Device, flashraid.advise
+    run, study, device = flashraid.run, flashraid.Study, flashraid.Device
 
     def small_run(config: Any, *arguments: Any, settings: Any = None, **more: Any) -> flashraid.Report:
         return run(config, *arguments, settings={**SMALL_SSD, **(settings or {})}, **more)
@@ -67,12 +67,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     def small_device(config: Any, *, settings: Any = None, **more: Any) -> flashraid.Device:
         return device(config, settings={**SMALL_SSD, **(settings or {})}, **more)
 
-    def small_advise(config: Any, *, requests: int, **more: Any) -> flashraid.Advice:
-        # The fewest that lead to an array to take.
-        return advise(config, requests=min(requests, 200_000), **more)
-
     monkeypatch.setattr(flashraid, "Device", small_device)
-    monkeypatch.setattr(flashraid, "advise", small_advise)
     monkeypatch.setattr(flashraid, "run", small_run)
     monkeypatch.setattr(flashraid, "Study", small_study)
 
@@ -89,7 +84,6 @@ def test_the_chapter_of_the_book(small: None, tmp_path: Path, monkeypatch: pytes
         if needed:
             pytest.importorskip(needed[1])
         exec(compile(snippet, "docs/python.md", "exec"), names)
-    assert names["advice"].take
 
 
 @pytest.mark.parametrize("command", [["run"], ["compare", "--vary", "coordination.scheme=local,ideal"]])
