@@ -3,7 +3,8 @@
 use super::ArrayParams;
 use super::stripe_pages::{StripePages, plan_write};
 use super::stripes::next_sub_request;
-use crate::placement::{ArrayLayout, RequestInPages, StripRoles};
+use crate::placement::{ArrayLayout, Extent, RequestInPages, StripRoles};
+use crate::request::OpKind;
 
 /// Computes the load that requests offer to the members: the pages that each member must read and write for a request, parity included.
 /// The time that this takes is not considered.
@@ -23,29 +24,31 @@ impl MemberLoadCalculator {
     }
 
     /// Calls `visit` once for each strip of which `request` reads or writes pages. A parity strip has a call of its own, and so has
-    /// each copy of a strip. The arguments of `visit` are the number of the member, and the numbers of pages of the strip that are
-    /// read and written there.
+    /// each copy of a strip that is accessed. The arguments of `visit` are the number of the member, and the numbers of pages of the strip
+    /// that are read and written there. A trim reads and writes none.
     pub fn visit_strip_reads_and_writes(&mut self, request: &RequestInPages, mut visit: impl FnMut(u32, u32, u32)) {
         let shape = self.layout.stripe_shape();
-        let mut extents = self.layout.extents(request).peekable();
+        let extents = self.layout.extents(request);
+        if !(request.is_write() && shape.parity_strips > 0) {
+            let accessed = |extent: &Extent| self.layout.members_to_access(extent, request.kind);
+            match request.kind {
+                OpKind::Read => extents.for_each(|extent| accessed(&extent).for_each(|member| visit(member, extent.pages, 0))),
+                OpKind::Write => extents.for_each(|extent| accessed(&extent).for_each(|member| visit(member, 0, extent.pages))),
+                OpKind::Trim | OpKind::Flush => {}
+            }
+            return;
+        }
+        let mut extents = extents.peekable();
         while extents.peek().is_some() {
             self.pages.clear();
             self.reads.clear();
             let stripe = next_sub_request(&self.layout, &mut extents, request.contiguous_on_one_member, &mut self.pages);
-            if request.is_write() && shape.parity_strips > 0 {
-                plan_write(shape, StripRoles::default(), &mut self.pages, &mut self.reads);
-            } else if !request.is_write() {
-                std::mem::swap(&mut self.pages, &mut self.reads);
-            }
-            let copies = self.layout.copies_of_each_page();
+            plan_write(shape, StripRoles::default(), &mut self.pages, &mut self.reads);
             for role in StripRoles(self.pages.touched_roles().0 | self.reads.touched_roles().0).iter() {
                 let (read, written) = (self.reads.page_count_of_strip(role), self.pages.page_count_of_strip(role));
-                if read + written == 0 {
-                    continue;
+                if read + written > 0 {
+                    visit(self.layout.member_of_strip(stripe, role), read, written);
                 }
-                let first = self.layout.member_of_strip(stripe, role);
-                let read_copy = self.layout.copy_in_turn(stripe);
-                (0..copies).for_each(|copy| visit(first + copy, if copy == read_copy { read } else { 0 }, written));
             }
         }
     }

@@ -43,6 +43,12 @@ impl<T: Copy> Slab<T> {
         self.free.push(number);
     }
 
+    /// Returns the places of all entries, in order of their numbers. Places of removed entries are among them.
+    #[inline]
+    pub(crate) fn places(&self) -> &[T] {
+        &self.entries
+    }
+
     /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.entries.len() - self.free.len()

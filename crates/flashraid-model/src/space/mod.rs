@@ -22,6 +22,7 @@ pub use codec::checksum;
 use pools::{BlockPoolsFtlParams, PageMapping};
 use std::borrow::{Borrow, BorrowMut};
 use superblocks::{PointOfCycle, SuperblockMapping, SuperblockMappingParams};
+pub(crate) use tables::prefetch;
 pub use wear::EraseCountSummary;
 
 /// Mapping of an SSD from logical pages to places on the flash. An SSD maps either single pages to pools of blocks, or units of pages

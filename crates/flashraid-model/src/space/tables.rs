@@ -298,7 +298,7 @@ impl PartialEq for Bits {
 
 /// Starts to load `table[index]` into the processor's cache. It is only a hint, and harmless for any index.
 #[inline(always)]
-pub(super) fn prefetch<T>(table: &[T], index: usize) {
+pub(crate) fn prefetch<T>(table: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch never faults, whatever the address.
     unsafe {

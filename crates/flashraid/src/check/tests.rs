@@ -72,6 +72,21 @@ fn no_more_requests_are_examined_than_the_run_sends() {
     }
 }
 
+/// A trim tells drives that pages are not needed. They neither read nor write them.
+#[test]
+fn trims_are_no_load() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.fio");
+    std::fs::write(&path, "fio version 3 iolog\n1 /dev/a add\n1 /dev/a open\n1000 /dev/a write 0 4096\n2000 /dev/a trim 4096 1048576\n")
+        .unwrap();
+    for (level, copies) in [("raid0", 1.0), ("raid10", 2.0)] {
+        let text = format!("[array]\nlevel = \"{level}\"\nmembers = 4\n[workload]\nkind = \"trace\"\npath = \"{}\"\n", path.display());
+        let sample = checked(&text).workload.unwrap();
+        assert_eq!((sample.requests, sample.pages_trimmed_per_request), (2, 128.0));
+        assert_eq!((sample.pages_read_per_request, sample.pages_written_per_request), (0.0, copies / 2.0), "{level}");
+    }
+}
+
 #[test]
 fn mirrors_and_skew_count() {
     let workload = "[workload]\nkind = \"synthetic\"\nsize = \"4KiB\"\narrivals = { process = \"fixed\", gap = \"1ms\" }\n";

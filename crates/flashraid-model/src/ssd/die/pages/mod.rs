@@ -59,6 +59,7 @@ use crate::events::TimeNs;
 use crate::ids::{BlockId, DieId, Lpn};
 use crate::request::OpKind;
 use crate::space::pools::VictimCollectionWork;
+use crate::space::prefetch;
 use crate::ssd::collect::pools::Forced;
 use crate::ssd::die::activity::Activity;
 use crate::ssd::job::{Cause, DieExecutionUnitId, FrontWake, NEVER, Origin, Stopwatch, WorkSnapshot};
@@ -618,7 +619,9 @@ impl PageContext<'_> {
         let Waiting { lpn, next: second, .. } = self.own.waiting[next];
         self.pools.prefetch_block(lpn);
         if second != NONE {
-            self.pools.prefetch_map(self.own.waiting[second].lpn);
+            let Waiting { lpn, next: third, .. } = self.own.waiting[second];
+            self.pools.prefetch_map(lpn);
+            prefetch(self.own.waiting.places(), third as usize);
         }
     }
 
