@@ -124,14 +124,15 @@ fn fig7(results: &Results, evaluation: &mut Evaluation) {
     // On the level on which it is less, or more.
     let lesser = |policy: &str, workloads: &[&str]| least(&LEVELS.map(|level| average_on(level, policy, workloads, MEAN)));
     let greater = |policy: &str, workloads: &[&str]| most(&LEVELS.map(|level| average_on(level, policy, workloads, MEAN)));
-    let iwc = greater("iwc", &WORKLOADS);
+    // Each claim reads what it needs itself, so that it is known which runs it rests on.
+    let iwc = || greater("iwc", &WORKLOADS);
     let sync = lesser("iwc-sync", &INTENSIVE);
     let least_sync = least(&LEVELS.map(|level| mean(&over(&INTENSIVE, &["iwc-sync"], level, MEAN, least))));
     let ahead = least(&LEVELS.map(|level| average_on(level, "ggc", &WORKLOADS, MEAN) - average_on(level, "lawc", &WORKLOADS, MEAN)));
     evaluation.statement(
         "lawc.fig7.iwc",
         vec![
-            ("average reduction by iwc against wow, the greater of both levels: negative", iwc, iwc < 0.0),
+            ("average reduction by iwc against wow, the greater of both levels: negative", iwc(), iwc() < 0.0),
             ("average reduction by iwc-sync against wow on the write-intensive workloads, the lesser of both levels", sync, sync > 0.0),
             ("the least reduction by iwc-sync on one of them", least_sync, least_sync > 0.0),
             ("average reduction by coordinated collection less that by lawc, the lesser of both levels; the greatest", ahead, ahead > 0.0),
@@ -148,7 +149,7 @@ fn fig7(results: &Results, evaluation: &mut Evaluation) {
                 least(&gains),
                 least(&gains) > 0.25,
             ),
-            ("average reduction by iwc against wow is not positive", iwc, iwc <= 0.0),
+            ("average reduction by iwc against wow is not positive", iwc(), iwc() <= 0.0),
         ],
     );
 

@@ -26,14 +26,23 @@ pub const ERASES: &str = "/flash/erases";
 /// One value for each seed; empty if a report lacks the figure.
 pub type Values = Vec<f64>;
 
-/// Runs without a meaningful mean that were read since the last claim was judged. Saturated ones are marked.
+/// Points that were read since the last claim was judged.
+#[derive(Debug, Default)]
+pub(crate) struct PointsRead {
+    /// Names of all of them, also of those that have no reports.
+    pub all: BTreeSet<String>,
+    /// Names of those without a meaningful mean. Saturated ones are marked.
+    pub without_mean: BTreeSet<String>,
+}
+
+/// Record of the points that are read, which several results share.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Used(Rc<RefCell<BTreeSet<String>>>);
+pub(crate) struct Used(Rc<RefCell<PointsRead>>);
 
 impl Used {
-    /// Returns these runs, and begins to collect others.
-    pub(crate) fn take(&self) -> Vec<String> {
-        std::mem::take(&mut *self.0.borrow_mut()).into_iter().collect()
+    /// Returns the points that were read, and begins anew.
+    pub(crate) fn take(&self) -> PointsRead {
+        std::mem::take(&mut *self.0.borrow_mut())
     }
 }
 
@@ -47,7 +56,7 @@ pub struct Results {
 }
 
 impl Results {
-    /// Returns an empty set of results. Runs without a meaningful mean are recorded in `used`.
+    /// Returns an empty set of results. The points that are read are recorded in `used`.
     #[cfg(test)]
     pub(crate) fn with(used: Used) -> Self {
         Self { used, ..Self::default() }
@@ -72,10 +81,12 @@ impl Results {
     pub fn reports(&self, point: &str) -> &[Value] {
         let reports = self.reports.get(point).map_or(&[][..], Vec::as_slice);
         let has = |load: &str| reports.iter().any(|report| report["verdict"]["load"] == load);
+        let mut used = self.used.0.borrow_mut();
+        used.all.insert(point.to_owned());
         if has("unstable") {
-            self.used.0.borrow_mut().insert(point.to_owned());
+            used.without_mean.insert(point.to_owned());
         } else if has("saturated") {
-            self.used.0.borrow_mut().insert(format!("{point} (saturated)"));
+            used.without_mean.insert(format!("{point} (saturated)"));
         }
         reports
     }
@@ -92,7 +103,7 @@ impl Results {
         Results { reports, used: Used::default(), lacking: self.lacking.clone() }
     }
 
-    /// Returns the record of runs without a meaningful mean.
+    /// Returns the record of the points that are read.
     pub(crate) fn used(&self) -> Used {
         self.used.clone()
     }
@@ -182,8 +193,9 @@ mod tests {
             results.insert(load, vec![json!({ "verdict": { "load": "stable" } }), json!({ "verdict": { "load": load } })]);
             results.values(load, MEAN);
         }
-        assert_eq!(results.used().take(), ["saturated (saturated)", "unstable"]);
-        assert!(results.used().take().is_empty());
+        let read = results.used().take();
+        assert!(read.without_mean.iter().eq(["saturated (saturated)", "unstable"]) && read.all.len() == 4, "{read:?}");
+        assert!(results.used().take().all.is_empty());
     }
 
     #[test]

@@ -230,8 +230,9 @@ fn add_sensitivities(evaluated: &mut [(Figure, Evaluation)], plan: &mut Plan, ar
     let mut varied = Vec::new();
     for (index, (figure, evaluation)) in evaluated.iter().enumerate() {
         for (claim, variation) in evaluation.variations() {
-            let points: Vec<Point> = variation.points(figure).into_iter().filter(|point| point.has_its_trace(plan.traces)).collect();
-            varied.push((index, claim.to_owned(), variation.clone(), plan.add(&points, |_| 1)?));
+            let points = variation.points(figure, claim);
+            let points: Vec<Point> = points.into_iter().filter(|point| point.has_its_trace(plan.traces)).collect();
+            varied.push((index, claim.id.clone(), variation.clone(), plan.add(&points, |_| 1)?));
         }
     }
     plan.run(arguments, out)?;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use toml::Table;
 
-use crate::{FACTOR, Figure, Point};
+use crate::{Claim, FACTOR, Figure, Point};
 
 /// A claim of a paper.
 #[derive(Debug, Clone, Deserialize)]
@@ -129,7 +129,8 @@ pub struct RootCause {
 pub struct Variation {
     /// Keys and values: `coordination.force_until=watermark; coordination.t_soft=start+4`.
     pub set: String,
-    /// Parts of the names of points to measure. Values that the claim takes from other points are not measured. By default, all points are.
+    /// Parts of the names of points to measure. Values that the claim takes from other points are not measured. By default, all points of
+    /// the claim are.
     #[serde(default)]
     pub points: Vec<String>,
     /// Parts of the names of points that get the settings. The other points stay as they are. By default, all points get them.
@@ -170,10 +171,11 @@ impl Variation {
         self.set.split("; ").map(|setting| setting.split_once('=').expect("claims.toml varies by key=value; key=value"))
     }
 
-    /// Returns a figure's points with these settings.
-    pub fn points(&self, figure: &Figure) -> Vec<Point> {
+    /// Returns the points that a claim of the figure is measured with, with these settings.
+    pub fn points(&self, figure: &Figure, claim: &Claim) -> Vec<Point> {
         let is_among = |point: &Point, parts: &[String]| parts.is_empty() || parts.iter().any(|part| point.name.contains(part));
-        let points = figure.points.iter().filter(|point| is_among(point, &self.points)).cloned();
+        let of_claim = figure.points.iter().filter(|point| claim.points.contains(&point.name));
+        let points = of_claim.filter(|point| is_among(point, &self.points)).cloned();
         let vary = |point: Point| match is_among(&point, &self.only) {
             true => self.settings().fold(point, |point, (key, value)| point.set(key, value)),
             false => point,
@@ -260,6 +262,7 @@ fn later_file() -> File {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Evaluation, Results};
     use std::collections::BTreeSet;
 
     #[test]
@@ -275,11 +278,19 @@ mod tests {
 
     #[test]
     fn every_variation_is_of_points_and_is_a_configuration() {
-        let figures = crate::figures();
-        for (figure, fact) in figures.iter().flat_map(|figure| figure.facts().into_iter().map(move |fact| (figure, fact))) {
+        let facts = facts();
+        let of_figure = |figure: Figure| {
+            let claims = Evaluation::of(&figure, &Results::default()).claims;
+            claims.into_iter().map(move |claim| (figure.clone(), claim))
+        };
+        for (figure, claim) in crate::figures().into_iter().flat_map(of_figure) {
+            let fact = facts.iter().find(|fact| fact.id == claim.id).unwrap();
             for variation in &fact.vary {
-                let points = variation.points(figure);
-                assert!(!points.is_empty(), "{}: no point is called {:?}", fact.id, variation.points);
+                let points = variation.points(&figure, &claim);
+                assert!(!points.is_empty(), "{}: the claim reads no point that is called {:?}", fact.id, variation.points);
+                for words in variation.points.iter().chain(&variation.only) {
+                    assert!(points.iter().any(|point| point.name.contains(words)), "{}: the claim reads no point of {words}", fact.id);
+                }
                 // The others differ in what no variation changes.
                 for point in [points.first(), points.last()].into_iter().flatten() {
                     let loaded =

@@ -6,7 +6,7 @@ use flashraid_model::metrics::Estimate;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::results::{Used, Values};
+use crate::results::{PointsRead, Used, Values};
 use crate::verdict::{FALSE, Kind, Verdict};
 use crate::{Evidence, Fact, Figure, Results, Role, Shown, Variation};
 
@@ -56,6 +56,9 @@ pub struct Claim {
     /// Runs without a meaningful mean; saturated ones are marked. With any such run, the verdict is unstable, unless the paper's own load
     /// is more than its device can serve.
     pub unstable: Vec<String>,
+    /// Names of the points that the claim was measured with; empty if it comes from an earlier document.
+    #[serde(skip)]
+    pub points: BTreeSet<String>,
     /// Results with other settings, if the claim does not agree.
     pub sensitivity: Vec<Sensitivity>,
     /// True if other settings confirm the reason for the difference. With settings that the paper does not contradict, the claim then
@@ -218,15 +221,15 @@ impl Evaluation {
     }
 
     /// Returns the variations of claims that do not agree, and the readings that are shown beside every claim, each with the claim.
-    pub fn variations(&self) -> impl Iterator<Item = (&str, &Variation)> {
-        let verdict = |fact: &Fact| self.claims.iter().find(|claim| claim.id == fact.id).map(|claim| claim.verdict);
-        let all = self.facts.iter().flat_map(|fact| fact.vary.iter().map(move |variation| (fact, variation)));
-        let is_shown = move |(fact, variation): &(&Fact, &Variation)| match verdict(fact) {
-            None | Some(Verdict::NoTrace) => false,
-            Some(Verdict::Agrees) => variation.reading == Some(Shown::Always),
-            Some(_) => true,
-        };
-        all.filter(is_shown).map(|(fact, variation)| (fact.id.as_str(), variation))
+    pub fn variations(&self) -> impl Iterator<Item = (&Claim, &Variation)> {
+        let claim = |fact: &Fact| self.claims.iter().find(|claim| claim.id == fact.id);
+        let judged = self.facts.iter().filter_map(move |fact| Some((fact, claim(fact)?)));
+        let all = judged.flat_map(|(fact, claim)| fact.vary.iter().map(move |variation| (claim, variation)));
+        all.filter(|(claim, variation)| match claim.verdict {
+            Verdict::NoTrace => false,
+            Verdict::Agrees => variation.reading == Some(Shown::Always),
+            _ => true,
+        })
     }
 
     /// Adds the result of a claim with other settings.
@@ -305,7 +308,8 @@ impl Evaluation {
 
     fn judge(&mut self, fact: Fact, parts: Vec<Part>, direction_holds: bool) {
         let close = !parts.is_empty() && parts.iter().filter(|part| !part.fitted).all(|part| part.holds);
-        let unstable = self.used.take();
+        let PointsRead { all: points, without_mean } = self.used.take();
+        let unstable: Vec<String> = without_mean.into_iter().collect();
         let has_means = unstable.is_empty() || fact.overload;
         let verdict = match (self.lacking.contains(&fact.trace), has_means) {
             (true, _) => Verdict::NoTrace,
@@ -334,6 +338,7 @@ impl Evaluation {
             note: if verdict == Verdict::Agrees { String::new() } else { fact.reason },
             parts,
             unstable,
+            points,
             sensitivity: Vec::new(),
             established: false,
         });
@@ -342,7 +347,7 @@ impl Evaluation {
 
 fn statement((name, measured, holds): (&str, f64, bool)) -> Part {
     let measured = Some(measured).filter(|value| value.is_finite());
-    Part { name: name.to_owned(), paper: None, measured, ci95: None, holds, fitted: false }
+    Part { name: name.to_owned(), paper: None, measured, ci95: None, holds: holds && measured.is_some(), fitted: false }
 }
 
 /// Columns of the rows: name, place in a report, and divisor.
@@ -381,6 +386,71 @@ mod tests {
         Evaluation { facts: facts(), used: Used::default(), lacking: BTreeSet::new(), rows: Vec::new(), claims: Vec::new() }
     }
 
+    /// Returns a report with everything that claims are taken from. All numbers are random, those of another point or seed differ.
+    fn random_report(state: &mut u64) -> Value {
+        // Knuth's linear congruential generator.
+        let mut number = || {
+            *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            1.0 + (*state >> 32) as f64 / 2_f64.powi(32)
+        };
+        let percentiles = json!({ "mean": number(), "p95": number(), "p99": number(), "p99_9": number() });
+        let request = |met: u32, ns: f64| json!({ "length_bytes": 4096, "gc_members_met": met, "arrival_ns": 0, "done_ns": ns });
+        let requests = [request(0, 1e6 * number()), request(1, 1e6 * number())];
+        let cdf = json!([[0.5 * number(), 0.3], [number(), 0.3 + 0.1 * number()], [5.0 * number(), 1.0]]);
+        json!({
+            "response_us": {
+                "all": { "mean": number(), "stddev": number(), "variance": number(), "max": number(), "p99": number(), "count": 9, "cdf": cdf },
+                "read": percentiles,
+                "write": { "count": 9 },
+            },
+            "bandwidth_mb_s": {
+                "mean": number(), "stddev": number(), "cv": number(), "series": [number(), number(), number()],
+                "z_density": [[-2.5, number()], [0.0, number()], [2.5, number()]],
+            },
+            "cache": { "front": { "bypasses": number() } },
+            "config": {
+                "array": { "members": 2 }, "report": { "skip_requests": 5 },
+                "ssd": { "geometry": { "dies": 1, "planes": 1, "blocks": 1, "pages": 1 } },
+            },
+            "flash": { "erases": number(), "gc_pages_moved": number(), "host_pages_read": number(), "host_pages_written": 100.0 },
+            "gc": {
+                "exhausted": number(), "requests_by_members_met": [number(), number()], "slices_by_members": [number(), number(), number()],
+                "synchronised_mean": number(), "time_ms": number(), "turns": { "broken_contracts": number(), "overruns": number() },
+            },
+            "requests": { "all": 10, "write": number() },
+            "timeline": { "requests": requests },
+            "free_blocks": [[[0, number()], [1, number()]]],
+        })
+    }
+
+    /// A claim is measured with other settings at the points that it was measured with. It must not need what an earlier claim has read,
+    /// nor read other points when the values are others.
+    #[test]
+    fn a_claim_needs_no_points_but_those_that_it_reads() {
+        for figure in crate::figures() {
+            let claims = |seed: u64, is_run: &dyn Fn(&str) -> bool| {
+                let (mut random, mut results) = (seed, Results::default());
+                for point in &figure.points {
+                    let report = random_report(&mut random);
+                    if is_run(&point.name) {
+                        results.insert(&point.name, vec![report]);
+                    }
+                }
+                Evaluation::of(&figure, &results).claims
+            };
+            let own = claims(1, &|_| true);
+            for claim in &own {
+                let alone = claims(1, &|name| claim.points.contains(name)).into_iter().find(|alone| alone.id == claim.id).unwrap();
+                assert_eq!(json!(alone.parts), json!(claim.parts), "{} is taken from other points than {:?}", claim.id, claim.points);
+                let lacking = claim.parts.iter().find(|part| part.measured.is_none());
+                assert!(lacking.is_none(), "{}: the report lacks {lacking:?}", claim.id);
+            }
+            let other = claims(2, &|_| true);
+            let read = |claims: &[Claim]| claims.iter().map(|claim| claim.points.clone()).collect::<Vec<_>>();
+            assert_eq!(read(&own), read(&other), "{}: what is read depends on the values", figure.id);
+        }
+    }
+
     #[test]
     fn numbers_are_judged_together() {
         let mut evaluation = evaluation();
@@ -400,7 +470,8 @@ mod tests {
         let mut evaluation = evaluation();
         evaluation.number("ggc.fig6.hpc-w", vec![0.71]);
         evaluation.number("ggc.fig6.hpc-r", vec![-0.1]);
-        let varied: Vec<(&str, &str)> = evaluation.variations().map(|(claim, variation)| (claim, variation.set.as_str())).collect();
+        let varied: Vec<(&str, &str)> =
+            evaluation.variations().map(|(claim, variation)| (claim.id.as_str(), variation.set.as_str())).collect();
         assert!(varied.contains(&("ggc.fig6.hpc-r", "coordination.force_until=one-victim")));
         // Beside the claim that agrees stand only the readings that are always shown.
         let of_other: Vec<&str> = varied.iter().filter(|(claim, _)| *claim != "ggc.fig6.hpc-r").map(|(_, set)| *set).collect();
