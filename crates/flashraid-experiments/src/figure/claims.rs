@@ -124,7 +124,7 @@ pub struct RootCause {
 }
 
 /// Other settings for a figure, to see their effect on a claim.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Variation {
     /// Keys and values: `coordination.force_until=watermark; coordination.t_soft=start+4`.
@@ -136,6 +136,9 @@ pub struct Variation {
     /// Parts of the names of points that get the settings. The other points stay as they are. By default, all points get them.
     #[serde(default)]
     pub only: Vec<String>,
+    /// Parts of the names of points that do not get the settings.
+    #[serde(skip)]
+    pub except: Vec<String>,
     /// Statement of the paper that contradicts these settings, which then prove nothing.
     #[serde(default)]
     pub contradicts: String,
@@ -150,6 +153,9 @@ pub struct Variation {
 struct Reading {
     /// Keys and values, as those of a variation.
     set: String,
+    /// Parts of the names of points in which these settings change nothing. These points stay as they are, so that they are not run again.
+    #[serde(default)]
+    except: Vec<String>,
     /// Names of the claims, or with `*` the beginnings of their names.
     claims: Vec<String>,
     shown: Shown,
@@ -173,14 +179,17 @@ impl Variation {
 
     /// Returns the points that a claim of the figure is measured with, with these settings.
     pub fn points(&self, figure: &Figure, claim: &Claim) -> Vec<Point> {
-        let is_among = |point: &Point, parts: &[String]| parts.is_empty() || parts.iter().any(|part| point.name.contains(part));
+        let is_named = |point: &Point, parts: &[String]| parts.iter().any(|part| point.name.contains(part));
+        let is_among = |point: &Point, parts: &[String]| parts.is_empty() || is_named(point, parts);
         let of_claim = figure.points.iter().filter(|point| claim.points.contains(&point.name));
         let points = of_claim.filter(|point| is_among(point, &self.points)).cloned();
-        let vary = |point: Point| match is_among(&point, &self.only) {
-            true => self.settings().fold(point, |point, (key, value)| point.set(key, value)),
-            false => point,
-        };
-        points.map(vary).collect()
+        let gets_them = |point: &Point| is_among(point, &self.only) && !is_named(point, &self.except);
+        points.map(|point| if gets_them(&point) { self.vary(point) } else { point }).collect()
+    }
+
+    /// Returns a point with these settings.
+    fn vary(&self, point: Point) -> Point {
+        self.settings().fold(point, |point, (key, value)| point.set(key, value))
     }
 }
 
@@ -229,8 +238,8 @@ fn float(value: &toml::Value) -> f64 {
 pub fn facts() -> Vec<Fact> {
     let File { claim, reading, .. } = file();
     let mut facts = [claim, later_file().claim].concat();
-    for Reading { set, claims, shown } in reading {
-        let beside = Variation { set, points: Vec::new(), only: Vec::new(), contradicts: String::new(), reading: Some(shown) };
+    for Reading { set, except, claims, shown } in reading {
+        let beside = Variation { set, except, reading: Some(shown), ..Variation::default() };
         facts.iter_mut().filter(|fact| names_cover(&claims, &fact.id)).for_each(|fact| fact.vary.push(beside.clone()));
     }
     facts
@@ -297,6 +306,27 @@ mod tests {
                         flashraid::config::scenario_from_toml(&point.name, point.text, &point.settings(crate::Size::Full, &[]), Some(7));
                     assert!(loaded.is_ok(), "{} {}: {}", fact.id, variation.set, loaded.unwrap_err());
                 }
+            }
+        }
+    }
+
+    /// The answer to a message does not matter if nobody sends it; and `wow` sets its recency bit at hits in either reading (rule 72).
+    #[test]
+    fn readings_change_nothing_at_the_points_that_they_except() {
+        let figures = crate::figures();
+        for reading in file().reading.iter().filter(|reading| !reading.except.is_empty()) {
+            let (key, without) = match reading.set.as_str() {
+                "coordination.during_cycle=repeat" => ("coordination.scheme", ["local", "ideal"].as_slice()),
+                "cache.recency=hits" => ("cache.policy", ["wow"].as_slice()),
+                other => panic!("why does {other} change nothing at {:?}?", reading.except),
+            };
+            let read_it = |figure: &&Figure| figure.facts().iter().any(|fact| names_cover(&reading.claims, &fact.id));
+            let points = figures.iter().filter(read_it).flat_map(|figure| &figure.points);
+            let excepted: Vec<&Point> = points.filter(|point| reading.except.iter().any(|word| point.name.contains(word))).collect();
+            assert!(!excepted.is_empty());
+            for point in excepted {
+                let set = point.settings.iter().rev().find(|(own, _)| own == key).map(|(_, value)| value.as_str());
+                assert!(set.is_some_and(|value| without.contains(&value)), "{}: {key} is {set:?}", point.name);
             }
         }
     }
