@@ -8,8 +8,12 @@
 use super::{FREE_SCORE, GcAlgorithm, OPEN_SCORE, PageMapping};
 use crate::ids::{BlockId, DieId};
 
-/// The remaining victims of a pool's round, in reverse: the next one is the last entry. It is empty between rounds.
-pub(super) type Round = Vec<u32>;
+/// The table of a pool's round: how many valid pages each block had when the round began. It has [`NO_VICTIM`] for a block that is no
+/// victim or has been taken. It is empty between rounds.
+pub(super) type Round = Vec<i16>;
+
+/// Entry of a block that the round does not take.
+const NO_VICTIM: i16 = i16::MAX;
 
 impl PageMapping {
     /// Returns true if the collection follows [`GcAlgorithm::LikeDiskSimWithoutCopyBack`].
@@ -39,48 +43,46 @@ impl PageMapping {
             return scores.iter().position(is_victim).map(|block| BlockId((first + block) as u32));
         }
         let mut table = std::mem::take(&mut self.rounds[index]);
-        let mut victim = self.next_sealed(&mut table);
+        let mut victim = self.next_sealed(index, &mut table);
         if victim.is_none() && self.pools[index].free_blocks <= self.start_free_blocks {
-            table = self.table_of_victims(index);
-            victim = self.next_sealed(&mut table);
+            self.write_victims(index, &mut table);
+            victim = self.next_sealed(index, &mut table);
         }
-        if victim.is_some() {
-            self.rounds[index] = table;
+        if victim.is_none() {
+            table.clear();
         }
+        self.rounds[index] = table;
         victim
     }
 
-    /// Removes entries from the table until it finds a sealed block. The block that was open when the table was made may still be open.
-    fn next_sealed(&self, table: &mut Round) -> Option<BlockId> {
-        std::iter::from_fn(|| table.pop()).find(|&block| self.score[block as usize] < OPEN_SCORE).map(BlockId)
+    /// Takes blocks from the table until it finds a sealed one. The block that was open when the table was made may still be open.
+    fn next_sealed(&self, index: usize, table: &mut Round) -> Option<BlockId> {
+        loop {
+            // Two passes without branches are faster than one that remembers where the least entry was.
+            let least = table.iter().copied().fold(NO_VICTIM, i16::min);
+            let place = table.iter().position(|&valid| valid == least && least < NO_VICTIM)?;
+            table[place] = NO_VICTIM;
+            let block = index * self.blocks_per_pool as usize + place;
+            if self.score[block] < OPEN_SCORE {
+                return Some(BlockId(block as u32));
+            }
+        }
     }
 
-    /// Returns the victims of a new round, in reverse order: blocks with the most valid pages come first. They are the sealed blocks with
-    /// invalid pages and the open block, which counts the pages it has so far.
-    fn table_of_victims(&self, index: usize) -> Round {
-        let first = index as u32 * self.blocks_per_pool;
+    /// Makes the table of a new round. Its victims are the sealed blocks with invalid pages and the open block, which counts the pages it
+    /// has so far.
+    fn write_victims(&self, index: usize, table: &mut Round) {
+        let first = index * self.blocks_per_pool as usize;
+        let scores = self.score.of(first..first + self.blocks_per_pool as usize);
+        let all_valid = self.data_pages as i16;
+        table.clear();
+        table.extend(scores.iter().map(|&score| if score < all_valid { score } else { NO_VICTIM }));
         let open = self.pools[index].open;
-        let valid_pages = |block: u32| match self.score[block as usize] {
-            FREE_SCORE => None,
-            score if score < OPEN_SCORE => Some(score as u32).filter(|&valid| valid < self.data_pages),
+        let place = (open.block as usize).checked_sub(first).filter(|&place| place < scores.len());
+        if let Some(place) = place.filter(|&place| (OPEN_SCORE..FREE_SCORE).contains(&scores[place])) {
             // The score counts pages that are not programmed yet as valid.
-            score => (block == open.block).then(|| (score - OPEN_SCORE) as u32 + open.next_page - self.data_pages),
-        };
-        // The next victim comes last, so that it is taken from the end. This is a counting sort.
-        let mut ends = vec![0; self.data_pages as usize + 1];
-        let blocks = || (first..first + self.blocks_per_pool).rev().filter_map(|block| Some((block, valid_pages(block)?)));
-        blocks().for_each(|(_, valid)| ends[valid as usize] += 1);
-        let mut total = 0;
-        for end in ends.iter_mut().rev() {
-            (*end, total) = (total, total + *end);
+            table[place] = scores[place] - OPEN_SCORE + open.next_page as i16 - all_valid;
         }
-        let mut table = vec![0; total as usize];
-        for (block, valid) in blocks() {
-            let at: &mut u32 = &mut ends[valid as usize];
-            table[*at as usize] = block;
-            *at += 1;
-        }
-        table
     }
 }
 
