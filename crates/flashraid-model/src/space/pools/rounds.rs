@@ -60,7 +60,10 @@ impl PageMapping {
         loop {
             // Two passes without branches are faster than one that remembers where the least entry was.
             let least = table.iter().copied().fold(NO_VICTIM, i16::min);
-            let place = table.iter().position(|&valid| valid == least && least < NO_VICTIM)?;
+            if least == NO_VICTIM {
+                return None;
+            }
+            let place = table.iter().position(|&valid| valid == least)?;
             table[place] = NO_VICTIM;
             let block = index * self.blocks_per_pool as usize + place;
             if self.score[block] < OPEN_SCORE {

@@ -242,11 +242,6 @@ impl<'a> VictimCandidates<'a> {
             return self.blocks_worth_collecting().rev().min_by_key(|&(_, valid)| valid).map(|(block, _)| block);
         };
         let least_of = |scores: &[i16]| scores.iter().copied().fold(i16::MAX, i16::min);
-        // The last place of a score. Without an early end, the processor compares several scores at a time.
-        let last_of = |scores: &[i16], wanted: i16| {
-            let places = scores.iter().zip(0_i32..).map(|(&score, place)| if score == wanted { place } else { -1 });
-            usize::try_from(places.fold(-1, i32::max)).ok()
-        };
         let after = before + of_groups.len() * GROUP;
         let mut least = self.useful_below as i16 - 1;
         let mut range = None;
@@ -258,13 +253,13 @@ impl<'a> VictimCandidates<'a> {
         consider(least_of(&scores[..before]), 0..before);
         // The least of all groups first, because a search that remembers the last one found is slower.
         let of_all = least_of(of_groups);
-        if let Some(last) = last_of(of_groups, of_all) {
+        if let Some(last) = of_groups.iter().rposition(|&score| score == of_all) {
             let begin = before + last * GROUP;
             consider(of_all, begin..begin + GROUP);
         }
         consider(least_of(&scores[after..]), after..scores.len());
         let range = range?;
-        last_of(&scores[range.clone()], least).map(|place| range.start + place)
+        scores[range.clone()].iter().rposition(|&score| score == least).map(|at| range.start + at)
     }
 }
 
